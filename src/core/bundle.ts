@@ -1,0 +1,211 @@
+import type { Catalog } from './catalog.ts';
+import { didYouMean } from './nearest.ts';
+import { compileSelector, type Selector } from './selector.ts';
+import { ToolcribError } from './tool-error.ts';
+import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
+
+/** Tools that belong together: shown together, found together, set up once, with their prompt text. */
+export interface Bundle {
+  readonly name: string;
+  readonly description?: string;
+  /** Names of tools that came with the bundle. */
+  readonly tools?: readonly string[];
+  readonly include?: readonly Selector[];
+  /** Bundles that are set up before this one. */
+  readonly requires?: readonly string[];
+  /** Bundles whose members, instructions and requirements this one has, too. */
+  readonly extends?: readonly string[];
+  readonly when?: When;
+  readonly priority?: number;
+  readonly instructions?: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Runs once, before the first call or on activation. */
+  setup?(context: SetupContext): SetupResult | Promise<SetupResult>;
+  /** Runs after setup, when the bundle's state can be used by others. */
+  ready?(context: SetupContext): void | Promise<void>;
+}
+
+export interface SetupContext {
+  readonly services: Readonly<Record<string, unknown>>;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Aborts when the setup has taken too long or the crib closes. */
+  readonly signal: AbortSignal;
+  /** The state of a required bundle. */
+  use(bundle: string): unknown;
+}
+
+/** `state` reaches the bundle's tools as `call.state`; `dispose` runs when the crib closes. */
+export type SetupResult = { readonly state?: unknown; dispose?(): void | Promise<void> } | undefined | void;
+
+/** A bundle with what it extends merged in and its members known. */
+export interface ResolvedBundle {
+  readonly name: string;
+  readonly definition: Bundle;
+  /** In catalog order, higher priority first. */
+  readonly members: readonly string[];
+  readonly requires: readonly string[];
+  readonly instructions: string;
+}
+
+/** A bundle in figures. */
+export interface BundleInfo {
+  readonly name: string;
+  readonly description?: string;
+  readonly toolCount: number;
+  readonly toolNames: readonly string[];
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** A bundle in figures, with those of its tools that `isShown`. */
+export function bundleInfo(bundle: ResolvedBundle, isShown: (tool: string) => boolean = () => true): BundleInfo {
+  const { name, description, meta = {} } = bundle.definition;
+  const toolNames = bundle.members.filter(isShown);
+  return { name, ...(description !== undefined && { description }), toolCount: toolNames.length, toolNames, meta };
+}
+
+/** All bundles of one catalog. */
+export interface Bundles {
+  readonly all: readonly ResolvedBundle[];
+  get(name: string): ResolvedBundle | undefined;
+  /** The bundles a tool is in, higher priority first. */
+  of(tool: string): readonly ResolvedBundle[];
+}
+
+/** Throws for a name that does not exist, a duplicate or a cycle: mistakes of whoever wrote the bundles down. */
+export function checkBundles(bundles: readonly Bundle[]): void {
+  const byName = new Map<string, Bundle>();
+  for (const bundle of bundles) {
+    if (byName.has(bundle.name))
+      throw new ToolcribError('duplicate', `There are two bundles named "${bundle.name}"; rename one of them.`);
+    byName.set(bundle.name, bundle);
+  }
+  for (const bundle of bundles) {
+    const missing = bundle.extends?.find((name) => !byName.has(name));
+    if (missing !== undefined) {
+      throw new ToolcribError(
+        'unknown_bundle',
+        `Bundle "${bundle.name}" extends "${missing}", which does not exist.${didYouMean(missing, byName.keys())}`,
+      );
+    }
+    // Who extends inherits requirements, so a circle may be closed by both kinds of links together.
+    const cycle = findCycle(bundle.name, (name) => [
+      ...(byName.get(name)?.requires ?? []),
+      ...(byName.get(name)?.extends ?? []),
+    ]);
+    if (cycle !== undefined)
+      throw new ToolcribError('cycle', `Bundles require or extend each other in a circle: ${cycle.join(' -> ')}.`);
+  }
+}
+
+function findCycle(start: string, next: (name: string) => readonly string[]): readonly string[] | undefined {
+  const seen = new Set<string>();
+  const walk = (name: string, path: readonly string[]): readonly string[] | undefined => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    if (seen.has(name)) return undefined;
+    seen.add(name);
+    for (const after of next(name)) {
+      const cycle = walk(after, [...path, name]);
+      if (cycle !== undefined) return cycle;
+    }
+    return undefined;
+  };
+  return walk(start, []);
+}
+
+/** The bundles over a catalog; `bundles` have passed `checkBundles`. */
+export function resolveBundles(bundles: readonly Bundle[], catalog: Catalog): Bundles {
+  const definitions = new Map(bundles.map((bundle) => [bundle.name, bundle]));
+  const resolved = new Map<string, ResolvedBundle>();
+  const resolveOne = (definition: Bundle): ResolvedBundle => {
+    const known = resolved.get(definition.name);
+    if (known !== undefined) return known;
+    const bases = (definition.extends ?? []).flatMap((name) => definitions.get(name) ?? []).map(resolveOne);
+    const bundle = mergeBundle(definition, bases, catalog);
+    resolved.set(definition.name, bundle);
+    return bundle;
+  };
+  const all = bundles.map(resolveOne);
+  const byTool = new Map<string, ResolvedBundle[]>();
+  for (const bundle of [...all].sort((a, b) => (b.definition.priority ?? 0) - (a.definition.priority ?? 0))) {
+    for (const tool of bundle.members) {
+      const list = byTool.get(tool);
+      if (list === undefined) byTool.set(tool, [bundle]);
+      else list.push(bundle);
+    }
+  }
+  for (const list of byTool.values()) Object.freeze(list);
+  return { all: Object.freeze(all), get: (name) => resolved.get(name), of: (tool) => byTool.get(tool) ?? NO_BUNDLES };
+}
+
+const NO_BUNDLES: readonly ResolvedBundle[] = Object.freeze([]);
+
+function mergeBundle(definition: Bundle, bases: readonly ResolvedBundle[], catalog: Catalog): ResolvedBundle {
+  const tests = (definition.include ?? []).map(compileSelector);
+  const selected =
+    tests.length === 0
+      ? []
+      : catalog.specs.filter((spec) => tests.some((matches) => matches(spec, []))).map((spec) => spec.name);
+  const names = new Set([...bases.flatMap((base) => base.members), ...(definition.tools ?? []), ...selected]);
+  const specs = [...names].flatMap((name) => catalog.get(name) ?? []);
+  const texts = [...bases.map((base) => base.instructions), definition.instructions ?? ''].filter(
+    (text) => text !== '',
+  );
+  return Object.freeze({
+    name: definition.name,
+    definition,
+    members: Object.freeze(byPriority(specs).map((spec) => spec.name)),
+    requires: Object.freeze([...new Set([...bases.flatMap((base) => base.requires), ...(definition.requires ?? [])])]),
+    instructions: texts.join('\n\n'),
+  });
+}
+
+function byPriority(specs: readonly ToolSpec[]): readonly ToolSpec[] {
+  return [...specs].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
+}
+
+/** Why the conditions do not hold, or `undefined` if they do. */
+export function whyNot(when: When | undefined, surroundings: Surroundings): string | undefined {
+  if (when === undefined) return undefined;
+  const env = listOf(when.env).find((name) => !surroundings.env[name]);
+  if (env !== undefined) return `the environment variable ${env} is not set`;
+  const platforms = listOf(when.platform);
+  if (platforms.length > 0 && !platforms.includes(surroundings.platform)) {
+    return `the platform is ${surroundings.platform}, not ${platforms.join(' or ')}`;
+  }
+  const service = listOf(when.service).find((name) => surroundings.services[name] === undefined);
+  if (service !== undefined) return `there is no service "${service}"`;
+  try {
+    return when.predicate === undefined || when.predicate(surroundings) === true ? undefined : 'its predicate says no';
+  } catch (cause) {
+    return `its predicate failed: ${String(cause)}`; // unsure means no
+  }
+}
+
+/** One name stands for a list of one. */
+export function listOf<T extends string>(value: T | readonly T[] | undefined): readonly T[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
+
+/** Hits first, then what belongs with them: missing siblings in bundle order, then what they require. Nothing outside `isInView`. */
+export function expand(hits: readonly string[], bundles: Bundles, options: ExpandOptions): readonly string[] {
+  const names = new Set(hits);
+  const wanted = options.bundleFilter ?? (() => true);
+  const opened = new Set(hits.flatMap((hit) => bundles.of(hit)).filter((bundle) => wanted(bundle)));
+  for (const bundle of opened) for (const member of bundle.members) names.add(member);
+  const required = new Set([...opened].flatMap((bundle) => bundle.requires));
+  for (const name of required) {
+    for (const deeper of bundles.get(name)?.requires ?? []) required.add(deeper); // a Set grows while it is walked
+    for (const member of bundles.get(name)?.members ?? []) names.add(member);
+  }
+  for (const name of names) for (const needed of options.requiresOf(name)) names.add(needed); // likewise
+  return [...names].filter(options.isInView);
+}
+
+export interface ExpandOptions {
+  readonly isInView: (name: string) => boolean;
+  /** The tools that a tool requires. */
+  readonly requiresOf: (name: string) => readonly string[];
+  /** False leaves that bundle unexpanded and keeps the hit. */
+  readonly bundleFilter?: (bundle: ResolvedBundle) => boolean;
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from './json.ts';
+
+/** Who asks. Without an id the caller is nobody in particular, and every policy that needs an identity refuses. */
+export interface Caller {
+  readonly id?: string;
+  readonly roles?: readonly string[];
+  readonly permissions?: readonly string[];
+  /** Profiles the caller may open, as globs; absent means all. */
+  readonly profiles?: readonly string[];
+  /** The host's way to ask a person. It belongs to whoever embeds the crib, so its answer counts. */
+  readonly approve?: Approve;
+}
+
+/** Asks a person; only `true` or `{ approved: true }` is a yes. */
+export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
+export type ApprovalAnswer = boolean | { readonly approved: boolean; readonly note?: string };
+
+/** What a person is shown before saying yes or no. */
+export interface ApprovalRequest {
+  readonly id: string;
+  readonly tool: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly arguments: JsonObject;
+  readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
+  readonly profile: string;
+  readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,44 @@
+import type { MaybePromise } from './json.ts';
+import type { Policy } from './policy.ts';
+import type { ToolCall } from './tool-call.ts';
+import { ToolcribError } from './tool-error.ts';
+import type { ToolResult } from './tool-result.ts';
+import type { ToolSpec } from './tool-spec.ts';
+
+/** Goes on with the call, or with a derived one; calling it again is a retry. */
+export type Next = (call?: ToolCall) => MaybePromise<ToolResult>;
+
+/** Takes part in every call it applies to: a gate that wraps, or an observer that watches. */
+export interface Extension {
+  readonly name: string;
+  /** Higher runs further out. */
+  readonly priority: number | PriorityName;
+  /** Required of a gate outside 700-300, where the built-in order gives its guarantees. */
+  readonly unsafeOrder?: boolean;
+  /** What holds where neither tool nor profile speaks. */
+  readonly defaults?: Policy;
+  /** Asked once per tool, not per call. */
+  applies?(spec: ToolSpec): boolean;
+  /** A gate: no `next` refuses, `next` again retries. A throw refuses. */
+  wrap?(call: ToolCall, next: Next): MaybePromise<ToolResult>;
+  /** An observer: isolated, never breaks a call. */
+  onStart?(call: ToolCall): void;
+  onEnd?(call: ToolCall, result: ToolResult): void;
+  /** May rewrite description, title and schema text of what is shown; never the name, never the set. */
+  onList?(specs: readonly ToolSpec[]): readonly ToolSpec[];
+  close?(): Promise<void>;
+}
+
+const PRIORITIES = { highest: 700, high: 600, normal: 500, low: 400, lowest: 300 } as const;
+export type PriorityName = keyof typeof PRIORITIES;
+
+/** A priority as a number. */
+export function toPriority(priority: number | PriorityName): number {
+  const value = typeof priority === 'string' ? PRIORITIES[priority] : priority;
+  if (Number.isFinite(value)) return value;
+  const names = Object.keys(PRIORITIES).join(', ');
+  throw new ToolcribError(
+    'invalid_option',
+    `${JSON.stringify(priority)} is not a priority: use a number or one of ${names}.`,
+  );
+}

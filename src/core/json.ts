@@ -1,0 +1,134 @@
+/** Any value that JSON can carry. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+/** A JSON object. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+/** A JSON Schema as plain data; which dialect is said by its `$schema`. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+/** A value, or the promise of one. Whoever does not wait does not pay for waiting. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** True for a promise, ours or foreign. */
+export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'; // only the shape matters
+}
+
+const MAX_DEPTH = 200;
+
+/** Thrown by `copyJson`; `path` is a JSON pointer to what cannot be copied. */
+export class NotJsonError extends Error {
+  readonly path: string;
+  constructor(path: string, what: string) {
+    super(`${path === '' ? 'the value' : path} ${what}`);
+    this.name = 'NotJsonError';
+    this.path = path;
+  }
+}
+
+interface Trail {
+  readonly value: object;
+  readonly key: string;
+  readonly up: Trail | undefined;
+  readonly depth: number;
+}
+
+/** A copy that shares nothing with `value`. Members that are `undefined` are dropped, as JSON does; anything else that is not JSON throws. */
+export function copyJson(value: unknown): JsonValue {
+  return copyAt(value, '', undefined);
+}
+
+function copyAt(value: unknown, key: string, up: Trail | undefined): JsonValue {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value;
+    case 'number':
+      if (Number.isFinite(value)) return value;
+      throw new NotJsonError(pointerOf(key, up), `is ${value}, which is not JSON`);
+    case 'object':
+      return value === null ? null : copyObject(value, key, up);
+    default:
+      throw new NotJsonError(pointerOf(key, up), `is ${article(typeof value)}, which is not JSON`);
+  }
+}
+
+function copyObject(value: object, key: string, up: Trail | undefined): JsonValue {
+  for (let at = up; at !== undefined; at = at.up) {
+    if (at.value === value) throw new NotJsonError(pointerOf(key, up), 'contains itself');
+  }
+  const depth = up === undefined ? 1 : up.depth + 1;
+  if (depth > MAX_DEPTH) throw new NotJsonError('', `is nested deeper than ${MAX_DEPTH} levels`);
+  const here: Trail = { value, key, up, depth };
+  if (Array.isArray(value)) return Array.from(value, (item, index) => copyAt(item, String(index), here)); // holes included
+  const toJson = (value as { toJSON?: unknown }).toJSON; // Date and URL say themselves what they are in JSON
+  if (typeof toJson === 'function') return copyAt(toJson.call(value, key), key, here);
+  const copy: Record<string, JsonValue> = {};
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name]; // an own enumerable key
+    if (member === undefined) continue;
+    if (name === '__proto__') throw new NotJsonError(pointerOf(name, here), 'is not allowed as a name');
+    copy[name] = copyAt(member, name, here);
+  }
+  return copy;
+}
+
+function pointerOf(key: string, up: Trail | undefined): string {
+  let path = up === undefined ? '' : `/${escapePointer(key)}`;
+  for (let at = up; at?.up !== undefined; at = at.up) path = `/${escapePointer(at.key)}${path}`;
+  return path;
+}
+
+/** One segment of a JSON pointer. */
+export function escapePointer(segment: string): string {
+  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function article(type: string): string {
+  return type === 'undefined' ? type : `a ${type}`;
+}
+
+/** True if `value` is made of plain JSON only, so that it can be shown, hashed and sent as it is. */
+export function isJson(value: unknown, depth = 0): value is JsonValue {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object': {
+      if (value === null) return true;
+      if (depth > MAX_DEPTH) return false;
+      if (Array.isArray(value)) return Array.from(value).every((item) => isJson(item, depth + 1)); // holes included
+      const prototype = Object.getPrototypeOf(value);
+      if (prototype !== Object.prototype && prototype !== null) return false;
+      for (const key of Object.keys(value)) {
+        if (!isJson((value as Record<string, unknown>)[key], depth + 1)) return false; // an own enumerable key
+      }
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+/** Freezes plain data in place, to the last leaf. */
+export function freezeJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  if (Array.isArray(value)) for (const item of value) freezeJson(item);
+  else for (const key of Object.keys(value)) freezeJson((value as Record<string, unknown>)[key]); // an own key
+  return value;
+}
+
+/** JSON text with sorted keys: equal data gives equal text. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
+}

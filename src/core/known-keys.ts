@@ -1,0 +1,35 @@
+import { didYouMean } from './nearest.ts';
+import { ToolcribError } from './tool-error.ts';
+
+/** A shallow copy of an options object that holds known keys only; anything else is a mistake worth naming. */
+export function readOptions<T extends object>(value: unknown, known: readonly (keyof T & string)[], what: string): T {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ToolcribError('invalid_option', `${what} must be an object, got ${describe(value)}.`);
+  }
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    if (!known.some((name) => name === key)) {
+      throw new ToolcribError('unknown_option', `${what} has no "${key}".${didYouMean(key, known)}`);
+    }
+    const member = readMember(value, key, what);
+    if (member !== undefined) copy[key] = member;
+  }
+  return copy as T; // every key is one of T's; the values are checked by whoever uses them
+}
+
+function readMember(value: object, key: string, what: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key]; // an own key
+  } catch (cause) {
+    throw new ToolcribError('invalid_option', `"${key}" of ${what} cannot be read: its getter throws.`, { cause });
+  }
+}
+
+/** A value in few words, for error messages. */
+export function describe(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return typeof value === 'undefined' ? 'nothing' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+}

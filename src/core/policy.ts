@@ -1,0 +1,121 @@
+import { type AccessClause, uniteClauses } from './access.ts';
+import { canonicalJson } from './json.ts';
+
+/** When a person must say yes: never; if known to be destructive; if not known to be read-only; always. */
+export const APPROVAL_MODES = ['never', 'dangerous', 'cautious', 'always'] as const;
+export type ApprovalMode = (typeof APPROVAL_MODES)[number];
+
+/** Who may say yes: an operator always; besides, a role, or the calling client itself. */
+export type Approver = 'operator' | 'caller' | `role:${string}`;
+
+/** Whose calls are counted together. */
+export const SCOPES = ['all', 'caller', 'tool', 'profile', 'source'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** At most `amount` calls per `perMs`. `of` is the layer that said so; it keeps the counts of two layers apart. */
+export interface Rate {
+  readonly scope: Scope;
+  readonly amount: number;
+  readonly perMs: number;
+  readonly of?: string;
+}
+
+/** At most `amount` calls at the same time. */
+export interface Slots {
+  readonly scope: Scope;
+  readonly amount: number;
+  readonly of?: string;
+}
+
+/** What layers can only tighten. */
+export interface Limits {
+  readonly approval?: ApprovalMode;
+  readonly approvers?: readonly Approver[];
+  readonly access?: readonly AccessClause[];
+  readonly rates?: readonly Rate[];
+  readonly concurrency?: readonly Slots[];
+  readonly maxTimeoutMs?: number;
+  readonly maxResultBytes?: number;
+}
+
+/** Where the nearest word wins: call, tool, profile, default. */
+export interface Tuning {
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  readonly cacheMs?: number;
+}
+
+/** What a call is held to. */
+export interface Policy extends Limits, Tuning {}
+
+export const LIMIT_KEYS = [
+  'approval',
+  'approvers',
+  'access',
+  'rates',
+  'concurrency',
+  'maxTimeoutMs',
+  'maxResultBytes',
+] as const satisfies readonly (keyof Limits)[];
+export const TUNING_KEYS = ['timeoutMs', 'retries', 'cacheMs'] as const satisfies readonly (keyof Tuning)[];
+
+/** The stricter of two policies' limits; tuning of the first wins. Idempotent, commutative and associative on limits. */
+export function tightenPolicy(a: Policy, b: Policy): Policy {
+  return pruned({
+    approval: stricterApproval(a.approval, b.approval),
+    approvers: both(a.approvers, b.approvers, (x, y) => sorted(x.filter((who) => y.includes(who)))),
+    access: both(a.access, b.access, uniteClauses),
+    rates: both(a.rates, b.rates, unite),
+    concurrency: both(a.concurrency, b.concurrency, unite),
+    maxTimeoutMs: both(a.maxTimeoutMs, b.maxTimeoutMs, Math.min),
+    maxResultBytes: both(a.maxResultBytes, b.maxResultBytes, Math.min),
+    timeoutMs: a.timeoutMs ?? b.timeoutMs,
+    retries: a.retries ?? b.retries,
+    cacheMs: a.cacheMs ?? b.cacheMs,
+  });
+}
+
+/** `policy` where it speaks, `fallback` where it is silent. */
+export function withFallback(policy: Policy, fallback: Policy): Policy {
+  return { ...fallback, ...policy };
+}
+
+/** Tuning brought inside the limits. */
+export function clampTuning(policy: Policy): Policy {
+  const { timeoutMs, maxTimeoutMs } = policy;
+  if (maxTimeoutMs === undefined || (timeoutMs !== undefined && timeoutMs <= maxTimeoutMs)) return policy;
+  return { ...policy, timeoutMs: maxTimeoutMs };
+}
+
+/** The same policy with its counted limits marked as belonging to `layer`. */
+export function ownedBy(policy: Policy, layer: string): Policy {
+  if (policy.rates === undefined && policy.concurrency === undefined) return policy;
+  return pruned({
+    ...policy,
+    rates: policy.rates?.map((rate) => ({ ...rate, of: rate.of ?? layer })),
+    concurrency: policy.concurrency?.map((slots) => ({ ...slots, of: slots.of ?? layer })),
+  });
+}
+
+function stricterApproval(a: ApprovalMode | undefined, b: ApprovalMode | undefined): ApprovalMode | undefined {
+  return both(a, b, (x, y) => (APPROVAL_MODES.indexOf(x) >= APPROVAL_MODES.indexOf(y) ? x : y));
+}
+
+function both<T>(a: T | undefined, b: T | undefined, join: (a: T, b: T) => T): T | undefined {
+  // Joining a value with itself brings it into the one order, so that who speaks first does not show.
+  if (a === undefined) return b === undefined ? undefined : join(b, b);
+  return join(a, b ?? a);
+}
+
+function unite<T>(a: readonly T[], b: readonly T[]): readonly T[] {
+  const byText = new Map([...a, ...b].map((item) => [canonicalJson(item), item]));
+  return sorted([...byText.keys()]).flatMap((text) => byText.get(text) ?? []);
+}
+
+function sorted<T extends string>(items: readonly T[]): readonly T[] {
+  return [...new Set(items)].sort();
+}
+
+function pruned(policy: { readonly [Key in keyof Policy]: Policy[Key] | undefined }): Policy {
+  return Object.fromEntries(Object.entries(policy).filter(([, value]) => value !== undefined)); // drops only undefined
+}

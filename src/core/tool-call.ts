@@ -1,0 +1,84 @@
+import type { Caller } from './caller.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import type { Scope } from './policy.ts';
+import type { SearchHit } from './retriever.ts';
+import type { ToolError } from './tool-error.ts';
+import type { ToolResult } from './tool-result.ts';
+import type { ToolSpec } from './tool-spec.ts';
+
+/** How far a tool has come, in its own words or numbers. */
+export type Progress = JsonValue;
+
+/** The key of what only validation may do: put checked arguments in the place of those that came. */
+export const SETTLE: unique symbol = Symbol('toolcrib.settle');
+
+/** Who asks for what: the one argument of every gate, observer and executor. */
+export interface ToolCall {
+  readonly id: string;
+  readonly spec: ToolSpec;
+  /** The arguments, copied and frozen on entry; valid once validation has passed. */
+  readonly input: JsonObject;
+  /** What the author's own schema made of `input`, where that is not JSON (a Date, say); else the same object. */
+  readonly parsed: unknown;
+  readonly caller: Caller;
+  /** The profile's name. */
+  readonly profile: string;
+  readonly conversation?: string | undefined;
+  readonly turn?: string | undefined;
+  /** Where the call came in: `library`, `rest`, `mcp`, `cli`. */
+  readonly door: string;
+  readonly timeZone?: string | undefined;
+  /** The services this tool asked for by `needs`, and no others. */
+  readonly services: Readonly<Record<string, unknown>>;
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** What the setup of the tool's bundle returned. */
+  readonly state: unknown;
+  /** What outer extensions left for inner ones. */
+  readonly context: Readonly<Record<string, unknown>>;
+  /** Aborts when the call is cancelled or its time is up. */
+  readonly signal: AbortSignal;
+  /** Answers the asking client sent along with the call. */
+  readonly answers?: { readonly approval?: boolean } | undefined;
+  /** The call inside which this one was made. */
+  readonly parent?: ToolCall | undefined;
+  /** The caller's own tools, never more. */
+  readonly tools: {
+    list(): readonly ToolSpec[];
+    search(query: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[]>;
+    call(name: string, input: unknown): Promise<ToolResult>;
+  };
+  report(progress: Progress): void;
+  delegate(
+    profile: string,
+  ): Promise<{ readonly ok: true; readonly chest: unknown } | { readonly ok: false; readonly error: ToolError }>;
+  /** The same call with more context, to hand to `next`. Arguments cannot be changed: they may have been approved. */
+  with(context: Readonly<Record<string, unknown>>): ToolCall;
+  /** The same call under a signal of its own, which also aborts with this one. `release` when the work has ended. */
+  fork(): { readonly call: ToolCall; abort(reason: ToolError): void; release(): void };
+  [SETTLE](input: JsonObject, parsed: unknown): ToolCall;
+  /** Runs `listener` once when the call is aborted, at once if it has been; returns how to stop listening. */
+  onAbort(listener: (reason: ToolError) => void): () => void;
+}
+
+/** One call as a vendor's message asks for it. `input` is what came, object or not; the pipeline judges it. */
+export interface CallRequest {
+  readonly id?: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** Whose count a limit of this scope goes to. Unknown names share one count, so that a flood of them costs no memory. */
+export function subjectOf(scope: Scope, call: ToolCall): string {
+  switch (scope) {
+    case 'caller':
+      return call.caller.id ?? '';
+    case 'tool':
+      return call.spec.source === '' ? '' : call.spec.name;
+    case 'profile':
+      return call.profile;
+    case 'source':
+      return call.spec.source;
+    case 'all':
+      return '';
+  }
+}

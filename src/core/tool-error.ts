@@ -1,0 +1,64 @@
+/** Why a call did not succeed. The list is closed: doors map each code to their own wire. */
+export const TOOL_ERROR_CODES = [
+  'unknown_tool',
+  'invalid_input',
+  'invalid_output',
+  'unauthenticated',
+  'denied',
+  'conflict',
+  'rate_limited',
+  'timeout',
+  'cancelled',
+  'unavailable',
+  'upstream',
+  'tool_error',
+  'too_large',
+  'unknown_outcome',
+  'internal',
+] as const;
+export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number];
+
+/** One thing wrong with the arguments or the answer; `path` is a JSON pointer, '' for the whole. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What went wrong, in words a model can act on. `cause` is for the log: it is not enumerable, so no wire carries it. */
+export interface ToolError {
+  readonly code: ToolErrorCode;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  readonly issues?: readonly Issue[];
+  readonly cause?: unknown;
+}
+
+interface ToolErrorDetails {
+  readonly retryable?: boolean;
+  readonly retryAfterMs?: number;
+  readonly issues?: readonly Issue[];
+  readonly cause?: unknown;
+}
+
+/** Makes a `ToolError`; not retryable unless said. */
+export function toolError(code: ToolErrorCode, message: string, details: ToolErrorDetails = {}): ToolError {
+  const { cause, ...shown } = details;
+  const error: ToolError = { code, message, retryable: false, ...shown };
+  return cause === undefined ? error : Object.defineProperty(error, 'cause', { value: cause, enumerable: false });
+}
+
+/** A developer's mistake, thrown at start. `code` is stable; the message says what, where and what to do. */
+export class ToolcribError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'ToolcribError';
+    this.code = code;
+  }
+}
+
+/** The error for a part that this version does not have yet. */
+export function notAvailable(what: string, instead: string): ToolcribError {
+  return new ToolcribError('not_available', `${what} is not available in this version; ${instead}.`);
+}

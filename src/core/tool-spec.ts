@@ -1,0 +1,124 @@
+import { canonicalJson, type JsonObject, type JsonSchema, type MaybePromise } from './json.ts';
+import type { Policy } from './policy.ts';
+import { type Issue, ToolcribError } from './tool-error.ts';
+
+/** The key under which a spec carries how it runs. A symbol: spread copies it; JSON and structured clone drop it. */
+export const RUN: unique symbol = Symbol('toolcrib.run');
+
+/** How a tool runs: its kind and that kind's own fields. Never shown to anybody. */
+export interface Run {
+  readonly kind: string;
+  /** Names of services (`clock`) and settings (`setting:calendar`) without which the tool cannot run. */
+  readonly needs?: readonly string[];
+  /** Reads arguments by the author's own schema, where there is one beside the JSON Schema. */
+  readonly parse?: Parse;
+  readonly parseOutput?: Parse;
+  readonly [field: string]: unknown;
+}
+
+/** Checks a value and returns what it means, or what is wrong with it. */
+export type Parse = (value: unknown) => MaybePromise<Parsed>;
+export type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** What a tool does to the world. Absent means unknown. */
+export interface Effects {
+  readonly readOnly?: boolean;
+  readonly destructive?: boolean;
+  readonly idempotent?: boolean;
+  readonly openWorld?: boolean;
+}
+export const EFFECT_KEYS = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
+
+/** A request in words and the arguments that answer it. */
+export interface ToolExample {
+  readonly request?: string;
+  readonly input?: JsonObject;
+}
+
+/** Conditions of this machine and process under which a bundle or tool exists; all must hold. */
+export interface When {
+  readonly env?: string | readonly string[];
+  readonly platform?: string | readonly string[];
+  readonly service?: string | readonly string[];
+  readonly predicate?: (surroundings: Surroundings) => boolean;
+}
+
+/** What a `when` looks at. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: string;
+  readonly services: Readonly<Record<string, unknown>>;
+}
+
+/** One tool as data. How it runs is attached under `RUN` but never leaves. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly input: JsonSchema;
+  readonly output?: JsonSchema;
+  readonly effects: Effects;
+  readonly policy: Policy;
+  readonly category?: string;
+  readonly tags: readonly string[];
+  readonly version?: string;
+  /** Prompt text shown while the tool is active. */
+  readonly instructions?: string;
+  /** Names of other tools without which this one is of little use. */
+  readonly requires?: readonly string[];
+  /** Higher comes first among its bundle's tools. */
+  readonly priority?: number;
+  readonly examples?: readonly ToolExample[];
+  readonly when?: When;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** The name of the source it comes from. */
+  readonly source: string;
+  /** Its name at the source. */
+  readonly origin: string;
+  readonly [RUN]: Run;
+}
+
+const sealed = () => '[run]';
+const SEAL: object = Object.defineProperties(
+  {},
+  { toJSON: { value: sealed }, [Symbol.for('nodejs.util.inspect.custom')]: { value: sealed } },
+);
+
+/** Seals how a tool runs: printing or serialising it says `[run]` and nothing else. */
+export function createRun(fields: Run): Run {
+  return Object.freeze({ __proto__: SEAL, ...fields });
+}
+
+/** True if two specs of one name say the same and run the same. */
+export function isSameTool(a: ToolSpec, b: ToolSpec): boolean {
+  if (a === b) return true;
+  const functionsOf = (spec: ToolSpec) => Object.values(spec[RUN]).filter((field) => typeof field === 'function');
+  const before = functionsOf(a);
+  const after = functionsOf(b);
+  if (before.length !== after.length || before.some((work, index) => work !== after[index])) return false;
+  return canonicalJson(a) === canonicalJson(b) && canonicalJson({ ...a[RUN] }) === canonicalJson({ ...b[RUN] });
+}
+
+const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,47}$/;
+
+/** True for a name that every vendor accepts as it is. */
+export function isToolName(name: unknown): name is string {
+  return typeof name === 'string' && TOOL_NAME.test(name);
+}
+
+/** Throws where a name would have to be changed for some vendor. */
+export function requireToolName(name: unknown): asserts name is string {
+  if (isToolName(name)) return;
+  throw new ToolcribError(
+    'invalid_name',
+    `${JSON.stringify(name) ?? 'undefined'} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters.`,
+  );
+}
+
+/** A remote name made safe for every vendor: other characters become `_`; too long ends in a hash of the whole. */
+export function toToolName(name: string, sha256Hex: (text: string) => string): string {
+  const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^(?=[\d-]|$)/, '_');
+  return safe.length <= 48 ? safe : `${safe.slice(0, 39)}_${sha256Hex(name).slice(0, 8)}`;
+}

@@ -1,0 +1,109 @@
+import { type AccessClause, admits } from './access.ts';
+import type { Bundles } from './bundle.ts';
+import type { Caller } from './caller.ts';
+import type { Catalog } from './catalog.ts';
+import { canonicalJson } from './json.ts';
+import { clampTuning, ownedBy, type Policy, tightenPolicy, withFallback } from './policy.ts';
+import type { Profile } from './profile.ts';
+import { compileSelector, type Selector } from './selector.ts';
+import type { ToolSpec } from './tool-spec.ts';
+
+/** What one profile shows of one catalog to callers who meet the same clauses. */
+export interface View {
+  readonly profile: Profile;
+  /** In catalog order. */
+  readonly names: readonly string[];
+  has(name: string): boolean;
+  /** The spec under everything this view holds it to. */
+  get(name: string): ToolSpec | undefined;
+}
+
+export interface ViewOptions {
+  readonly profile: Profile;
+  readonly catalog: Catalog;
+  readonly bundles: Bundles;
+  readonly caller: Caller;
+  /** A fallback where nobody speaks; a layer over specs of untrusted sources. */
+  readonly defaults: Policy;
+  readonly isTrusted: (source: string) => boolean;
+}
+
+/** Filters after names are resolved, so that hiding one tool never lets a namesake take its place. */
+export function view(options: ViewOptions): View {
+  const { profile, catalog, bundles, caller } = options;
+  const isIncluded = profile.include === undefined ? () => true : anyOf(profile.include, bundles);
+  const isExcluded = anyOf(profile.exclude ?? [], bundles);
+  const admitted = catalog.specs.filter(
+    (spec) =>
+      isIncluded(spec) && !isExcluded(spec) && clausesOf(spec, profile).every((clause) => admits(clause, caller)),
+  );
+  const names = admitted.map((spec) => spec.name);
+  const visible = new Set(names);
+  const policyFor = policyMaker(options);
+  const tightened = new Map<string, ToolSpec>();
+  const get = (name: string): ToolSpec | undefined => {
+    const known = tightened.get(name);
+    if (known !== undefined || !visible.has(name)) return known;
+    const spec = catalog.get(name);
+    if (spec === undefined) return undefined;
+    const held = Object.freeze({ ...spec, policy: policyFor(spec) });
+    tightened.set(name, held);
+    return held;
+  };
+  return { profile, names, has: (name) => visible.has(name), get };
+}
+
+/** The distinct conditions that decide what a profile shows of a catalog; who meets the same ones sees the same tools. */
+export function viewClauses(catalog: Catalog, profile: Profile): readonly AccessClause[] {
+  const clauses = new Map<string, AccessClause>();
+  const note = (clause: AccessClause) => clauses.set(canonicalJson(clause), clause);
+  for (const spec of catalog.specs) spec.policy.access?.forEach(note);
+  profile.policy?.access?.forEach(note);
+  return [...clauses.values()];
+}
+
+/** How a spec's policy comes about: its own word, the defaults, the profile, then tuning clamped by limits. */
+function policyMaker(options: Omit<ViewOptions, 'catalog' | 'caller'>): (spec: ToolSpec) => Policy {
+  const { profile, defaults } = options;
+  const mustAsk = anyOf(profile.approve ?? [], options.bundles);
+  const layer = profile.policy ?? {};
+  const shared = new Map<string, WeakMap<Policy, Policy>>();
+  return (spec) => {
+    const asks = mustAsk(spec);
+    const isTrusted = options.isTrusted(spec.source);
+    const counted = spec.policy.rates !== undefined || spec.policy.concurrency !== undefined;
+    const known = recall(shared, `${asks} ${isTrusted} ${counted ? spec.name : ''}`);
+    const cached = known.get(spec.policy);
+    if (cached !== undefined) return cached;
+    const own = ownedBy(spec.policy, `tool:${spec.name}`);
+    const based = isTrusted ? own : tightenPolicy(own, defaults);
+    const policy = withFallback(
+      tightenPolicy(asks ? tightenPolicy(based, { approval: 'always' }) : based, layer),
+      defaults,
+    );
+    const clamped = Object.freeze(clampTuning(policy));
+    known.set(spec.policy, clamped);
+    return clamped;
+  };
+}
+
+function recall<K, V extends object>(map: Map<K, WeakMap<V, V>>, key: K): WeakMap<V, V> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = new WeakMap<V, V>();
+  map.set(key, made);
+  return made;
+}
+
+function clausesOf(spec: ToolSpec, profile: Profile): readonly AccessClause[] {
+  return [...(spec.policy.access ?? []), ...(profile.policy?.access ?? [])];
+}
+
+function anyOf(selectors: readonly Selector[], bundles: Bundles): (spec: ToolSpec) => boolean {
+  if (selectors.length === 0) return () => false;
+  const tests = selectors.map(compileSelector);
+  return (spec) => {
+    const names = bundles.of(spec.name).map((bundle) => bundle.name);
+    return tests.some((matches) => matches(spec, names));
+  };
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { ToolcribError } from '../../src/core/tool-error.ts';
+import { readPolicy } from '../../src/runtime/read-policy.ts';
+
+const RATE = { scope: 'caller', amount: 1, perMs: 1000 };
+const HOURS = { from: '09:00', to: '17:00' };
+
+function refusalOf(value: unknown): ToolcribError {
+  try {
+    readPolicy(value, 'tool "t"');
+  } catch (error) {
+    if (error instanceof ToolcribError) return error;
+    throw error;
+  }
+  throw new Error(`${JSON.stringify(value)} was accepted`);
+}
+
+describe('readPolicy', () => {
+  it.each<[unknown, string]>([
+    ['strict', 'The policy of tool "t" must be an object, got "strict"'],
+    [null, 'must be an object, got null'],
+    [[], 'must be an object, got a list'],
+    [{ timeoutMS: 1 }, 'has no "timeoutMS". Did you mean "timeoutMs"?'],
+    [{ aproval: 'always' }, 'Did you mean "approval"?'],
+    [{ maxTimeoutMs: 0 }, 'maxTimeoutMs must be a number of at least 1, got 0'],
+    [{ maxTimeoutMs: -1 }, 'maxTimeoutMs'],
+    [{ maxTimeoutMs: '5' }, 'maxTimeoutMs must be a number of at least 1, got "5"'],
+    [{ maxTimeoutMs: Number.NaN }, 'maxTimeoutMs'],
+    [{ maxTimeoutMs: Number.POSITIVE_INFINITY }, 'maxTimeoutMs'],
+    [{ maxTimeoutMs: null }, 'maxTimeoutMs'],
+    [{ maxResultBytes: 0 }, 'maxResultBytes must be a number of at least 1'],
+    [{ maxResultBytes: '1k' }, 'maxResultBytes'],
+    [{ timeoutMs: 0 }, 'timeoutMs must be a number of at least 1, got 0'],
+    [{ timeoutMs: -5 }, 'timeoutMs'],
+    [{ timeoutMs: true }, 'timeoutMs'],
+    [{ retries: -1 }, 'retries must be a number of at least 0, got -1'],
+    [{ retries: '2' }, 'retries'],
+    [
+      { approval: 'alway' },
+      'approval must be one of never, dangerous, cautious, always, not "alway". Did you mean "always"?',
+    ],
+    [{ approval: true }, 'approval must be one of'],
+    [{ approval: null }, 'approval must be one of'],
+    [{ approvers: 'boss' }, 'approvers are "operator", "caller" or "role:NAME", not "boss"'],
+    [{ approvers: ['operator', 'role:'] }, 'approvers'],
+    [{ approvers: [7] }, 'approvers'],
+    [{ approvers: 7 }, 'approvers'],
+    [{ approvers: null }, 'approvers'],
+    [{ approvers: {} }, 'approvers'],
+    [{ access: 'dev' }, 'access must be an object, got "dev"'],
+    [{ access: null }, 'access must be an object'],
+    [{ access: [{}, 'dev'] }, 'access must be an object'],
+    [{ access: { role: ['dev'] } }, 'access has no "role". Did you mean "roles"?'],
+    [{ access: { roles: 'dev' } }, 'access takes lists of names, got "dev"'],
+    [{ access: { users: [7] } }, 'access takes lists of names'],
+    [{ access: { permissions: {} } }, 'access takes lists of names'],
+    [{ access: { roles: null } }, 'access takes lists of names, got null'],
+    [{ access: { deny: ['bob'] } }, 'access.deny must be an object'],
+    [{ access: { deny: { user: ['bob'] } } }, 'access.deny has no "user". Did you mean "users"?'],
+    [{ access: { deny: { users: 'bob' } } }, 'access takes lists of names, got "bob"'],
+    [{ access: { deny: { roles: 'dev' } } }, 'access takes lists of names, got "dev"'],
+    [{ access: { hours: '9-17' } }, 'hours must be an object'],
+    [{ access: { hours: { ...HOURS, until: '18:00' } } }, 'hours has no "until"'],
+    [{ access: { hours: { ...HOURS, from: '9:00' } } }, 'hours are "HH:MM", not "9:00"'],
+    [{ access: { hours: { ...HOURS, to: '24:00' } } }, 'hours are "HH:MM", not "24:00"'],
+    [{ access: { hours: { ...HOURS, to: '12:60' } } }, 'hours are "HH:MM"'],
+    [{ access: { hours: { from: '09:00' } } }, 'hours are "HH:MM", not nothing'],
+    [{ access: { hours: { ...HOURS, timeZone: 'Mars/Base' } } }, '"Mars/Base" is not a time zone'],
+    [{ access: { hours: { ...HOURS, timeZone: 7 } } }, 'is not a time zone'],
+    [{ access: { hours: { ...HOURS, days: [0] } } }, 'days are numbers from 1 (Monday) to 7'],
+    [{ access: { hours: { ...HOURS, days: [8] } } }, 'days'],
+    [{ access: { hours: { ...HOURS, days: ['Mon'] } } }, 'days'],
+    [{ access: { hours: { ...HOURS, days: 1 } } }, 'days'],
+    [{ rates: RATE }, 'rates must be a list, got an object'],
+    [{ rates: ['fast'] }, 'rates must be an object, got "fast"'],
+    [{ rates: [{ ...RATE, scope: 'callr' }] }, 'rates: scope must be one of all, caller, tool, profile, source'],
+    [{ rates: [{ ...RATE, scope: undefined }] }, 'rates: scope must be one of'],
+    [{ rates: [{ ...RATE, amount: 0 }] }, 'rates: amount must be a number of at least 1, got 0'],
+    [{ rates: [{ ...RATE, amount: undefined }] }, 'rates: amount must be a number of at least 1'],
+    [{ rates: [{ ...RATE, perMs: 0 }] }, 'rates: perMs must be a number of at least 1, got 0'],
+    [{ rates: [{ scope: 'all', amount: 1 }] }, 'rates: perMs must be a number of at least 1'],
+    [{ rates: [{ ...RATE, per: 1 }] }, 'rates has no "per"'],
+    [{ concurrency: 3 }, 'concurrency must be a list, got 3'],
+    [{ concurrency: [{ scope: 'world', amount: 1 }] }, 'concurrency: scope must be one of'],
+    [{ concurrency: [{ scope: 'tool' }] }, 'concurrency: amount must be a number of at least 1'],
+    [{ concurrency: [{ scope: 'tool', amount: '2' }] }, 'concurrency: amount'],
+    [{ concurrency: [RATE] }, 'concurrency has no "perMs"'],
+  ])('%j is refused with a message that names the key.', (value, message) => {
+    expect(refusalOf(value).message).toContain(message);
+  });
+
+  it.each([{ price: 0.01 }, { budgets: [] }, { cacheMs: 1000 }])(
+    '%j is refused as not available: a limit that nobody enforces would be worse than none.',
+    (value) => {
+      expect(refusalOf(value).code).toBe('not_available');
+    },
+  );
+
+  it('A policy is accepted in full and comes back as it was.', () => {
+    const given = {
+      approval: 'cautious',
+      approvers: ['operator', 'role:lead'],
+      access: [
+        { roles: ['dev'], deny: { users: ['bob'] }, hours: { ...HOURS, timeZone: 'Europe/Berlin', days: [1, 7] } },
+      ],
+      rates: [RATE],
+      concurrency: [{ scope: 'tool', amount: 2 }],
+      maxTimeoutMs: 1,
+      maxResultBytes: 1,
+      timeoutMs: 1,
+      retries: 0,
+    };
+    expect(readPolicy(given, 'tool "t"')).toEqual(given);
+  });
+
+  it('One name or clause stands for a list of one.', () => {
+    expect(readPolicy({ approvers: 'caller', access: { roles: ['dev'] } }, 'x')).toEqual({
+      approvers: ['caller'],
+      access: [{ roles: ['dev'] }],
+    });
+  });
+
+  it('What is read cannot be changed afterwards by whoever wrote it down.', () => {
+    const rate = { ...RATE };
+    const read = readPolicy({ rates: [rate] }, 'x');
+    rate.amount = 99;
+    expect(read.rates).toEqual([RATE]);
+    expect(Object.isFrozen(read) && Object.isFrozen(read.rates) && Object.isFrozen(read.rates?.[0])).toBe(true);
+  });
+
+  it('What was given stays as free as it was: a copy is frozen, not the argument.', () => {
+    const given = {
+      approvers: ['operator'],
+      access: { roles: ['dev'], hours: { ...HOURS, days: [1] } },
+      rates: [RATE],
+    };
+    readPolicy(given, 'x');
+    const parts = [given, given.approvers, given.access.roles, given.access.hours.days, given.rates];
+    expect(parts.map(Object.isFrozen)).toEqual(parts.map(() => false));
+  });
+
+  it('Who says nothing shares one empty policy.', () => {
+    expect(readPolicy(undefined, 'a')).toBe(readPolicy(undefined, 'b'));
+  });
+});
