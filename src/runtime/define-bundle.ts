@@ -1,0 +1,73 @@
+import { type Bundle, listOf } from '../core/bundle.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { Selector } from '../core/selector.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { readWhen, type ToolInput, toToolSpec } from './define-tool.ts';
+
+/** A bundle as authors write it: its tools are given, or selected by `include`; one name may stand for a list of one. */
+export interface BundleInput extends Omit<Bundle, 'tools' | 'include' | 'requires' | 'extends'> {
+  readonly tools?: readonly ToolInput[];
+  readonly include?: string | readonly Selector[];
+  readonly requires?: string | readonly string[];
+  readonly extends?: string | readonly string[];
+}
+
+/** A bundle together with the specs it brings. */
+export interface DefinedBundle extends Bundle {
+  readonly specs: readonly ToolSpec[];
+}
+
+const KEYS = [
+  'name',
+  'description',
+  'tools',
+  'include',
+  'requires',
+  'extends',
+  'when',
+  'priority',
+  'instructions',
+  'meta',
+  'setup',
+  'ready',
+] as const;
+const BUNDLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
+
+/** Defines tools that belong together. Its specs are static: listing and search need no setup. */
+export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBundle {
+  if (isDefinedBundle(definition)) return definition;
+  const given = readOptions<BundleInput>(definition, KEYS, 'A bundle');
+  if (typeof given.name !== 'string' || !BUNDLE_NAME.test(given.name)) {
+    throw new ToolcribError(
+      'invalid_name',
+      `${describe(given.name)} is not a bundle name: use letters, digits, "_", "-" and ".", starting with a letter or "_".`,
+    );
+  }
+  const what = `Bundle "${given.name}"`;
+  if (given.setup !== undefined && typeof given.setup !== 'function')
+    throw new ToolcribError('invalid_option', `${what}: setup must be a function.`);
+  const specs = (given.tools ?? []).map((tool) => toToolSpec(tool, 'code'));
+  const include = typeof given.include === 'string' ? [given.include] : (given.include ?? []);
+  if (
+    include.some((selector) =>
+      typeof selector === 'string' ? selector.startsWith('bundle:') : selector?.bundle !== undefined,
+    )
+  ) {
+    throw new ToolcribError('invalid_selector', `${what} includes another bundle by selector; write extends instead.`);
+  }
+  const { tools: _tools, ...rest } = given;
+  return Object.freeze({
+    ...rest,
+    specs: Object.freeze(specs),
+    tools: Object.freeze(specs.map((spec) => spec.name)),
+    include: Object.freeze([...include]),
+    requires: Object.freeze([...listOf(given.requires)]),
+    extends: Object.freeze([...listOf(given.extends)]),
+    ...(given.when !== undefined && { when: readWhen(given.when, what) }),
+  });
+}
+
+function isDefinedBundle(value: object): value is DefinedBundle {
+  return 'specs' in value && Object.isFrozen(value);
+}

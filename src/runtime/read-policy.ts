@@ -1,0 +1,150 @@
+import type { AccessClause, Hours } from '../core/access.ts';
+import { listOf } from '../core/bundle.ts';
+import { copyJson, freezeJson } from '../core/json.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import { didYouMean } from '../core/nearest.ts';
+import {
+  APPROVAL_MODES,
+  type Approver,
+  LIMIT_KEYS,
+  type Policy,
+  type Rate,
+  SCOPES,
+  type Slots,
+  TUNING_KEYS,
+} from '../core/policy.ts';
+import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+
+/** A policy as authors write it: one name or clause may stand for a list of one. */
+export interface PolicyInput extends Omit<Policy, 'access' | 'approvers'> {
+  readonly access?: AccessClause | readonly AccessClause[];
+  readonly approvers?: Approver | readonly Approver[];
+}
+
+const NO_POLICY: Policy = Object.freeze({});
+
+/** Checks a policy and brings it into its one form. Specs without one share one object. */
+export function readPolicy(value: unknown, owner: string): Policy {
+  if (value === undefined) return NO_POLICY;
+  const what = `The policy of ${owner}`;
+  const given = readOptions<PolicyInput & { price?: unknown; budgets?: unknown }>(
+    value,
+    [...LIMIT_KEYS, ...TUNING_KEYS, 'price', 'budgets'],
+    what,
+  );
+  // A limit that nobody enforces would be worse than none.
+  if (given.price !== undefined || given.budgets !== undefined)
+    throw notAvailable(`${what}: cost budgets`, 'use rates');
+  if (given.cacheMs !== undefined) throw notAvailable(`${what}: cacheMs`, 'leave it out');
+  requireNumber(given.maxTimeoutMs, 1, `${what}: maxTimeoutMs`);
+  requireNumber(given.maxResultBytes, 1, `${what}: maxResultBytes`);
+  requireNumber(given.timeoutMs, 1, `${what}: timeoutMs`);
+  requireNumber(given.retries, 0, `${what}: retries`);
+  if (given.approval !== undefined) requireWord(given.approval, APPROVAL_MODES, `${what}: approval`);
+  const { access, approvers, rates, concurrency, price: _price, budgets: _budgets, ...plain } = given;
+  const policy: Policy = {
+    ...plain,
+    ...(approvers !== undefined && { approvers: readApprovers(approvers, what) }),
+    ...(access !== undefined && { access: [access].flat().map((clause) => readClause(clause, what)) }),
+    ...(rates !== undefined && {
+      rates: readCounted<Rate>(rates, ['scope', 'amount', 'perMs', 'of'], `${what}: rates`),
+    }),
+    ...(concurrency !== undefined && {
+      concurrency: readCounted<Slots>(concurrency, ['scope', 'amount', 'of'], `${what}: concurrency`),
+    }),
+  };
+  return freezeJson(copyJson(policy) as Policy); // a copy: what was given is not ours to freeze
+}
+
+function readApprovers(value: Approver | readonly Approver[], what: string): readonly Approver[] {
+  const approvers = listOf<Approver>(value);
+  if (!Array.isArray(approvers))
+    throw new ToolcribError('invalid_option', `${what}: approvers takes a list, got ${describe(value)}.`);
+  for (const who of approvers) {
+    if (who !== 'operator' && who !== 'caller' && !/^role:./.test(String(who))) {
+      throw new ToolcribError(
+        'invalid_option',
+        `${what}: approvers are "operator", "caller" or "role:NAME", not ${describe(who)}.`,
+      );
+    }
+  }
+  return approvers;
+}
+
+function readCounted<T extends Rate | Slots>(
+  list: unknown,
+  keys: readonly (keyof T & string)[],
+  what: string,
+): readonly T[] {
+  if (!Array.isArray(list)) throw new ToolcribError('invalid_option', `${what} must be a list, got ${describe(list)}.`);
+  return list.map((entry) => {
+    const item = readOptions<T>(entry, keys, what);
+    requireWord(item.scope, SCOPES, `${what}: scope`);
+    requireNumber(item.amount ?? null, 1, `${what}: amount`);
+    if (keys.some((key) => key === 'perMs')) requireNumber('perMs' in item ? item.perMs : null, 1, `${what}: perMs`);
+    return item;
+  });
+}
+
+function readClause(value: unknown, what: string): AccessClause {
+  const clause = readOptions<AccessClause>(
+    value,
+    ['roles', 'users', 'permissions', 'hours', 'deny'],
+    `${what}: access`,
+  );
+  const deny =
+    clause.deny === undefined
+      ? undefined
+      : readOptions<NonNullable<AccessClause['deny']>>(clause.deny, ['roles', 'users'], `${what}: access.deny`);
+  for (const list of [clause.roles, clause.users, clause.permissions, deny?.roles, deny?.users]) {
+    if (list !== undefined && !(Array.isArray(list) && list.every((name) => typeof name === 'string'))) {
+      throw new ToolcribError('invalid_option', `${what}: access takes lists of names, got ${describe(list)}.`);
+    }
+  }
+  return {
+    ...clause,
+    ...(deny && { deny }),
+    ...(clause.hours !== undefined && { hours: readHours(clause.hours, what) }),
+  };
+}
+
+function readHours(value: unknown, what: string): Hours {
+  const hours = readOptions<Hours>(value, ['from', 'to', 'timeZone', 'days'], `${what}: hours`);
+  for (const time of [hours.from, hours.to]) {
+    if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(String(time)))
+      throw new ToolcribError('invalid_option', `${what}: hours are "HH:MM", not ${describe(time)}.`);
+  }
+  if (hours.timeZone !== undefined) requireTimeZone(hours.timeZone, what);
+  if (
+    hours.days !== undefined &&
+    !(Array.isArray(hours.days) && hours.days.every((day) => Number.isInteger(day) && day >= 1 && day <= 7))
+  ) {
+    throw new ToolcribError('invalid_option', `${what}: days are numbers from 1 (Monday) to 7.`);
+  }
+  return hours;
+}
+
+function requireTimeZone(timeZone: string, what: string): void {
+  try {
+    new Intl.DateTimeFormat('en-GB', { timeZone });
+  } catch (cause) {
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: ${describe(timeZone)} is not a time zone; use an IANA name such as "Europe/Berlin".`,
+      { cause },
+    );
+  }
+}
+
+function requireWord(value: unknown, words: readonly string[], what: string): void {
+  if (words.some((word) => word === value)) return;
+  throw new ToolcribError(
+    'invalid_option',
+    `${what} must be one of ${words.join(', ')}, not ${describe(value)}.${didYouMean(String(value), words)}`,
+  );
+}
+
+function requireNumber(value: unknown, least: number, what: string): void {
+  if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= least)) return;
+  throw new ToolcribError('invalid_option', `${what} must be a number of at least ${least}, got ${describe(value)}.`);
+}

@@ -1,0 +1,61 @@
+/** The part of Standard Schema that types need; zod, arktype, valibot and others have it. */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown, ...rest: never) => unknown;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/** What a tool receives whose arguments are described by `Schema`. */
+export type InputOf<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : FromJsonSchema<Schema>;
+
+/** What a tool may return whose answer is described by `Schema`. */
+export type OutputOf<Schema> = Schema extends StandardSchema<infer Input, unknown> ? Input : FromJsonSchema<Schema>;
+
+/** The TypeScript type of a JSON Schema written as a literal; what it does not understand is `unknown`. */
+type FromJsonSchema<Schema> = Schema extends { readonly const: infer Value }
+  ? Value
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { readonly type: infer Type }
+      ? FromType<Type, Schema>
+      : Schema extends { readonly properties: unknown }
+        ? FromObject<Schema>
+        : unknown;
+
+type FromType<Type, Schema> = Type extends 'object'
+  ? FromObject<Schema>
+  : Type extends 'array'
+    ? Schema extends { readonly items: infer Items }
+      ? FromJsonSchema<Items>[]
+      : unknown[]
+    : Type extends 'string'
+      ? string
+      : Type extends 'number' | 'integer'
+        ? number
+        : Type extends 'boolean'
+          ? boolean
+          : Type extends 'null'
+            ? null
+            : Type extends readonly (infer One)[]
+              ? FromType<One, Schema>
+              : unknown;
+
+type FromObject<Schema> = Schema extends { readonly properties: infer Properties }
+  ? Simplify<
+      { [Key in Extract<keyof Properties, RequiredOf<Schema, Properties>>]: FromJsonSchema<Properties[Key]> } & {
+        [Key in Exclude<keyof Properties, RequiredOf<Schema, Properties>>]?: FromJsonSchema<Properties[Key]>;
+      }
+    >
+  : Record<string, unknown>;
+
+// A default is filled in before the tool runs, so its property is always there.
+type RequiredOf<Schema, Properties> =
+  | (Schema extends { readonly required: readonly (infer Name)[] } ? Name : never)
+  | {
+      [Key in keyof Properties]: Properties[Key] extends { readonly default: unknown } ? Key : never;
+    }[keyof Properties];
+
+type Simplify<T> = { [Key in keyof T]: T[Key] };

@@ -1,0 +1,168 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, copyJson, type JsonSchema, NotJsonError } from '../../core/json.ts';
+import type { Schemas } from '../../core/ports.ts';
+import { type Issue, ToolcribError } from '../../core/tool-error.ts';
+import { type Parse, type Parsed, RUN } from '../../core/tool-spec.ts';
+import { type CompilableSchema, toCompilable } from './compilable-schema.ts';
+import { isHarmless } from './harmless-schema.ts';
+import { toIssues } from './issues.ts';
+import { createLinearPatterns } from './linear-pattern.ts';
+import { type CompiledSchema, createSchemaCompiler } from './schema-compiler.ts';
+import { createWorkLimit, TooMuchWorkError, type WorkLimit } from './work-limit.ts';
+
+/** How much is remembered. */
+export interface SchemasOptions {
+  /** How many compiled schemas are kept for tools that come back as new objects, as after a reload. */
+  readonly maxCompiled?: number;
+}
+
+type Side = 'input' | 'output';
+
+const MAX_COMPILED = 1000;
+
+// Some 50 million steps take half a second at the very worst; an ordinary check takes a few hundred.
+const CHECK_UNITS = 50_000_000;
+const EXPLAIN_UNITS = 2_000_000;
+const MAX_EXPLAINED_NODES = 10_000;
+
+const ACCEPT: Parse = (value) => ({ ok: true, value });
+
+/**
+ * Checks arguments and answers by their schemas. What a hostile schema or value can cost is bounded: patterns run in
+ * linear time, references and patterns draw on an allowance, recursion ends in an issue. What remains: the largest
+ * schema that is accepted takes Ajv a few seconds to compile, once; the most expensive check that is allowed, half a
+ * second.
+ */
+export function createSchemas(options: SchemasOptions = {}): Schemas {
+  const work = createWorkLimit();
+  const patterns = createLinearPatterns(work);
+  const compile = createSchemaCompiler({ work, patterns });
+  const maxCompiled = options.maxCompiled ?? MAX_COMPILED;
+  const parses: Readonly<Record<Side, WeakMap<JsonSchema, Parse>>> = { input: new WeakMap(), output: new WeakMap() };
+  const refused = new WeakMap<JsonSchema, ToolcribError>();
+  const byHash = new Map<string, Parse>();
+
+  function prepare(schema: JsonSchema, side: Side): Parse {
+    const known = refused.get(schema);
+    if (known !== undefined) throw known;
+    try {
+      const parse = findOrCompile(schema, side);
+      parses[side].set(schema, parse);
+      return parse;
+    } catch (error) {
+      if (error instanceof ToolcribError && typeof schema === 'object' && schema !== null) refused.set(schema, error);
+      throw error;
+    }
+  }
+
+  function findOrCompile(schema: JsonSchema, side: Side): Parse {
+    const compilable = toCompilable(schema, { patterns, defaults: side === 'input' ? 'keep' : 'drop' });
+    requireUsable(compilable);
+    const text = canonicalJson(compilable.schema);
+    const key = hash('sha256', `${side} ${compilable.dialect} ${text}`);
+    const known = byHash.get(key);
+    if (known !== undefined) return known;
+    const parse = createParse(compile(compilable), {
+      schema: compilable.schema,
+      side,
+      work,
+      mayFillIn: text.includes('"default":'),
+    });
+    const [oldest] = byHash.keys();
+    if (byHash.size >= maxCompiled && oldest !== undefined) byHash.delete(oldest);
+    byHash.set(key, parse);
+    return parse;
+  }
+
+  return {
+    input: (spec) => spec[RUN].parse ?? parses.input.get(spec.input) ?? prepare(spec.input, 'input'),
+    output(spec) {
+      if (spec[RUN].parseOutput !== undefined) return spec[RUN].parseOutput;
+      if (spec.output === undefined) return ACCEPT;
+      return parses.output.get(spec.output) ?? prepare(spec.output, 'output');
+    },
+    // Like an answer, the value is only looked at: it may be frozen, and it belongs to somebody else.
+    parser: (schema) => parses.output.get(schema) ?? prepare(schema, 'output'),
+    problems(schema) {
+      if (isHarmless(schema)) return NO_PROBLEMS;
+      try {
+        const { refusals, losses } = toCompilable(schema, { patterns, defaults: 'keep' });
+        return [...refusals, ...losses];
+      } catch (error) {
+        if (error instanceof ToolcribError) return [error.message];
+        throw error;
+      }
+    },
+  };
+}
+
+const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+
+function requireUsable({ refusals }: CompilableSchema): void {
+  if (refusals.length > 0)
+    throw new ToolcribError('invalid_schema', `The schema cannot be used: ${refusals.join('; ')}.`);
+}
+
+interface ParseContext {
+  readonly schema: JsonSchema;
+  readonly side: Side;
+  readonly work: WorkLimit;
+  /** Some default may be written into the value, which then has to be a copy. */
+  readonly mayFillIn: boolean;
+}
+
+function createParse(compiled: CompiledSchema, context: ParseContext): Parse {
+  const { check } = compiled;
+  const { work, mayFillIn } = context;
+  return function parseBySchema(given): Parsed {
+    work.start(CHECK_UNITS);
+    try {
+      const value = mayFillIn ? copyJson(given) : given;
+      return check(value) ? { ok: true, value } : { ok: false, issues: explain(value, compiled, context) };
+    } catch (error) {
+      return { ok: false, issues: [toLimitIssue(error)] };
+    }
+  };
+}
+
+// The check stops at the first error, so that a million wrong items cost no more than one. Where the value is small,
+// a second pass collects the rest.
+function explain(value: unknown, compiled: CompiledSchema, { schema, side, work }: ParseContext): readonly Issue[] {
+  const first = compiled.check.errors ?? [];
+  const options = { noun: side === 'input' ? 'argument' : 'property', schema };
+  if (!isSmall(value)) return toIssues(first, options);
+  const all = compiled.explain();
+  work.start(EXPLAIN_UNITS);
+  try {
+    return toIssues(all(value) ? first : (all.errors ?? first), options);
+  } catch (error) {
+    if (error instanceof TooMuchWorkError) return toIssues(first, options);
+    throw error;
+  }
+}
+
+function toLimitIssue(error: unknown): Issue {
+  if (error instanceof NotJsonError) return { path: error.path, message: 'is not JSON' };
+  if (error instanceof TooMuchWorkError) return { path: '', message: 'takes too much work to check; make it smaller' };
+  if (error instanceof RangeError) {
+    return {
+      path: '',
+      message: 'cannot be checked: it is nested too deeply, or its schema refers to itself without end',
+    };
+  }
+  throw error;
+}
+
+function isSmall(value: unknown): boolean {
+  let nodes = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    const members: readonly unknown[] = Array.isArray(node) ? node : Object.values(node);
+    nodes += members.length;
+    if (nodes > MAX_EXPLAINED_NODES) return false;
+    open.push(...members);
+  }
+  return true;
+}

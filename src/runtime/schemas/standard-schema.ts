@@ -1,0 +1,130 @@
+import { copyJson, escapePointer, freezeJson, isPromise, type JsonSchema, NotJsonError } from '../../core/json.ts';
+import { describe } from '../../core/known-keys.ts';
+import { type Issue, ToolcribError } from '../../core/tool-error.ts';
+import type { Parse, Parsed } from '../../core/tool-spec.ts';
+import { cut } from './issue-words.ts';
+import { limitIssues } from './issues.ts';
+import { DEFAULT_SCHEMA_URI } from './schema-dialect.ts';
+
+const MAX_MESSAGE = 1000;
+
+/** A schema as data, to be shown, and the author's own check where there is one. */
+export interface SchemaPair {
+  readonly schema: JsonSchema;
+  readonly parse?: Parse;
+}
+
+type JsonSchemaOf = (options: { readonly target: string }) => unknown;
+
+/** The side of Standard Schema, and of Standard JSON Schema 1.1, that is used here. */
+interface Standard {
+  readonly vendor?: unknown;
+  validate(value: unknown): unknown;
+  readonly jsonSchema?: { readonly input?: JsonSchemaOf };
+}
+
+/** Reads whatever an author may give as a schema: any Standard Schema that knows its JSON Schema, or a JSON Schema. */
+export function toSchemaPair(schema: unknown, side: 'input' | 'output'): SchemaPair {
+  const standard = standardOf(schema);
+  const shown = toShown(standard === undefined ? requireObject(schema, side) : toJsonSchema(standard, side), side);
+  if (side === 'input') requireObjectType(shown);
+  return standard === undefined ? { schema: shown } : { schema: shown, parse: createParse(standard) };
+}
+
+function standardOf(schema: unknown): Standard | undefined {
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return undefined;
+  const standard = (schema as { '~standard'?: Standard })['~standard']; // checked on the next line
+  return typeof standard?.validate === 'function' ? standard : undefined;
+}
+
+// On both sides the schema of what goes *into* validation is shown. An answer is handed on as the tool returned it and
+// only checked, so what a caller sees is what went into the check, without the defaults and changes that came out.
+function toJsonSchema(standard: Standard, side: string): unknown {
+  const { jsonSchema } = standard;
+  if (typeof jsonSchema?.input !== 'function') {
+    const vendor = typeof standard.vendor === 'string' ? standard.vendor : 'unknown vendor';
+    throw new ToolcribError(
+      'invalid_schema',
+      `The ${side} schema (${vendor}) cannot tell its JSON Schema. ${adviceFor(vendor)}`,
+    );
+  }
+  try {
+    return jsonSchema.input({ target: 'draft-2020-12' });
+  } catch (cause) {
+    throw new ToolcribError(
+      'invalid_schema',
+      `The ${side} schema has no JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}. Use types that JSON has, or give a JSON Schema.`,
+      { cause },
+    );
+  }
+}
+
+function adviceFor(vendor: string): string {
+  if (vendor !== 'valibot') return 'Use a version with Standard JSON Schema, or give a JSON Schema.';
+  return 'Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.';
+}
+
+function requireObject(schema: unknown, side: string): object {
+  if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema;
+  throw new ToolcribError(
+    'invalid_schema',
+    `The ${side} schema must be a Standard Schema (zod, arktype, valibot) or a JSON Schema object, got ${describe(schema)}.`,
+  );
+}
+
+function toShown(schema: unknown, side: string): JsonSchema {
+  const { '~standard': _, ...data } = requireObject(schema, side) as Record<string, unknown>; // an object
+  // The dialect that everybody assumes need not be paid for in every prompt.
+  if (data.$schema === DEFAULT_SCHEMA_URI) delete data.$schema;
+  try {
+    return freezeJson(copyJson(data) as JsonSchema); // a copied object is an object
+  } catch (cause) {
+    if (!(cause instanceof NotJsonError)) throw cause;
+    throw new ToolcribError('invalid_schema', `The ${side} schema is not plain JSON: ${cause.message}.`, { cause });
+  }
+}
+
+function requireObjectType({ type }: JsonSchema): void {
+  if (type === undefined || type === 'object' || (Array.isArray(type) && type.length === 1 && type[0] === 'object'))
+    return;
+  throw new ToolcribError(
+    'invalid_schema',
+    `The input schema must describe an object, because arguments have names; its type is ${JSON.stringify(type)}.`,
+  );
+}
+
+function createParse(standard: Standard): Parse {
+  return function parseByStandard(value) {
+    try {
+      const result = standard.validate(value);
+      return isPromise(result) ? result.then(toParsed, toFailure) : toParsed(result);
+    } catch (error) {
+      return toFailure(error);
+    }
+  };
+}
+
+function toParsed(result: unknown): Parsed {
+  const { issues, value } = result as { issues?: readonly StandardIssue[]; value?: unknown }; // Standard Schema's promise
+  if (issues === undefined) return { ok: true, value };
+  return { ok: false, issues: limitIssues([...issues].map(toIssue)) };
+}
+
+// The text of a foreign error may hold anything, a password too; its name is enough to go and look.
+function toFailure(error: unknown): Parsed {
+  const name = error instanceof Error ? error.name : typeof error;
+  return { ok: false, issues: [{ path: '', message: `could not be checked: its schema threw a ${name}` }] };
+}
+
+interface StandardIssue {
+  readonly message: unknown;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[];
+}
+
+function toIssue({ message, path = [] }: StandardIssue): Issue {
+  const segments = path.map((segment) => (typeof segment === 'object' ? segment.key : segment));
+  return {
+    path: segments.map((key) => `/${escapePointer(String(key))}`).join(''),
+    message: cut(String(message), MAX_MESSAGE),
+  };
+}
