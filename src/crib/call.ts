@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../core/caller.ts';
+import type { JsonObject } from '../core/json.ts';
+import { type Progress, SETTLE, type ToolCall } from '../core/tool-call.ts';
+import { notAvailable, type ToolError } from '../core/tool-error.ts';
+import { RUN, type ToolSpec } from '../core/tool-spec.ts';
+import { Cancellation } from './cancellation.ts';
+
+/** What a caller may say about one call. */
+export interface CallOptions {
+  /** Ends the call when it aborts. */
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  readonly conversation?: string;
+  readonly turn?: string;
+  readonly timeZone?: string;
+  /** The id under which the call is known; made if absent. */
+  readonly id?: string;
+  /** Where the call came in; `library` if absent. */
+  readonly door?: string;
+  readonly answers?: { readonly approval?: boolean };
+  onProgress?(progress: Progress): void;
+}
+
+/** What all copies of one call share. */
+export interface CallOrigin {
+  readonly options: CallOptions;
+  readonly caller: Caller;
+  readonly profile: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly parent: Call | undefined;
+  readonly host: CallHost;
+  /** Made when first asked for. */
+  id: string | undefined;
+}
+
+/** What the crib gives to a running call. */
+export interface CallHost {
+  servicesFor(needs: readonly string[] | undefined): Readonly<Record<string, unknown>>;
+  stateFor(tool: string): unknown;
+  toolsFor(call: Call): ToolCall['tools'];
+  warn(message: string): void;
+}
+
+const NO_CONTEXT: Readonly<Record<string, unknown>> = Object.freeze({});
+
+interface CopiedParts {
+  readonly parsed: unknown;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly cancellation: Cancellation;
+}
+
+/** A running call. A class for speed: what most calls never ask for (id, signal, services, tools) is made at first look. */
+export class Call implements ToolCall {
+  readonly spec: ToolSpec;
+  readonly origin: CallOrigin;
+  readonly cancellation: Cancellation;
+  // Private: an extension must not be able to put other arguments in their place.
+  readonly #input: JsonObject;
+  readonly #parsed: unknown;
+  readonly #context: Readonly<Record<string, unknown>>;
+
+  constructor(spec: ToolSpec, input: JsonObject, origin: CallOrigin, copied?: CopiedParts) {
+    this.spec = spec;
+    this.origin = origin;
+    this.cancellation = copied?.cancellation ?? new Cancellation(origin.parent?.cancellation, origin.options.signal);
+    this.#input = input;
+    this.#parsed = copied === undefined ? input : copied.parsed;
+    this.#context = copied?.context ?? NO_CONTEXT;
+  }
+
+  /** True if `other` was made from `call` by its own methods. */
+  static isCopyOf(call: Call, other: object): other is Call {
+    return #input in other && other.origin === call.origin;
+  }
+
+  get input(): JsonObject {
+    return this.#input;
+  }
+  get parsed(): unknown {
+    return this.#parsed;
+  }
+  get context(): Readonly<Record<string, unknown>> {
+    return this.#context;
+  }
+  get id(): string {
+    this.origin.id ??= randomUUID();
+    return this.origin.id;
+  }
+  get caller(): Caller {
+    return this.origin.caller;
+  }
+  get profile(): string {
+    return this.origin.profile;
+  }
+  get conversation(): string | undefined {
+    return this.origin.options.conversation;
+  }
+  get turn(): string | undefined {
+    return this.origin.options.turn;
+  }
+  get door(): string {
+    return this.origin.options.door ?? 'library';
+  }
+  get timeZone(): string | undefined {
+    return this.origin.options.timeZone;
+  }
+  get answers(): CallOptions['answers'] {
+    return this.origin.options.answers;
+  }
+  get settings(): Readonly<Record<string, unknown>> {
+    return this.origin.settings;
+  }
+  get parent(): Call | undefined {
+    return this.origin.parent;
+  }
+  get services(): Readonly<Record<string, unknown>> {
+    return this.origin.host.servicesFor(this.spec[RUN].needs);
+  }
+  get state(): unknown {
+    return this.origin.host.stateFor(this.spec.name);
+  }
+  get tools(): ToolCall['tools'] {
+    return this.origin.host.toolsFor(this);
+  }
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  onAbort(listener: (reason: ToolError) => void): () => void {
+    return this.cancellation.onAbort(listener);
+  }
+
+  report(progress: Progress): void {
+    try {
+      this.origin.options.onProgress?.(progress);
+    } catch (cause) {
+      // Who listens to progress must not be able to break the tool that makes it.
+      this.origin.host.warn(`The progress listener of a call of "${this.spec.name}" failed: ${String(cause)}`);
+    }
+  }
+
+  async delegate(_profile: string): Promise<never> {
+    throw notAvailable('Delegation to another profile', 'use call.tools, which are the tools of this profile');
+  }
+
+  with(context: Readonly<Record<string, unknown>>): Call {
+    const merged = Object.freeze({ ...this.context, ...context });
+    return new Call(this.spec, this.input, this.origin, {
+      parsed: this.parsed,
+      context: merged,
+      cancellation: this.cancellation,
+    });
+  }
+
+  fork(): { readonly call: Call; abort(reason: ToolError): void; release(): void } {
+    const cancellation = new Cancellation(this.cancellation);
+    const call = new Call(this.spec, this.input, this.origin, {
+      parsed: this.parsed,
+      context: this.context,
+      cancellation,
+    });
+    return { call, abort: (reason) => cancellation.abort(reason), release: () => cancellation.release() };
+  }
+
+  [SETTLE](input: JsonObject, parsed: unknown): Call {
+    return new Call(this.spec, input, this.origin, { parsed, context: this.context, cancellation: this.cancellation });
+  }
+}

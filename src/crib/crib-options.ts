@@ -1,0 +1,107 @@
+import type { Executor } from '../core/executor.ts';
+import type { Extension } from '../core/extension.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import { didYouMean } from '../core/nearest.ts';
+import type { Profile } from '../core/profile.ts';
+import type { Retriever } from '../core/retriever.ts';
+import type { Source } from '../core/source.ts';
+import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { functionExecutor } from '../executors/function.ts';
+import type { BundleInput, DefinedBundle } from '../runtime/define-bundle.ts';
+import type { ToolInput } from '../runtime/define-tool.ts';
+import { type ProfileInput, readProfile } from './read-profile.ts';
+
+/** What a crib is made of. */
+export interface CribOptions {
+  readonly tools?: readonly ToolInput[];
+  readonly bundles?: readonly (BundleInput | DefinedBundle)[];
+  readonly profiles?: Readonly<Record<string, ProfileInput>>;
+  /** Else the profile named `default`, else the only one, else all tools. */
+  readonly defaultProfile?: string;
+  readonly sources?: readonly Source[];
+  /** Besides the built-in ones; one of the same name takes a built-in's place. */
+  readonly extensions?: readonly Extension[];
+  readonly executors?: readonly Executor[];
+  /** Reach tools that ask for them by `needs`. */
+  readonly services?: Readonly<Record<string, unknown>>;
+  /** Reach the `setup` of every bundle. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly retriever?: Retriever;
+}
+
+const KEYS = [
+  'tools',
+  'bundles',
+  'profiles',
+  'defaultProfile',
+  'sources',
+  'extensions',
+  'executors',
+  'services',
+  'options',
+  'retriever',
+] as const;
+/** Parts of the contract that are not here yet, and what to use meanwhile. */
+const LATER = {
+  config: 'pass tools, bundles and profiles as options',
+  configFile: 'pass tools, bundles and profiles as options',
+  store: 'everything is kept in memory',
+  secrets: 'hand credentials to tools as services',
+} as const;
+
+/** Refuses options that are unknown or whose part is missing. */
+export function readCribOptions(value: unknown): CribOptions {
+  const later = Object.keys(LATER) as (keyof typeof LATER)[]; // the keys of a literal
+  const given = readOptions<CribOptions & Record<keyof typeof LATER, unknown>>(
+    value,
+    [...KEYS, ...later],
+    'createCrib',
+  );
+  for (const key of later)
+    if (given[key] !== undefined) throw notAvailable(`The option "${key}" of createCrib`, LATER[key]);
+  for (const key of ['tools', 'bundles', 'sources', 'extensions', 'executors'] as const) {
+    if (given[key] !== undefined && !Array.isArray(given[key])) {
+      throw new ToolcribError(
+        'invalid_option',
+        `The option "${key}" of createCrib must be a list, got ${describe(given[key])}.`,
+      );
+    }
+  }
+  return given;
+}
+
+/** All profiles by name, and the one that is used when none is named. */
+export function readProfiles(options: CribOptions): {
+  readonly profiles: ReadonlyMap<string, Profile>;
+  readonly usual: Profile;
+} {
+  const entries = Object.entries(options.profiles ?? {});
+  const profiles = new Map(entries.map(([name, profile]) => [name, readProfile(name, profile)]));
+  const { defaultProfile } = options;
+  if (defaultProfile !== undefined && !profiles.has(defaultProfile)) {
+    throw new ToolcribError(
+      'unknown_profile',
+      `defaultProfile names "${defaultProfile}", which does not exist.${didYouMean(defaultProfile, profiles.keys())}`,
+    );
+  }
+  const only = profiles.size === 1 ? [...profiles.values()][0] : undefined;
+  const usual = profiles.get(defaultProfile ?? 'default') ?? only ?? readProfile('all', {});
+  return { profiles, usual };
+}
+
+/** Executors by kind; the one for functions is always there. */
+export function readExecutors(given: readonly Executor[] = []): ReadonlyMap<string, Executor> {
+  const byKind = new Map<string, Executor>();
+  for (const executor of [functionExecutor(), ...given]) {
+    if (typeof executor?.kind !== 'string' || typeof executor.execute !== 'function') {
+      throw new ToolcribError(
+        'invalid_option',
+        `An executor has kind, runSchema and execute; got ${describe(executor)}.`,
+      );
+    }
+    if (byKind.has(executor.kind))
+      throw new ToolcribError('duplicate', `There are two executors for the kind "${executor.kind}"; keep one.`);
+    byKind.set(executor.kind, executor);
+  }
+  return byKind;
+}

@@ -1,0 +1,170 @@
+import type { Caller } from '../core/caller.ts';
+import { copyJson, freezeJson, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
+import { readOptions } from '../core/known-keys.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { clampTuning } from '../core/policy.ts';
+import type { Profile } from '../core/profile.ts';
+import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
+import type { View } from '../core/view.ts';
+import { Call, type CallHost, type CallOptions, type CallOrigin } from './call.ts';
+import type { Pipeline } from './pipeline.ts';
+
+/** Where calls of one chest enter. */
+export interface Entrance {
+  readonly caller: Caller;
+  readonly profile: Profile;
+  readonly host: CallHost;
+  view(): View;
+  pipeline(): Pipeline;
+  isClosed(): boolean;
+}
+
+export interface Entering {
+  readonly name: string;
+  readonly input: unknown;
+  readonly options: CallOptions | undefined;
+  readonly parent: Call | undefined;
+}
+
+const OPTION_KEYS = [
+  'signal',
+  'timeoutMs',
+  'retries',
+  'conversation',
+  'turn',
+  'timeZone',
+  'id',
+  'door',
+  'answers',
+  'onProgress',
+] as const;
+const NO_OPTIONS: CallOptions = Object.freeze({});
+const NO_INPUT: JsonObject = Object.freeze({});
+const NO_SETTINGS: Readonly<Record<string, unknown>> = Object.freeze({});
+const MAX_NESTING = 16;
+/** Above so many tools no near name is looked for: an unknown name must stay cheap. */
+const MANY_TOOLS = 2000;
+
+/** Why a call cannot even begin. A class, so that no argument object can look like one. */
+class Refusal {
+  readonly error: ToolError;
+  constructor(error: ToolError) {
+    this.error = error;
+  }
+}
+
+/** Every call begins here: options read, arguments copied, the tool looked up in the view. What a gate can decide is left to it. */
+export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<ToolResult> {
+  const view = entrance.view();
+  const options = readCallOptions(entering.options);
+  const input = copyInput(entering.input);
+  const spec = view.get(entering.name);
+  const known = options instanceof Refusal ? NO_OPTIONS : options;
+  const origin: CallOrigin = {
+    options: known,
+    caller: entrance.caller,
+    profile: entrance.profile.name,
+    settings: entrance.profile.settings ?? NO_SETTINGS,
+    parent: entering.parent,
+    host: entrance.host,
+    id: known.id,
+  };
+  const tuned = spec === undefined ? unknownSpec(entering.name, entrance.profile) : tune(spec, known);
+  const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
+  const pipeline = entrance.pipeline();
+  if (entrance.isClosed()) return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
+  if (options instanceof Refusal) return pipeline.refuse(call, options.error);
+  if (spec === undefined) return pipeline.refuse(call, unknownTool(tuned.name, view));
+  if (input instanceof Refusal) return pipeline.refuse(call, input.error);
+  if (entering.parent !== undefined && depthOf(call) > MAX_NESTING) {
+    return pipeline.refuse(call, toolError('denied', `Calls inside calls go at most ${MAX_NESTING} levels deep.`));
+  }
+  const { reason } = call.cancellation;
+  return reason === undefined ? pipeline.run(call) : pipeline.refuse(call, reason);
+}
+
+function readCallOptions(options: CallOptions | undefined): CallOptions | Refusal {
+  if (options === undefined) return NO_OPTIONS;
+  try {
+    const given = readOptions<CallOptions>(options, OPTION_KEYS, 'The options of a call');
+    if (given.signal !== undefined && !(given.signal instanceof AbortSignal)) {
+      return invalid('The option "signal" of a call must be an AbortSignal.');
+    }
+    if (given.timeoutMs !== undefined && !(given.timeoutMs > 0))
+      return invalid('The option "timeoutMs" of a call must be above 0.');
+    if (given.retries !== undefined && !(given.retries >= 0))
+      return invalid('The option "retries" of a call must be 0 or more.');
+    return given;
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return invalid(cause.message, cause);
+  }
+}
+
+function copyInput(input: unknown): JsonObject | Refusal {
+  if (input === undefined) return NO_INPUT;
+  try {
+    const copy = freezeJson(copyJson(input));
+    if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) return copy as JsonObject; // not an array, not null
+    return invalid(`The arguments must be a JSON object, not ${shapeOf(copy)}.`);
+  } catch (cause) {
+    const what = cause instanceof NotJsonError ? cause.message : 'a getter throws';
+    return invalid(`The arguments cannot be read: ${what}.`, cause);
+  }
+}
+
+function invalid(message: string, cause?: unknown): Refusal {
+  return new Refusal(toolError('invalid_input', message, { cause }));
+}
+
+function shapeOf(value: unknown): string {
+  if (typeof value !== 'string') return Array.isArray(value) ? 'a list' : String(value);
+  try {
+    JSON.parse(value);
+    return 'a string that holds JSON; send the object itself';
+  } catch (cause) {
+    return `a string that is not JSON (${cause instanceof Error ? cause.message : 'unreadable'})`;
+  }
+}
+
+function tune(spec: ToolSpec, { timeoutMs, retries }: CallOptions): ToolSpec {
+  if (timeoutMs === undefined && retries === undefined) return spec;
+  const policy = {
+    ...spec.policy,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(retries !== undefined && { retries }),
+  };
+  return { ...spec, policy: clampTuning(policy) };
+}
+
+const UNKNOWN_RUN = createRun({ kind: 'unknown' });
+
+// It has no source and the profile's own rates: enough for the rate limit and for the record.
+function unknownSpec(name: unknown, profile: Profile): ToolSpec {
+  const text = typeof name === 'string' ? name.slice(0, 200) : '';
+  const policy = profile.policy?.rates === undefined ? {} : { rates: profile.policy.rates };
+  return {
+    name: text,
+    description: '',
+    input: {},
+    effects: {},
+    policy,
+    tags: [],
+    source: '',
+    origin: text,
+    [RUN]: UNKNOWN_RUN,
+  };
+}
+
+function unknownTool(name: string, view: View): ToolError {
+  const guess = view.names.length > MANY_TOOLS ? '' : didYouMean(name, view.names);
+  return toolError('unknown_tool', `There is no tool "${name}".${guess}`);
+}
+
+function depthOf(call: Call): number {
+  let depth = 0;
+  for (let ancestor = call.parent; ancestor !== undefined; ancestor = ancestor.parent) depth++;
+  return depth;
+}

@@ -1,0 +1,48 @@
+import { type Changes, compareCatalogs } from '../core/catalog.ts';
+import type { Generation } from './generation.ts';
+
+/** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
+export interface Generations {
+  current(): Generation;
+  markOld(): void;
+  onChange(listener: (changes: Changes) => void): () => void;
+}
+
+export function createGenerations(build: () => Generation, warn: (message: string) => void): Generations {
+  let generation = build();
+  let isOld = false;
+  const listeners = new Set<(changes: Changes) => void>();
+
+  const current = (): Generation => {
+    if (!isOld) return generation;
+    isOld = false;
+    const before = generation;
+    generation = build();
+    if (listeners.size > 0) announce(compareCatalogs(before.catalog, generation.catalog));
+    return generation;
+  };
+
+  const announce = (changes: Changes): void => {
+    if (changes.added.length + changes.removed.length + changes.changed.length === 0) return;
+    for (const listener of listeners) {
+      try {
+        listener(changes);
+      } catch (cause) {
+        warn(`A listener of onChange failed: ${String(cause)}`);
+      }
+    }
+  };
+
+  return {
+    current,
+    markOld() {
+      if (isOld) return;
+      isOld = true;
+      if (listeners.size > 0) queueMicrotask(current); // many changes at once are one
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}

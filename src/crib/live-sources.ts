@@ -1,0 +1,165 @@
+import type { SourceList } from '../core/catalog.ts';
+import type { Clock } from '../core/ports.ts';
+import type { LiveSource, Source, SourceContext, SourceStatus } from '../core/source.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+
+/** How a source is doing. */
+export interface SourceReport extends SourceStatus {
+  readonly name: string;
+  readonly toolCount: number;
+}
+
+/** The started sources and the last list each of them gave. */
+export interface LiveSources {
+  /** In configuration order. */
+  lists(): readonly SourceList[];
+  /** The first source, other than `besides`, that lists a tool of this name. */
+  ownerOf(name: string, besides: Source): string | undefined;
+  report(): readonly SourceReport[];
+  /** Reads every source again; one that fails keeps its list. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface LiveSourcesOptions {
+  readonly sources: readonly Source[];
+  readonly context: Omit<SourceContext, 'signal'>;
+  readonly clock: Clock;
+  /** Lets one entry of a source in, or throws. */
+  admit(tool: unknown, source: Source): ToolSpec;
+  onChange(): void;
+}
+
+interface Slot {
+  readonly source: Source;
+  live: LiveSource | undefined;
+  specs: readonly ToolSpec[];
+  names: ReadonlySet<string>;
+  /** What each entry of the list was let in as, so that an entry is judged once. */
+  readonly known: WeakMap<object, readonly ToolSpec[]>;
+  isStale: boolean;
+  failure: string | undefined;
+}
+
+const START_TIMEOUT_MS = 10_000;
+
+/** Starts all sources at once; one that is slow or fails costs only itself. Resolves when each has a list or has failed. */
+export async function startSources(options: LiveSourcesOptions): Promise<LiveSources> {
+  const { clock, context } = options;
+  const closing = new AbortController();
+  const slots: readonly Slot[] = options.sources.map((source) => ({
+    source,
+    live: undefined,
+    specs: [],
+    names: new Set(),
+    known: new WeakMap(),
+    isStale: false,
+    failure: undefined,
+  }));
+
+  const read = (slot: Slot): void => {
+    slot.isStale = false;
+    try {
+      slot.specs = (slot.live?.specs() ?? []).flatMap((tool) => admitOnce(tool, slot));
+      slot.names = new Set(slot.specs.map((spec) => spec.name));
+      slot.failure = undefined;
+    } catch (cause) {
+      slot.failure = `it could not be listed: ${messageOf(cause)}`;
+    }
+  };
+
+  const admitOnce = (tool: ToolSpec, slot: Slot): readonly ToolSpec[] => {
+    const known = isObject(tool) ? slot.known.get(tool) : undefined;
+    if (known !== undefined) return known;
+    const admitted = admitOrWarn(tool, slot);
+    if (isObject(tool)) slot.known.set(tool, admitted);
+    return admitted;
+  };
+
+  const admitOrWarn = (tool: ToolSpec, slot: Slot): readonly ToolSpec[] => {
+    try {
+      return [options.admit(tool, slot.source)];
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) throw cause;
+      context.warn(`${slot.source.name}: ${cause.message}`);
+      return [];
+    }
+  };
+
+  const start = async (slot: Slot): Promise<void> => {
+    const starting = (async () => slot.source.start({ ...context, signal: closing.signal }))(); // a throw is a rejection, too
+    const adopt = (live: LiveSource) => {
+      if (closing.signal.aborted) return void live.close();
+      slot.live = live;
+      read(slot);
+      live.onChange(() => {
+        slot.isStale = true;
+        options.onChange();
+      });
+    };
+    await new Promise<void>((resolve) => {
+      let isLate = false;
+      const stopTimer = clock.setTimer(START_TIMEOUT_MS, () => {
+        isLate = true;
+        slot.failure = `it did not start within ${START_TIMEOUT_MS} ms`;
+        resolve();
+      });
+      starting
+        .then(adopt, (cause) => {
+          slot.failure = `it could not be started: ${messageOf(cause)}`;
+        })
+        .finally(() => {
+          stopTimer();
+          if (isLate) options.onChange();
+          else resolve();
+        });
+    });
+  };
+
+  await Promise.all(slots.map(start));
+  return {
+    lists: () =>
+      slots.map((slot) => {
+        if (slot.isStale) read(slot);
+        return { source: slot.source.name, specs: slot.specs };
+      }),
+    ownerOf: (name, besides) => slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name,
+    report: () =>
+      slots.map(({ source, live, specs, failure }) => ({
+        name: source.name,
+        toolCount: specs.length,
+        ...(failure === undefined
+          ? (live?.status() ?? { state: 'failed' as const })
+          : { state: live === undefined ? ('failed' as const) : ('down' as const), reason: failure }),
+      })),
+    async refresh() {
+      await Promise.all(
+        slots.map(async (slot) => {
+          try {
+            await slot.live?.refresh?.();
+            read(slot);
+          } catch (cause) {
+            slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
+          }
+        }),
+      );
+    },
+    async close() {
+      closing.abort();
+      const closed = await Promise.allSettled(slots.map((slot) => slot.live?.close()));
+      for (const [index, result] of closed.entries()) {
+        if (result.status === 'rejected')
+          context.warn(`Closing ${slots[index]?.source.name} failed: ${messageOf(result.reason)}`);
+      }
+    },
+  };
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,214 @@
+import type { Executor } from '../core/executor.ts';
+import { type Extension, toPriority } from '../core/extension.ts';
+import { isPromise, type MaybePromise } from '../core/json.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { RUN, type ToolSpec } from '../core/tool-spec.ts';
+import { Call } from './call.ts';
+import { RATE_LIMIT_PRIORITY } from './extension-order.ts';
+
+type Step = (call: Call) => MaybePromise<ToolResult>;
+
+/** One chain serves all tools to which the same extensions apply; the spec is data. */
+interface Chain {
+  readonly run: Step;
+  readonly observers: readonly Extension[];
+}
+
+/** The only path of a call: extensions around an executor. Immutable; another set of extensions is another pipeline. */
+export interface Pipeline {
+  run(call: Call): MaybePromise<ToolResult>;
+  /** Ends a call that has no tool or no readable arguments. Observers and the rate limit see it all the same. */
+  refuse(call: Call, error: ToolError): MaybePromise<ToolResult>;
+  /** How many chains have been linked. */
+  readonly chainCount: number;
+}
+
+export interface PipelineOptions {
+  /** From the highest to the lowest priority. */
+  readonly extensions: readonly Extension[];
+  readonly executors: ReadonlyMap<string, Executor>;
+  warn(message: string): void;
+}
+
+const MAX_MESSAGE = 4000;
+
+/** Links a chain per shape, when a call first needs it. */
+export function createPipeline(options: PipelineOptions): Pipeline {
+  const { extensions, executors } = options;
+  const chainByShape = new Map<string, Chain>();
+  const chainBySpec = new WeakMap<ToolSpec, Chain>();
+  const execute = executeStep(executors);
+
+  const chainFor = (spec: ToolSpec): Chain => {
+    const known = chainBySpec.get(spec);
+    if (known !== undefined) return known;
+    const taking = extensions.map((extension) => takesPart(extension, spec));
+    const shape = taking.map(Number).join('');
+    let chain = chainByShape.get(shape);
+    if (chain === undefined) {
+      const present = extensions.filter((_, index) => taking[index]);
+      chain = { run: linkGates(present, execute), observers: observersAmong(present) };
+      chainByShape.set(shape, chain);
+    }
+    chainBySpec.set(spec, chain);
+    return chain;
+  };
+
+  // A gate that cannot say whether it applies takes part: unsure means guarded.
+  const takesPart = (extension: Extension, spec: ToolSpec): boolean => {
+    try {
+      return extension.applies?.(spec) ?? true;
+    } catch (cause) {
+      options.warn(`"applies" of the extension "${extension.name}" failed for "${spec.name}": ${messageOf(cause)}`);
+      return true;
+    }
+  };
+
+  const runChain = (chain: Chain, call: Call): MaybePromise<ToolResult> => {
+    const { observers } = chain;
+    if (observers.length === 0) return untilCancelled(call, chain.run(call));
+    for (const observer of observers) isolate(observer, () => observer.onStart?.(call));
+    const end = (result: ToolResult): ToolResult => {
+      Object.freeze(result); // who watches does not touch
+      for (const observer of observers.toReversed()) isolate(observer, () => observer.onEnd?.(call, result));
+      return result;
+    };
+    const result = untilCancelled(call, chain.run(call));
+    return isPromise(result) ? result.then(end) : end(result);
+  };
+
+  const isolate = (observer: Extension, observe: () => unknown): void => {
+    const complain = (cause: unknown) => options.warn(`The observer "${observer.name}" failed: ${messageOf(cause)}`);
+    try {
+      const pending = observe();
+      if (isPromise(pending)) pending.catch(complain);
+    } catch (cause) {
+      complain(cause);
+    }
+  };
+
+  return {
+    run: (call) => runChain(chainFor(call.spec), call),
+    refuse(call, error) {
+      const taking = extensions.filter((extension) => takesPart(extension, call.spec));
+      const gates = taking.filter((extension) => toPriority(extension.priority) >= RATE_LIMIT_PRIORITY);
+      return runChain({ run: linkGates(gates, () => failed(error)), observers: observersAmong(taking) }, call);
+    },
+    get chainCount() {
+      return chainByShape.size;
+    },
+  };
+}
+
+function linkGates(extensions: readonly Extension[], innermost: Step): Step {
+  return extensions.filter((extension) => extension.wrap !== undefined).reduceRight(gateStep, innermost);
+}
+
+function observersAmong(extensions: readonly Extension[]): readonly Extension[] {
+  return extensions.filter((extension) => extension.onStart !== undefined || extension.onEnd !== undefined);
+}
+
+function gateStep(inner: Step, gate: Extension): Step {
+  return guarded(
+    (call) =>
+      gate.wrap?.(call, (derived) => inner(derived === undefined || derived === call ? call : ownCopy(derived, call))),
+    (cause) =>
+      failed(toolError('internal', `The extension "${gate.name}" failed, so the call was refused.`, { cause })),
+  );
+}
+
+function executeStep(executors: ReadonlyMap<string, Executor>): Step {
+  return guarded((call) => {
+    const run = call.spec[RUN];
+    const executor = executors.get(run.kind);
+    if (executor === undefined) {
+      return failed(
+        toolError('unavailable', `"${call.spec.name}" runs as ${run.kind}, for which there is no executor here.`),
+      );
+    }
+    const { reason } = call.cancellation;
+    if (reason !== undefined) return failed(reason); // called off while it waited: it does not begin
+    const missing = run.needs === undefined ? undefined : missingNeed(call, run.needs);
+    return missing ?? executor.execute(call, run);
+  }, toFailure);
+}
+
+/** The only catch-all: a throw becomes a failed result and climbs back like any other. */
+function guarded(work: (call: Call) => unknown, refuse: (cause: unknown, call: Call) => FailedResult): Step {
+  return function step(call) {
+    try {
+      const result = work(call);
+      if (!isPromise(result)) return requireResult(result);
+      return result.then(requireResult).catch((cause: unknown) => refuse(cause, call));
+    } catch (cause) {
+      return refuse(cause, call);
+    }
+  };
+}
+
+function requireResult(value: unknown): ToolResult {
+  const { ok, status, content, error } = (value ?? {}) as {
+    ok?: unknown;
+    status?: unknown;
+    content?: unknown;
+    error?: unknown;
+  }; // read as unknown
+  if (
+    ok === true
+      ? status === 'done' && Array.isArray(content)
+      : ok === false && (status === 'waiting' || typeof error === 'object')
+  ) {
+    return value as ToolResult; // it has the marks of one
+  }
+  throw new ToolcribError('not_a_result', 'something else than a ToolResult was returned');
+}
+
+// A copy made otherwise has lost its getters, or carries arguments that nobody checked.
+function ownCopy(derived: ToolCall, call: Call): Call {
+  if (Call.isCopyOf(call, derived)) return derived;
+  throw new ToolcribError('not_a_call', 'next() takes the call itself or what call.with() returned');
+}
+
+function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {
+  for (const need of needs) {
+    const setting = need.startsWith('setting:') ? need.slice('setting:'.length) : undefined;
+    const isThere = setting === undefined ? call.services[need] !== undefined : call.settings[setting] !== undefined;
+    if (isThere) continue;
+    const what = setting === undefined ? `the service "${need}"` : `the setting "${setting}"`;
+    return failed(toolError('unavailable', `"${call.spec.name}" needs ${what}, which is not configured.`));
+  }
+  return undefined;
+}
+
+function toFailure(cause: unknown, call: Call): FailedResult {
+  // After an abort the work may throw anything; what ended the call is what counts.
+  const { reason } = call.cancellation;
+  return failed(reason ?? toolError('tool_error', messageOf(cause), { cause }));
+}
+
+/** What a thrown value says, whatever it is. */
+function messageOf(cause: unknown): string {
+  try {
+    const text = typeof cause === 'string' ? cause : (cause as { message?: unknown } | null | undefined)?.message; // read as unknown
+    if (typeof text === 'string' && text !== '')
+      return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+  } catch {
+    // A getter named message that throws has nothing to say either.
+  }
+  return 'The tool failed without a message.';
+}
+
+/** Ends with the caller's own cancellation, whatever the gates and the tool make of it. */
+function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
+  if (!isPromise(result) || (call.origin.options.signal === undefined && call.parent === undefined)) return result;
+  return new Promise((resolve) => {
+    const stopListening = call.onAbort((reason) => resolve(failed(reason)));
+    result.then((settled) => {
+      stopListening();
+      call.cancellation.release();
+      resolve(settled);
+    });
+  });
+}

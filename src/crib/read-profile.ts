@@ -1,0 +1,91 @@
+import { listOf } from '../core/bundle.ts';
+import { copyJson, freezeJson } from '../core/json.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import { didYouMean } from '../core/nearest.ts';
+import { ownedBy } from '../core/policy.ts';
+import type { Profile } from '../core/profile.ts';
+import { compileSelector, type Selector } from '../core/selector.ts';
+import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { type PolicyInput, readPolicy } from '../runtime/read-policy.ts';
+
+/** A profile as authors write it; one name may stand for a list of one. */
+export interface ProfileInput
+  extends Omit<Profile, 'name' | 'include' | 'exclude' | 'approve' | 'essential' | 'active' | 'policy'> {
+  readonly include?: string | readonly Selector[];
+  readonly exclude?: string | readonly Selector[];
+  readonly approve?: string | readonly Selector[];
+  readonly essential?: string | readonly string[];
+  readonly active?: string | readonly string[];
+  readonly policy?: PolicyInput;
+}
+
+const KEYS = [
+  'include',
+  'exclude',
+  'essential',
+  'active',
+  'expose',
+  'approve',
+  'policy',
+  'settings',
+  'rules',
+  'delegate',
+] as const;
+const EXPOSURES = ['all', 'search', 'script'];
+
+/** Checks a profile and brings it into its one form. */
+export function readProfile(name: string, value: unknown): Profile {
+  const what = `Profile "${name}"`;
+  const given = readOptions<ProfileInput & { rules?: unknown; delegate?: unknown }>(value, KEYS, what);
+  if (given.rules !== undefined) throw notAvailable(`${what}: rules over arguments`, 'use approve');
+  if (given.delegate !== undefined) throw notAvailable(`${what}: delegation`, 'leave it out');
+  if (given.expose !== undefined && !EXPOSURES.includes(given.expose)) {
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: expose is one of ${EXPOSURES.join(', ')}, not ${describe(given.expose)}.`,
+    );
+  }
+  const { rules: _rules, delegate: _delegate, ...rest } = given;
+  return Object.freeze({
+    ...rest,
+    name,
+    include: readSelectors(given.include, `${what}: include`),
+    exclude: readSelectors(given.exclude, `${what}: exclude`),
+    approve: readSelectors(given.approve, `${what}: approve`),
+    essential: readNames(given.essential, `${what}: essential`),
+    active: readNames(given.active, `${what}: active`),
+    policy: ownedBy(readPolicy(given.policy, `profile "${name}"`), `profile:${name}`),
+    settings: freezeJson(copyJson(given.settings ?? {})),
+  } as Profile); // absent lists are undefined, which readers of a profile take for absent
+}
+
+/** Throws if the profile names a bundle that does not exist. */
+export function checkProfileBundles(profile: Profile, known: ReadonlySet<string>): void {
+  for (const key of ['essential', 'active'] as const) {
+    for (const name of profile[key] ?? []) {
+      if (known.has(name)) continue;
+      throw new ToolcribError(
+        'unknown_bundle',
+        `Profile "${profile.name}": ${key} names the bundle "${name}", which does not exist.${didYouMean(name, known)}`,
+      );
+    }
+  }
+}
+
+function readSelectors(value: unknown, what: string): readonly Selector[] | undefined {
+  if (value === undefined) return undefined;
+  const selectors = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(selectors))
+    throw new ToolcribError('invalid_selector', `${what} takes a list of selectors, got ${describe(value)}.`);
+  for (const selector of selectors) compileSelector(selector);
+  return Object.freeze([...selectors]);
+}
+
+function readNames(value: unknown, what: string): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const names = listOf(value as string | readonly string[]); // checked on the next line
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+    throw new ToolcribError('invalid_option', `${what} takes bundle names, got ${describe(value)}.`);
+  }
+  return Object.freeze([...names]);
+}

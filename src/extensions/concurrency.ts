@@ -1,0 +1,162 @@
+import type { Extension } from '../core/extension.ts';
+import { isPromise, type MaybePromise } from '../core/json.ts';
+import type { Slots } from '../core/policy.ts';
+import { subjectOf, type ToolCall } from '../core/tool-call.ts';
+import { toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+
+export interface ConcurrencyOptions {
+  /** Slots that hold for every call, besides those of tools and profiles. */
+  readonly slots?: readonly Slots[];
+  /** How many calls may wait; more are `unavailable`. 1,000 if absent. */
+  readonly maxWaiting?: number;
+}
+
+interface Gauge {
+  readonly amount: number;
+  inUse: number;
+}
+
+interface Counter {
+  readonly slots: Slots;
+  readonly gauges: Map<string, Gauge>;
+}
+
+interface Waiter {
+  readonly gauges: readonly Gauge[];
+  readonly start: () => void;
+}
+
+/** Where a call carries the slots it holds, for the calls made inside it. */
+const HELD = 'concurrency';
+
+/** How many idle subjects a set of slots remembers. */
+const MANY_GAUGES = 10_000;
+
+/** Bounds how many calls run at once. A call takes all its slots together or waits for all, first come first served. */
+export function concurrency(options: ConcurrencyOptions = {}): Extension {
+  const { slots: everyCall = [], maxWaiting = 1000 } = options;
+  const gaugesBySlots = new Map<string, Map<string, Gauge>>();
+  const countersByList = new WeakMap<readonly Slots[], readonly Counter[]>();
+  const waiting = new Set<Waiter>();
+
+  const toCounter = (slots: Slots): Counter => {
+    const key = `${slots.of} ${slots.scope} ${slots.amount}`;
+    const gauges = gaugesBySlots.get(key) ?? new Map<string, Gauge>();
+    gaugesBySlots.set(key, gauges);
+    return { slots, gauges };
+  };
+  const everyCounter = everyCall.map(toCounter);
+  const countersOf = (list: readonly Slots[] | undefined): readonly Counter[] => {
+    if (list === undefined) return everyCounter;
+    const known = countersByList.get(list);
+    if (known !== undefined) return known;
+    const counters = [...everyCounter, ...list.map(toCounter)];
+    countersByList.set(list, counters);
+    return counters;
+  };
+
+  const release = (taken: readonly Gauge[]) => {
+    for (const gauge of taken) gauge.inUse--;
+    for (const waiter of waiting) {
+      if (!waiter.gauges.every(hasRoom)) continue;
+      waiting.delete(waiter);
+      take(waiter.gauges);
+      waiter.start();
+    }
+  };
+
+  const run = (
+    call: ToolCall,
+    taken: readonly Gauge[],
+    next: (call: ToolCall) => MaybePromise<ToolResult>,
+  ): MaybePromise<ToolResult> => {
+    const result = next(call.with({ [HELD]: taken }));
+    if (!isPromise(result)) {
+      release(taken);
+      return result;
+    }
+    return result.then((settled) => {
+      release(taken);
+      return settled;
+    });
+  };
+
+  const wait = (call: ToolCall, wanted: readonly Gauge[]): Promise<FailedResult | undefined> =>
+    new Promise((resolve) => {
+      const waiter: Waiter = {
+        gauges: wanted,
+        start() {
+          stopListening();
+          resolve(undefined);
+        },
+      };
+      waiting.add(waiter);
+      const stopListening = call.onAbort((reason) => {
+        if (waiting.delete(waiter)) resolve(failed(reason));
+      });
+    });
+
+  return {
+    name: 'concurrency',
+    priority: 220,
+    unsafeOrder: true,
+    applies: (spec) => everyCall.length > 0 || (spec.policy.concurrency ?? []).length > 0,
+    wrap(call, next) {
+      const wanted = countersOf(call.spec.policy.concurrency).map((counter) => gaugeOf(counter, call, waiting));
+      // A call inside a call goes first: who waits may wait for the one around it.
+      if (wanted.every(hasRoom) && (call.parent !== undefined || !blocksWaiter(wanted, waiting))) {
+        take(wanted);
+        return run(call, wanted, next);
+      }
+      if (wouldWaitForItself(call, wanted)) {
+        return busy(call, 'the call that made this one holds the slot it needs');
+      }
+      if (waiting.size >= maxWaiting) return busy(call, `${waiting.size} calls are waiting already`);
+      return wait(call, wanted).then((refusal) => refusal ?? run(call, wanted, next));
+    },
+  };
+}
+
+function gaugeOf({ slots, gauges }: Counter, call: ToolCall, waiting: ReadonlySet<Waiter>): Gauge {
+  const subject = subjectOf(slots.scope, call);
+  const known = gauges.get(subject);
+  if (known !== undefined) return known;
+  // Only while nobody waits: who waits may hold on to a gauge that is idle.
+  if (gauges.size >= MANY_GAUGES && waiting.size === 0) forgetIdle(gauges);
+  const made: Gauge = { amount: slots.amount, inUse: 0 };
+  gauges.set(subject, made);
+  return made;
+}
+
+function forgetIdle(gauges: Map<string, Gauge>): void {
+  for (const [subject, gauge] of gauges) if (gauge.inUse === 0) gauges.delete(subject);
+}
+
+function hasRoom(gauge: Gauge): boolean {
+  return gauge.inUse < gauge.amount;
+}
+
+function take(gauges: readonly Gauge[]): void {
+  for (const gauge of gauges) gauge.inUse++;
+}
+
+// Who waits for one of these slots came first.
+function blocksWaiter(wanted: readonly Gauge[], waiting: ReadonlySet<Waiter>): boolean {
+  for (const waiter of waiting) if (waiter.gauges.some((gauge) => wanted.includes(gauge))) return true;
+  return false;
+}
+
+// An ancestor ends only after this call: waiting for its slot would last until somebody's time is up.
+function wouldWaitForItself(call: ToolCall, wanted: readonly Gauge[]): boolean {
+  const full = wanted.filter((gauge) => !hasRoom(gauge));
+  for (let ancestor = call.parent; ancestor !== undefined; ancestor = ancestor.parent) {
+    const held = ancestor.context[HELD];
+    if (Array.isArray(held) && held.some((gauge) => full.includes(gauge))) return true;
+  }
+  return false;
+}
+
+function busy(call: ToolCall, why: string): FailedResult {
+  return failed(toolError('unavailable', `"${call.spec.name}" is busy: ${why}; try again later.`, { retryable: true }));
+}

@@ -1,0 +1,48 @@
+import type { Extension } from '../core/extension.ts';
+import { isPromise } from '../core/json.ts';
+import type { Schemas } from '../core/ports.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { ToolcribError, toolError } from '../core/tool-error.ts';
+import { failed, type ToolResult, textOf } from '../core/tool-result.ts';
+import type { Parse, Parsed } from '../core/tool-spec.ts';
+
+/** Checks what a tool answers against its output schema, where it has one. */
+export function validateOutput(options: { readonly schemas: Schemas }): Extension {
+  const check = (call: ToolCall, result: ToolResult): ToolResult | Promise<ToolResult> => {
+    if (!result.ok) return result;
+    const parse = parserOf(options.schemas, call);
+    if (typeof parse !== 'function') return parse;
+    const parsed = parse(result.data === undefined ? textOf(result) : result.data);
+    return isPromise(parsed) ? parsed.then((settled) => judge(call, result, settled)) : judge(call, result, parsed);
+  };
+  return {
+    name: 'validateOutput',
+    priority: 160,
+    unsafeOrder: true,
+    applies: (spec) => spec.output !== undefined,
+    wrap(call, next) {
+      const result = next(call);
+      return isPromise(result) ? result.then((settled) => check(call, settled)) : check(call, result);
+    },
+  };
+}
+
+function parserOf(schemas: Schemas, call: ToolCall): Parse | ToolResult {
+  try {
+    return schemas.output(call.spec);
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return failed(
+      toolError('invalid_output', `The answer of "${call.spec.name}" cannot be checked: ${cause.message}`, { cause }),
+    );
+  }
+}
+
+function judge(call: ToolCall, result: ToolResult, parsed: Parsed): ToolResult {
+  if (parsed.ok) return result;
+  return failed(
+    toolError('invalid_output', `"${call.spec.name}" answered something else than its output schema promises.`, {
+      issues: parsed.issues,
+    }),
+  );
+}

@@ -1,0 +1,50 @@
+import type { Extension } from '../core/extension.ts';
+import { freezeJson, isJson, isPromise, type JsonObject } from '../core/json.ts';
+import type { Schemas } from '../core/ports.ts';
+import { SETTLE, type ToolCall } from '../core/tool-call.ts';
+import { ToolcribError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
+import type { Parse, Parsed, ToolSpec } from '../core/tool-spec.ts';
+
+/** Checks arguments by the schema's own dialect and fills in defaults, on a copy. */
+export function validate(options: { readonly schemas: Schemas }): Extension {
+  const { schemas } = options;
+  return {
+    name: 'validate',
+    priority: 850,
+    unsafeOrder: true,
+    wrap(call, next) {
+      const parse = parserOf(schemas, call.spec);
+      if (typeof parse !== 'function') return parse;
+      const parsed = parse(call.input);
+      if (isPromise(parsed))
+        return parsed.then((settled) => (settled.ok ? next(settle(call, settled)) : refuse(call, settled)));
+      return parsed.ok ? next(settle(call, parsed)) : refuse(call, parsed);
+    },
+  };
+}
+
+function parserOf(schemas: Schemas, spec: ToolSpec): Parse | FailedResult {
+  try {
+    return schemas.input(spec);
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return failed(toolError('unavailable', `"${spec.name}" cannot be called: ${cause.message}`, { cause }));
+  }
+}
+
+// What is shown, hashed and approved must be JSON. An author's schema may make more of it (a Date): that only the tool sees.
+function settle(call: ToolCall, { value }: Extract<Parsed, { ok: true }>): ToolCall {
+  if (value === call.input) return call;
+  const input = isJson(value) && isObject(value) ? value : call.input;
+  return call[SETTLE](freezeJson(input), value);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuse(call: ToolCall, { issues }: Extract<Parsed, { ok: false }>): FailedResult {
+  const message = `The arguments of "${call.spec.name}" are not valid; correct them and call again.`;
+  return failed(toolError('invalid_input', message, { issues }));
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  type ApprovalRequest,
+  type Approve,
+  approval,
+  type Caller,
+  type CribOptions,
+  createCrib,
+  type ToolInput,
+} from '../../src/index.ts';
+
+const run = vi.fn((input: unknown): unknown => input);
+const pay: ToolInput = { name: 'pay', description: 'Pays', policy: { approval: 'always' }, run };
+
+async function openFor(caller: Caller, options: CribOptions = {}) {
+  return (await createCrib({ tools: [pay], ...options })).open(undefined, caller);
+}
+
+beforeEach(() => {
+  run.mockClear();
+});
+
+describe('approval: waiting', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const never: Approve = () => new Promise(() => {});
+
+  it('timed out: denied, saying so', async () => {
+    const chest = await openFor({ approve: never });
+    const result = chest.call('pay', { amount: 3 });
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(await result).toMatchObject({ error: { code: 'denied', message: expect.stringContaining('300000 ms') } });
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('is over when its own time is, and not before', async () => {
+    const answers: unknown[] = [];
+    const chest = await openFor({ approve: never }, { extensions: [approval({ timeoutMs: 50 })] });
+    chest.call('pay', { amount: 3 }).then((result) => answers.push(result));
+    await vi.advanceTimersByTimeAsync(49);
+    expect(answers).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(answers).toHaveLength(1);
+  });
+
+  it('tells the person when the request expires', async () => {
+    const requests: ApprovalRequest[] = [];
+    const chest = await openFor({ approve: (request) => requests.push(request) > 0 });
+    const now = performance.timeOrigin + performance.now();
+    await chest.call('pay', { amount: 3 });
+    expect(requests[0]?.expiresAt).toBe(Math.round(now + 300_000));
+  });
+
+  it('yes after the time is up: not run', async () => {
+    const answer = Promise.withResolvers<boolean>();
+    const chest = await openFor({ approve: () => answer.promise }, { extensions: [approval({ timeoutMs: 50 })] });
+    const result = chest.call('pay', { amount: 3 });
+    await vi.advanceTimersByTimeAsync(50);
+    answer.resolve(true);
+    await result;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('a call whose asker is gone is refused, and the person is told', async () => {
+    const requests: ApprovalRequest[] = [];
+    const approve: Approve = (request) => {
+      requests.push(request);
+      return new Promise(() => {});
+    };
+    const chest = await openFor({ approve });
+    const asker = new AbortController();
+    const result = chest.call('pay', { amount: 3 }, { signal: asker.signal });
+    asker.abort();
+    expect(await result).toMatchObject({ ok: false, error: { code: 'cancelled' } });
+    expect(requests[0]?.signal.aborted).toBe(true);
+  });
+
+  it('yes after the asker has gone: not run', async () => {
+    const answer = Promise.withResolvers<boolean>();
+    const chest = await openFor({ approve: () => answer.promise });
+    const asker = new AbortController();
+    const result = chest.call('pay', { amount: 3 }, { signal: asker.signal });
+    asker.abort();
+    answer.resolve(true);
+    await result;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(run).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createCrib, done, type Executor, failed, type Source, type ToolInput, toolError } from '../../src/index.ts';
+
+const execute = vi.fn<Executor['execute']>((call, run) => done(`${run.greeting} ${call.input.name}`));
+const greet: Executor = {
+  kind: 'greet',
+  runSchema: {
+    type: 'object',
+    properties: { kind: { const: 'greet' }, greeting: { type: 'string' } },
+    required: ['greeting'],
+  },
+  execute,
+};
+const hello: ToolInput = { name: 'hello', description: 'Greets', run: { kind: 'greet', greeting: 'Hello' } };
+
+function sourceOf(tools: readonly ToolInput[], more: Partial<Source> = {}): Source {
+  return {
+    name: 'remote',
+    start: async () => ({
+      specs: () => tools as never, // plain tools, which the crib turns into specs
+      onChange: () => () => {},
+      status: () => ({ state: 'ready' }),
+      close: async () => {},
+    }),
+    ...more,
+  };
+}
+
+describe('the same call serves every kind', () => {
+  it('a kind of your own runs by its executor, with what the tool says about how it runs', async () => {
+    const chest = await (await createCrib({ tools: [hello], executors: [greet] })).open();
+    expect(await chest.call('hello', { name: 'Ann' })).toMatchObject({ ok: true, content: [{ text: 'Hello Ann' }] });
+  });
+
+  it('what an executor throws is a failure of the tool', async () => {
+    const broken: Executor = {
+      ...greet,
+      execute() {
+        throw new Error('no voice');
+      },
+    };
+    const chest = await (await createCrib({ tools: [hello], executors: [broken] })).open();
+    expect(await chest.call('hello')).toMatchObject({ error: { code: 'tool_error', message: 'no voice' } });
+  });
+
+  it('what an executor answers with a code keeps its code', async () => {
+    const refusing: Executor = { ...greet, execute: () => failed(toolError('upstream', 'bad gateway')) };
+    const chest = await (await createCrib({ tools: [hello], executors: [refusing] })).open();
+    expect(await chest.call('hello')).toMatchObject({ error: { code: 'upstream', message: 'bad gateway' } });
+  });
+
+  it.each([[undefined], ['text'], [{ ok: 'yes' }], [null]])(
+    'an executor that answers %j has failed',
+    async (answer) => {
+      const odd: Executor = { ...greet, execute: () => answer as never }; // plain JavaScript answers anything
+      const chest = await (await createCrib({ tools: [hello], executors: [odd] })).open();
+      expect(await chest.call('hello')).toMatchObject({
+        ok: false,
+        status: 'failed',
+        error: { code: expect.any(String) },
+      });
+    },
+  );
+
+  it('executors are closed with the crib', async () => {
+    const close = vi.fn(async () => {});
+    const crib = await createCrib({ executors: [{ ...greet, close }] });
+    await crib.close();
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('needs are met for every kind, and the executor is not reached without them', async () => {
+    execute.mockClear();
+    const chest = await (
+      await createCrib({ tools: [{ ...hello, needs: 'voice' } as ToolInput], executors: [greet] })
+    ).open();
+    expect(await chest.call('hello')).toMatchObject({
+      error: { code: 'unavailable', message: expect.stringContaining('voice') },
+    });
+    expect(execute).not.toHaveBeenCalled();
+  });
+});
+
+describe('kinds', () => {
+  it('one that is neither registered nor named in CONTRACT.md is an error at load', async () => {
+    await expect(createCrib({ tools: [hello] })).rejects.toMatchObject({
+      name: 'ToolcribError',
+      code: 'unknown_kind',
+      message: expect.stringMatching(/"hello".*"greet"/),
+    });
+  });
+
+  it('the nearest known kind is named', async () => {
+    const typo: ToolInput = { name: 'list', description: '', run: { kind: 'pyhton' } };
+    await expect(createCrib({ tools: [typo] })).rejects.toThrow('Did you mean "python"?');
+  });
+
+  it('one that nobody knows costs a source only that tool', async () => {
+    const fine: ToolInput = { name: 'fine', description: '', run: () => 1 };
+    const crib = await createCrib({ sources: [sourceOf([hello, fine])] });
+    expect(crib.catalog.specs.map((spec) => spec.name)).toEqual(['fine']);
+    expect(crib.warnings()).toContainEqual(expect.stringMatching(/remote.*"hello".*"greet"/));
+  });
+
+  it.each(['python', 'mcp', 'http', 'shell', 'script', 'agent'])(
+    '%s without its executor loads, is listed and answers unavailable',
+    async (kind) => {
+      const crib = await createCrib({ tools: [{ name: 'tool', description: '', run: { kind } }] });
+      const chest = await crib.open();
+      expect(chest.list().map((spec) => spec.name)).toEqual(['tool']);
+      expect(await chest.call('tool')).toMatchObject({ error: { code: 'unavailable', retryable: false } });
+    },
+  );
+
+  it('a source may bring only the kinds it is allowed', async () => {
+    const crib = await createCrib({
+      sources: [
+        sourceOf([{ name: 'rm', description: '', run: { kind: 'shell', command: ['rm'] } }], { kinds: ['http'] }),
+      ],
+    });
+    expect(crib.get('rm')).toBeUndefined();
+    expect(crib.warnings()).toContainEqual(expect.stringMatching(/"rm" of remote runs as shell.*only http/));
+  });
+
+  it('two executors for one: error at registration', async () => {
+    await expect(createCrib({ executors: [greet, { ...greet }] })).rejects.toMatchObject({
+      code: 'duplicate',
+      message: expect.stringContaining('"greet"'),
+    });
+  });
+
+  it('a second executor for functions: error at registration', async () => {
+    await expect(createCrib({ executors: [{ ...greet, kind: 'function' }] })).rejects.toMatchObject({
+      code: 'duplicate',
+    });
+  });
+});
+
+describe('how a tool runs is checked at load by its executor', () => {
+  const without = (greeting: unknown): ToolInput =>
+    ({ name: 'hello', description: '', run: { kind: 'greet', greeting } }) as ToolInput; // a run that is wrong on purpose
+
+  it('what is wrong is an error that names tool, kind and field', async () => {
+    await expect(createCrib({ tools: [without(5)], executors: [greet] })).rejects.toMatchObject({
+      code: 'invalid_run',
+      message: expect.stringMatching(/"hello" of kind greet: run\/greeting/),
+    });
+  });
+
+  it('what is missing is an error', async () => {
+    await expect(createCrib({ tools: [without(undefined)], executors: [greet] })).rejects.toThrow(/greeting/);
+  });
+
+  it('registering is refused with the reason', async () => {
+    const crib = await createCrib({ executors: [greet] });
+    expect(crib.register(without(5))).toMatchObject({
+      ok: false,
+      rejected: [{ name: 'hello', reason: expect.stringContaining('run/greeting') }],
+    });
+  });
+
+  it('an executor that allows no other field still runs tools with needs of their own', async () => {
+    const strict: Executor = { ...greet, runSchema: { ...greet.runSchema, additionalProperties: false } };
+    const tools = [{ ...hello, needs: 'voice' } as ToolInput]; // the same tool, asking for a service
+    const crib = await createCrib({ tools, executors: [strict], services: { voice: {} } });
+    expect(await (await crib.open()).call('hello', { name: 'Ann' })).toMatchObject({ ok: true });
+  });
+
+  it('a run that is not JSON is a mistake that names the tool', async () => {
+    const odd: ToolInput = { name: 'hello', description: '', run: { kind: 'greet', greeting: () => 'Hello' } };
+    await expect(createCrib({ tools: [odd], executors: [greet] })).rejects.toMatchObject({
+      name: 'ToolcribError',
+      message: expect.stringContaining('"hello"'),
+    });
+  });
+});

@@ -1,0 +1,88 @@
+import { type } from 'arktype';
+import { describe, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { createCrib, defineTool, type ToolCall, type ToolResult, type ToolSpec } from '../../src/index.ts';
+
+// `npm run typecheck` is what fails here; running them costs nothing.
+describe('types', () => {
+  it('the input of a tool is inferred from a zod schema, after its transforms', () => {
+    defineTool({
+      name: 'at',
+      description: '',
+      input: z.object({
+        day: z.string().transform((text) => new Date(text)),
+        count: z.number().default(1),
+        note: z.string().optional(),
+      }),
+      run: (input, call) => {
+        expectTypeOf(input).toEqualTypeOf<{ day: Date; count: number; note?: string | undefined }>();
+        expectTypeOf(call).toEqualTypeOf<ToolCall>();
+      },
+    });
+  });
+
+  it('the input of a tool is inferred from an arktype schema', () => {
+    defineTool({
+      name: 'ark',
+      description: '',
+      input: type({ city: 'string', 'days?': 'number' }),
+      run: (input) => {
+        expectTypeOf(input.city).toEqualTypeOf<string>();
+        expectTypeOf(input.days).toEqualTypeOf<number | undefined>();
+      },
+    });
+  });
+
+  it('the input of a tool is inferred from a raw JSON Schema', () => {
+    defineTool({
+      name: 'raw',
+      description: '',
+      input: {
+        type: 'object',
+        properties: {
+          path: { type: 'string' },
+          depth: { type: 'integer', default: 1 },
+          mode: { enum: ['fast', 'slow'] },
+          tags: { type: 'array', items: { type: 'string' } },
+          range: { type: 'object', properties: { from: { type: 'number' } }, required: ['from'] },
+          note: { type: ['string', 'null'] },
+        },
+        required: ['path', 'mode'],
+      },
+      run: (input) => {
+        expectTypeOf(input.path).toEqualTypeOf<string>();
+        expectTypeOf(input.depth).toEqualTypeOf<number>();
+        expectTypeOf(input.mode).toEqualTypeOf<'fast' | 'slow'>();
+        expectTypeOf(input.tags).toEqualTypeOf<string[] | undefined>();
+        expectTypeOf(input.range).toEqualTypeOf<{ from: number } | undefined>();
+        expectTypeOf(input.note).toEqualTypeOf<string | null | undefined>();
+      },
+    });
+  });
+
+  it('what a tool returns is held to its output schema', () => {
+    const base = { description: '', input: z.object({}), output: z.object({ sum: z.number() }) };
+    defineTool({ ...base, name: 'good', run: () => ({ sum: 1 }) });
+    // @ts-expect-error the output schema wants a number
+    defineTool({ ...base, name: 'bad', run: () => ({ sum: 'one' }) });
+  });
+
+  it('unknown options do not compile', () => {
+    const base = { name: 'x', description: '', input: z.object({}), run: () => 1 };
+    // @ts-expect-error there is no such option
+    const crib = () => createCrib({ tolls: [] });
+    // @ts-expect-error an effect is a boolean
+    const tool = () => defineTool({ ...base, effects: { readOnly: 'yes' } });
+    expectTypeOf(crib).toBeFunction();
+    expectTypeOf(tool).toBeFunction();
+  });
+
+  it('a result is narrowed by its status', () => {
+    const narrow = (result: ToolResult) => {
+      if (result.ok) return result.content;
+      return result.status === 'failed' ? result.error.code : result.waiting.id;
+    };
+    expectTypeOf(narrow).returns.not.toBeAny();
+    expectTypeOf(defineTool<{ type: 'object' }>).returns.toEqualTypeOf<ToolSpec>();
+  });
+});
