@@ -1,0 +1,122 @@
+import type { JsonSchema } from '../core/json.ts';
+import type { CallRequest } from '../core/tool-call.ts';
+import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { type ChestLike, callUnder } from './chest-like.ts';
+import { toObjectSchema } from './object-schema.ts';
+import { entriesOf, memberOf, parseArguments, toRequest } from './read-calls.ts';
+import { partsOf, plainTextOf, type ResultPart, textIn } from './result-parts.ts';
+import { requireDistinctNames } from './vendor-limits.ts';
+
+/** How `jsonSchema()` of the AI SDK marks what it returns; we may not import it. */
+const SCHEMA_MARK = Symbol.for('vercel.ai.schema');
+
+/** A JSON Schema as the AI SDK takes it; arguments are not validated there, the pipeline does it better. */
+export interface AiSdkSchema {
+  readonly jsonSchema: JsonSchema;
+  readonly validate: undefined;
+  /** Makes it a schema to the type checker, to whom the mark is not visible. */
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'toolcrib';
+    readonly validate: (value: unknown) => { readonly value: unknown };
+  };
+}
+
+/** A tool for `generateText` and its kin; without a chest it has no `execute`, and the loop stops at its calls. */
+export interface AiSdkTool {
+  readonly type: 'dynamic';
+  readonly description: string;
+  readonly inputSchema: AiSdkSchema;
+  readonly execute?: (
+    input: unknown,
+    options: { readonly abortSignal?: AbortSignal | undefined },
+  ) => Promise<ToolResult>;
+  readonly toModelOutput: (ended: { readonly output: ToolResult }) => AiSdkOutput;
+}
+
+/** What the model reads of a result. */
+export type AiSdkOutput =
+  | { readonly type: 'text' | 'error-text'; readonly value: string }
+  | { readonly type: 'content'; readonly value: AiSdkContent[] };
+
+/** A piece of an answer that is not text alone. */
+export type AiSdkContent =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'file';
+      readonly mediaType: string;
+      readonly data: { readonly type: 'data'; readonly data: string };
+      readonly filename?: string;
+    };
+
+/** The part that answers one call; the parts of a turn are the content of one `tool` message. */
+export interface AiSdkResult {
+  readonly type: 'tool-result';
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly output: AiSdkOutput;
+}
+
+/** The `tools` of `generateText`, run by the chest where one is given. */
+export function toAiSdk(specs: readonly ToolSpec[], chest?: ChestLike): Record<string, AiSdkTool> {
+  requireDistinctNames(specs);
+  return Object.fromEntries(specs.map((spec) => [spec.name, toTool(spec, chest)]));
+}
+
+/** The calls of a result or of an assistant message; those that the provider ran itself are left out. */
+export function fromAiSdkCalls(message: unknown): CallRequest[] {
+  const parts = entriesOf(memberOf(message, 'content')).filter((part) => memberOf(part, 'type') === 'tool-call');
+  const calls = memberOf(message, 'toolCalls');
+  return (Array.isArray(calls) ? entriesOf(calls) : parts)
+    .filter((call) => memberOf(call, 'providerExecuted') !== true)
+    .map((call) =>
+      toRequest(memberOf(call, 'toolCallId'), memberOf(call, 'toolName'), parseArguments(memberOf(call, 'input'))),
+    );
+}
+
+/** The parts that answer those calls. */
+export function toAiSdkResults(answers: readonly CallAnswer[]): AiSdkResult[] {
+  return answers.map(({ id, name, result }) => ({
+    type: 'tool-result',
+    toolCallId: id,
+    toolName: name,
+    output: toOutput(result),
+  }));
+}
+
+function toTool({ name, description, input }: ToolSpec, chest: ChestLike | undefined): AiSdkTool {
+  const tool: AiSdkTool = {
+    type: 'dynamic',
+    description,
+    inputSchema: toSchema(toObjectSchema(input)),
+    toModelOutput: ({ output }) => toOutput(output),
+  };
+  if (chest === undefined) return tool;
+  return {
+    ...tool,
+    execute: (asked, options) => callUnder(chest, name, { input: asked, signal: options.abortSignal }),
+  };
+}
+
+function toSchema(jsonSchema: JsonSchema): AiSdkSchema {
+  const schema: AiSdkSchema = {
+    jsonSchema,
+    validate: undefined,
+    '~standard': { version: 1, vendor: 'toolcrib', validate: (value) => ({ value }) },
+  };
+  return Object.assign(schema, { [SCHEMA_MARK]: true });
+}
+
+function toOutput(result: ToolResult): AiSdkOutput {
+  if (!result.ok) return { type: 'error-text', value: plainTextOf(result) };
+  const parts = partsOf(result, () => true);
+  if (parts.every((part) => part.type === 'text')) return { type: 'text', value: textIn(parts) };
+  return { type: 'content', value: parts.map(toContent) };
+}
+
+function toContent(part: ResultPart): AiSdkContent {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const file = { type: 'file', mediaType: part.mimeType, data: { type: 'data', data: part.data } } as const;
+  return part.name === undefined ? file : { ...file, filename: part.name };
+}
