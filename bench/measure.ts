@@ -1,0 +1,65 @@
+/** One thing to time. */
+export interface Contender {
+  readonly name: string;
+  /** Told in the table beside the figure. */
+  readonly note?: string;
+  run(): unknown;
+}
+
+export interface Timing {
+  readonly name: string;
+  readonly note: string;
+  readonly microseconds: number;
+}
+
+const ROUNDS = 15;
+const ROUND_MS = 40;
+
+/** Median time of one call of each contender. Rounds take turns, so that a noisy moment hits all alike. */
+export async function compare(contenders: readonly Contender[]): Promise<readonly Timing[]> {
+  const batches = new Map<Contender, number>();
+  for (const contender of contenders) batches.set(contender, await batchSize(contender));
+  const times = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const contender of contenders)
+      times.get(contender)?.push(await timeBatch(contender, batches.get(contender) ?? 1));
+  }
+  return contenders.map((contender) => ({
+    name: contender.name,
+    note: contender.note ?? '',
+    microseconds: median(times.get(contender) ?? []),
+  }));
+}
+
+/** How many calls fill a round; finding out warms the code up. */
+async function batchSize(contender: Contender): Promise<number> {
+  for (let count = 1000; ; count *= 2) {
+    const elapsedMs = ((await timeBatch(contender, count)) * count) / 1000;
+    if (elapsedMs >= ROUND_MS) return count;
+  }
+}
+
+/** Microseconds a call. */
+async function timeBatch(contender: Contender, count: number): Promise<number> {
+  const begin = performance.now();
+  for (let index = 0; index < count; index++) await contender.run();
+  return ((performance.now() - begin) * 1000) / count;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Prints rows under a heading, columns aligned. */
+export function printTable(heading: string, rows: readonly (readonly string[])[]): void {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  console.log(`\n${heading}`);
+  for (const row of rows)
+    console.log(
+      `  ${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}`,
+    );
+}

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+/** Inside the repository, so that `toolcrib` is the built package, as for a user. */
+const scratch = mkdtempSync(join(ROOT, 'examples/.scratch-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('what the documentation shows', () => {
+  it.each(globSync('examples/*.ts', { cwd: ROOT }))('%s runs and its assertions hold', async (example) => {
+    await expect(run(process.execPath, [example], { cwd: ROOT })).resolves.toBeDefined();
+  });
+
+  it("the README's example runs as printed", async () => {
+    const code = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
+    const file = join(scratch, 'readme.ts');
+    writeFileSync(file, code);
+    const { stdout } = await run(process.execPath, [file], { cwd: ROOT });
+    expect(stdout).toContain("name: 'add'");
+    expect(stdout).toContain('data: 3');
+    expect(stdout).toContain("tool_call_id: 'call_1'");
+  });
+
+  it.each(globSync('docs/*.md', { cwd: ROOT }))('every TypeScript block of %s that imports runs', async (page) => {
+    const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].flatMap(
+      (match) => match[1] ?? [],
+    );
+    for (const [index, code] of blocks.filter((block) => block.includes("from 'toolcrib'")).entries()) {
+      const file = join(scratch, `${page.replaceAll('/', '-')}-${index}.ts`);
+      writeFileSync(file, code);
+      await run(process.execPath, [file], { cwd: ROOT });
+    }
+  });
+
+  it('docs/architecture.md shows the order of the extensions as it is', async () => {
+    const { EXTENSION_ORDER } = await import('../../src/index.ts');
+    const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| (\d{3}) \| (\w+) \| (.*) \|$/gm)].map(([, priority, name, reason]) => ({
+      priority: Number(priority),
+      name,
+      reason,
+    }));
+    expect(rows).toEqual(EXTENSION_ORDER);
+  });
+});

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
+const installed = join(home, 'node_modules/toolcrib');
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** What `npm install` of the packed package would lay down: its files, and its runtime dependencies beside it. */
+beforeAll(async () => {
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
+    cwd: ROOT,
+  });
+  const [packed] = Object.values(JSON.parse(stdout)) as { filename: string }[]; // one package was packed
+  mkdirSync(installed, { recursive: true });
+  await run('tar', ['-xzf', join(home, packed?.filename ?? ''), '-C', installed, '--strip-components=1']);
+  for (const name of Object.keys(manifest().dependencies))
+    symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name));
+  writeFileSync(join(home, 'package.json'), '{ "type": "module" }');
+});
+
+describe('the packed package', () => {
+  it('holds what it needs and nothing of the workshop', () => {
+    expect(readdirSync(installed).toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(readdirSync(join(installed, 'dist'))).toContain('index.d.ts');
+  });
+
+  it('works with its runtime dependencies alone', async () => {
+    const code = `
+      import { createCrib, defineTool } from 'toolcrib';
+      const add = defineTool({ name: 'add', description: '', input: { type: 'object', properties: { a: { type: 'number' }, code: { type: 'string', pattern: '^x+$' } }, required: ['a'] }, run: ({ a }) => a + 1 });
+      const crib = await createCrib({ tools: [add] });
+      const chest = await crib.open();
+      console.log(JSON.stringify([await chest.call('add', { a: 1, code: 'xx' }), await chest.call('add', { a: '1', code: 'y' })]));
+    `;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    const [good, bad] = JSON.parse(stdout);
+    expect(good).toMatchObject({ ok: true, data: 2 });
+    expect(bad).toMatchObject({ ok: false, error: { code: 'invalid_input' } });
+    expect(bad.error.issues).toHaveLength(2);
+  });
+
+  it.each(['openai', 'anthropic', 'gemini', 'mcp', 'ai-sdk', 'langchain'])('exports the format %s', async (format) => {
+    const code = `console.log(Object.keys(await import('toolcrib/formats/${format}')).length)`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    expect(Number(stdout)).toBeGreaterThanOrEqual(3);
+  });
+
+  it('loads nothing heavy when it is imported', async () => {
+    const code = `
+      import 'toolcrib';
+      import { createRequire } from 'node:module';
+      const loaded = Object.keys(createRequire(import.meta.url).cache).filter((path) => /ajv|re2js/.test(path));
+      console.log(JSON.stringify(loaded));
+    `;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    expect(JSON.parse(stdout)).toEqual([]);
+  });
+});
+
+function manifest(): { readonly dependencies: Readonly<Record<string, string>> } {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+}
