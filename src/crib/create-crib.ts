@@ -29,6 +29,7 @@ import { findProblems } from './problems.ts';
 import { readCaller } from './read-caller.ts';
 import { checkProfileBundles } from './read-profile.ts';
 import { createRegistration } from './registration.ts';
+import { requireNode } from './require-node.ts';
 import { joinSections, sectionsOf } from './sections.ts';
 import { createServices } from './services.ts';
 import { createSetups } from './setups.ts';
@@ -40,6 +41,7 @@ const DRAIN_MS = 10_000;
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
+  requireNode(process.versions.node);
   const options = readCribOptions(given);
   const { profiles, usual } = readProfiles(options);
   const executors = readExecutors(options.executors);
