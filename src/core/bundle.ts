@@ -1,7 +1,7 @@
 import type { Catalog } from './catalog.ts';
 import { didYouMean } from './nearest.ts';
 import { compileSelector, type Selector } from './selector.ts';
-import { ToolcribError } from './tool-error.ts';
+import { messageOf, ToolcribError } from './tool-error.ts';
 import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
 
 /** Tools that belong together: shown together, found together, set up once, with their prompt text. */
@@ -177,7 +177,7 @@ export function whyNot(when: When | undefined, surroundings: Surroundings): stri
   try {
     return when.predicate === undefined || when.predicate(surroundings) === true ? undefined : 'its predicate says no';
   } catch (cause) {
-    return `its predicate failed: ${String(cause)}`; // unsure means no
+    return `its predicate failed: ${messageOf(cause)}`; // unsure means no
   }
 }
 

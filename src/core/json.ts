@@ -22,8 +22,8 @@ const MAX_DEPTH = 200;
 /** Thrown by `copyJson`; `path` is a JSON pointer to what cannot be copied. */
 export class NotJsonError extends Error {
   readonly path: string;
-  constructor(path: string, what: string) {
-    super(`${path === '' ? 'the value' : path} ${what}`);
+  constructor(path: string, what: string, options?: { readonly cause?: unknown }) {
+    super(`${path === '' ? 'the value' : path} ${what}`, options);
     this.name = 'NotJsonError';
     this.path = path;
   }
@@ -38,7 +38,11 @@ interface Trail {
 
 /** A copy that shares nothing with `value`. Members that are `undefined` are dropped, as JSON does; anything else that is not JSON throws. */
 export function copyJson(value: unknown): JsonValue {
-  return copyAt(value, '', undefined);
+  try {
+    return copyAt(value, '', undefined);
+  } catch (cause) {
+    throw cause instanceof NotJsonError ? cause : new NotJsonError('', 'cannot be read: a getter throws', { cause });
+  }
 }
 
 function copyAt(value: unknown, key: string, up: Trail | undefined): JsonValue {
@@ -66,6 +70,14 @@ function copyObject(value: object, key: string, up: Trail | undefined): JsonValu
   if (Array.isArray(value)) return Array.from(value, (item, index) => copyAt(item, String(index), here)); // holes included
   const toJson = (value as { toJSON?: unknown }).toJSON; // Date and URL say themselves what they are in JSON
   if (typeof toJson === 'function') return copyAt(toJson.call(value, key), key, here);
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
+  // A Map or a Set would look like an object without members, and what it holds would be lost in silence.
+  if (Symbol.iterator in value)
+    throw new NotJsonError(pointerOf(key, up), 'is a collection that is no list, which is not JSON');
+  return copyMembers(value, here);
+}
+
+function copyMembers(value: object, here: Trail): JsonValue {
   const copy: Record<string, JsonValue> = {};
   for (const name of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[name]; // an own enumerable key

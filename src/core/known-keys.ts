@@ -7,7 +7,7 @@ export function readOptions<T extends object>(value: unknown, known: readonly (k
     throw new ToolcribError('invalid_option', `${what} must be an object, got ${describe(value)}.`);
   }
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value)) {
+  for (const key of keysOf(value, what)) {
     if (!known.some((name) => name === key)) {
       throw new ToolcribError('unknown_option', `${what} has no "${key}".${didYouMean(key, known)}`);
     }
@@ -17,7 +17,16 @@ export function readOptions<T extends object>(value: unknown, known: readonly (k
   return copy as T; // every key is one of T's; the values are checked by whoever uses them
 }
 
-function readMember(value: object, key: string, what: string): unknown {
+function keysOf(value: object, what: string): readonly string[] {
+  try {
+    return Object.keys(value);
+  } catch (cause) {
+    throw new ToolcribError('invalid_option', `${what} cannot be read.`, { cause });
+  }
+}
+
+/** One member of whatever it is; throws a `ToolcribError` where a getter throws. */
+export function readMember(value: object, key: string, what: string): unknown {
   try {
     return (value as Record<string, unknown>)[key]; // an own key
   } catch (cause) {

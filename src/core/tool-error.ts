@@ -58,6 +58,20 @@ export class ToolcribError extends Error {
   }
 }
 
+const MAX_MESSAGE = 4000;
+
+/** What a thrown value says, whatever it is. */
+export function messageOf(cause: unknown, silent = 'it failed without a message'): string {
+  try {
+    const text = typeof cause === 'string' ? cause : (cause as { message?: unknown } | null | undefined)?.message; // read as unknown
+    if (typeof text === 'string' && text !== '')
+      return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+  } catch {
+    // A getter named message that throws has nothing to say either.
+  }
+  return silent;
+}
+
 /** The error for a part that this version does not have yet. */
 export function notAvailable(what: string, instead: string): ToolcribError {
   return new ToolcribError('not_available', `${what} is not available in this version; ${instead}.`);

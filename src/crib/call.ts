@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../core/caller.ts';
-import type { JsonObject } from '../core/json.ts';
+import { isPromise, type JsonObject } from '../core/json.ts';
 import { type Progress, SETTLE, type ToolCall } from '../core/tool-call.ts';
-import { notAvailable, type ToolError } from '../core/tool-error.ts';
+import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { Cancellation } from './cancellation.ts';
 
@@ -37,6 +37,8 @@ export interface CallOrigin {
 
 /** What the crib gives to a running call. */
 export interface CallHost {
+  /** Ends with the crib. */
+  readonly lifetime: Cancellation;
   servicesFor(needs: readonly string[] | undefined): Readonly<Record<string, unknown>>;
   stateFor(tool: string): unknown;
   toolsFor(call: Call): ToolCall['tools'];
@@ -64,7 +66,9 @@ export class Call implements ToolCall {
   constructor(spec: ToolSpec, input: JsonObject, origin: CallOrigin, copied?: CopiedParts) {
     this.spec = spec;
     this.origin = origin;
-    this.cancellation = copied?.cancellation ?? new Cancellation(origin.parent?.cancellation, origin.options.signal);
+    this.cancellation =
+      copied?.cancellation ??
+      new Cancellation(origin.parent?.cancellation ?? origin.host.lifetime, origin.options.signal);
     this.#input = input;
     this.#parsed = copied === undefined ? input : copied.parsed;
     this.#context = copied?.context ?? NO_CONTEXT;
@@ -133,12 +137,18 @@ export class Call implements ToolCall {
   }
 
   report(progress: Progress): void {
+    if (this.cancellation.reason !== undefined) return; // nobody listens any more
     try {
-      this.origin.options.onProgress?.(progress);
+      const pending: unknown = this.origin.options.onProgress?.(progress);
+      if (isPromise(pending)) pending.catch((cause) => this.#complain(cause));
     } catch (cause) {
       // Who listens to progress must not be able to break the tool that makes it.
-      this.origin.host.warn(`The progress listener of a call of "${this.spec.name}" failed: ${String(cause)}`);
+      this.#complain(cause);
     }
+  }
+
+  #complain(cause: unknown): void {
+    this.origin.host.warn(`The progress listener of a call of "${this.spec.name}" failed: ${messageOf(cause)}`);
   }
 
   async delegate(_profile: string): Promise<never> {

@@ -11,7 +11,7 @@ export class Cancellation {
   #listeners: Set<Listener> | undefined;
   #stopFollowing: (() => void) | undefined;
 
-  /** Follows `parent`, or a signal that comes from outside. */
+  /** Follows `parent`, and a signal that comes from outside. */
   constructor(parent: Cancellation | undefined, outside?: AbortSignal) {
     this.#parent = parent;
     this.#outside = outside;
@@ -63,13 +63,13 @@ export class Cancellation {
   #follow(): void {
     if (this.#stopFollowing !== undefined) return;
     const outside = this.#outside;
-    if (outside !== undefined) {
-      const onOutsideAbort = () => this.abort(cancelled());
-      outside.addEventListener('abort', onOutsideAbort, { once: true });
-      this.#stopFollowing = () => outside.removeEventListener('abort', onOutsideAbort);
-    } else if (this.#parent !== undefined) {
-      this.#stopFollowing = this.#parent.onAbort((reason) => this.abort(reason));
-    }
+    const onOutsideAbort = () => this.abort(cancelled());
+    outside?.addEventListener('abort', onOutsideAbort, { once: true });
+    const stopParent = this.#parent?.onAbort((reason) => this.abort(reason));
+    this.#stopFollowing = () => {
+      outside?.removeEventListener('abort', onOutsideAbort);
+      stopParent?.();
+    };
   }
 }
 

@@ -1,10 +1,12 @@
 import { type BundleInfo, bundleInfo, expand, type ResolvedBundle } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
+import { describe, readMember } from '../core/known-keys.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Profile } from '../core/profile.ts';
 import type { Retriever, SearchHit } from '../core/retriever.ts';
 import type { CallRequest, ToolCall } from '../core/tool-call.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
@@ -124,12 +126,14 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return this.#enter(name, input, options, undefined);
   }
 
-  callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]> {
+  async callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]> {
+    if (!Array.isArray(calls))
+      throw new ToolcribError('invalid_option', `callAll takes a list of calls, got ${describe(calls)}.`);
     const answer = async (request: CallRequest): Promise<CallAnswer> => {
       const { id, name, input } = readRequest(request);
       return { id, name, result: await this.call(name, input, options) };
     };
-    return Promise.all(calls.map(answer));
+    return Promise.all(Array.from(calls, answer));
   }
 
   available(): readonly string[] {
@@ -198,7 +202,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   #openEntrance(): Entrance {
-    const { servicesFor, stateFor, warn, pipeline, isClosed } = this.#host;
+    const { lifetime, servicesFor, stateFor, warn, pipeline, isClosed } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => ({
       list: () => this.list(),
       search: (query, options) => this.search(query, options),
@@ -207,7 +211,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return {
       caller: this.#caller,
       profile: this.#profile,
-      host: { servicesFor, stateFor, warn, toolsFor },
+      host: { lifetime, servicesFor, stateFor, warn, toolsFor },
       view: () => this.#view(),
       pipeline,
       isClosed,
@@ -235,6 +239,21 @@ function inherited(call: Call): CallOptions {
 // A batch comes from a model: an entry may be anything, and must not spoil the others.
 function readRequest(request: unknown): { readonly id: string; readonly name: string; readonly input: unknown } {
   if (typeof request !== 'object' || request === null) return { id: '', name: '', input: undefined };
-  const { id, name, input } = request as { id?: unknown; name?: unknown; input?: unknown }; // read as unknown, then checked
-  return { id: typeof id === 'string' ? id : '', name: typeof name === 'string' ? name : '', input };
+  const id = memberOf(request, 'id');
+  const name = memberOf(request, 'name');
+  return {
+    id: typeof id === 'string' ? id : '',
+    name: typeof name === 'string' ? name : '',
+    input: memberOf(request, 'input'),
+  };
+}
+
+/** What cannot be read is a symbol, which is neither an id, a name nor arguments. */
+function memberOf(request: object, key: string): unknown {
+  try {
+    return readMember(request, key, 'a call');
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return Symbol('unreadable');
+  }
 }

@@ -6,7 +6,7 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Profile } from '../core/profile.ts';
 import { type Criteria, compileCriteria, compileGlob, flagsOf } from '../core/selector.ts';
 import type { Source } from '../core/source.ts';
-import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { messageOf, notAvailable, ToolcribError, toolError } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
 import { wordMatch } from '../retrieval/word-match.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -16,13 +16,14 @@ import { code } from '../sources/code.ts';
 import { type AdmitOptions, admit } from './admit.ts';
 import { builtInExtensions } from './built-ins.ts';
 import { createBundleBook } from './bundle-book.ts';
+import { Cancellation } from './cancellation.ts';
 import { type ChestHost, createChest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions, readExecutors, readProfiles } from './crib-options.ts';
 import { explain } from './explain.ts';
 import { createExtensionSet } from './extension-set.ts';
 import { createGeneration, type Generation } from './generation.ts';
-import { createGenerations } from './generations.ts';
+import { createGenerations, type Generations } from './generations.ts';
 import { createInFlight } from './in-flight.ts';
 import { type LiveSources, startSources } from './live-sources.ts';
 import { findProblems } from './problems.ts';
@@ -51,7 +52,8 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   const schemas = createSchemas();
   const admission: AdmitOptions = { executors, schemas, warn };
   const inFlight = createInFlight(systemClock);
-  let isClosed = false;
+  let closing: Promise<void> | undefined;
+  const lifetime = new Cancellation(undefined);
 
   // Tools in code first: they own their names, and their mistakes are known before anything is started.
   const codeSource = code([]);
@@ -66,8 +68,12 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   const definedBundles = (options.bundles ?? []).map((bundle) => defineBundle(bundle));
   for (const bundle of definedBundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
 
-  const generation = (): Generation => generations.current();
-  const markOld = () => generations.markOld();
+  const generation = (): Generation => {
+    if (generations === undefined) throw new ToolcribError('not_started', 'The crib has not been started yet.');
+    return generations.current();
+  };
+  let generations: Generations | undefined;
+  const markOld = () => generations?.markOld(); // before the first one is built there is nothing to be old
   const setups = createSetups({
     generation,
     clock: systemClock,
@@ -100,7 +106,7 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     onChange: markOld,
   });
   const started = live;
-  const generations = createGenerations(
+  generations = createGenerations(
     () =>
       createGeneration({
         lists: started.lists(),
@@ -111,6 +117,7 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
       }),
     warn,
   );
+  const built = generations;
   const problems = () => findProblems(generation(), profiles.values(), services.all);
   for (const report of started.report())
     if (report.state === 'failed') warn(`Source "${report.name}": ${report.reason}.`);
@@ -120,13 +127,22 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     setups,
     generation,
     pipeline: extensions.pipeline,
-    isClosed: () => isClosed,
+    isClosed: () => closing !== undefined,
+    lifetime,
     track: inFlight.track,
     rewriteListing: extensions.rewriteListing,
     rank: createToolIndex(options.retriever ?? wordMatch(), () => generation().catalog),
     servicesFor: services.chosen,
     stateFor: setups.stateFor,
     warn,
+  };
+
+  const closeAll = async (): Promise<void> => {
+    await inFlight.drained(DRAIN_MS);
+    lifetime.abort(toolError('unavailable', 'The crib was closed before the call ended.'));
+    await setups.close();
+    await started.close();
+    for (const part of [...extensions.list(), ...executors.values()]) await closePart(part, warn);
   };
 
   let reloading: Promise<unknown> = Promise.resolve();
@@ -150,8 +166,10 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     identify: async () => {
       throw notAvailable('crib.identify', 'pass the caller to crib.open');
     },
-    open: async (name, caller) =>
-      createChest(chestHost, chooseProfile(name, usual, profiles, caller), readCaller(caller)),
+    open: async (name, given) => {
+      const caller = readCaller(given);
+      return createChest(chestHost, chooseProfile(name, usual, profiles, caller), caller);
+    },
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, usual, profiles, undefined), readCaller(caller), tool),
     sections: () => allSections(generation()),
@@ -161,17 +179,13 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
       reloading = result;
       return result;
     },
-    onChange: generations.onChange,
+    onChange: (listener) => built.onChange(listener),
     profiles: () => [...profiles.keys()],
     sources: () => started.report(),
     warnings: () => [...new Set([...warnings.list(), ...problems()])],
-    async close() {
-      if (isClosed) return;
-      isClosed = true;
-      await inFlight.drained(DRAIN_MS);
-      await setups.close();
-      await started.close();
-      for (const part of [...extensions.list(), ...executors.values()]) await closePart(part, warn);
+    close() {
+      closing ??= closeAll();
+      return closing;
     },
   };
 }
@@ -244,6 +258,6 @@ async function closePart(
   try {
     await part.close?.();
   } catch (cause) {
-    warn(`Closing ${part.name ?? part.kind} failed: ${String(cause)}`);
+    warn(`Closing ${part.name ?? part.kind} failed: ${messageOf(cause)}`);
   }
 }

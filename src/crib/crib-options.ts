@@ -67,6 +67,8 @@ export function readCribOptions(value: unknown): CribOptions {
       );
     }
   }
+  requireObject(given.options, 'options');
+  if (given.retriever !== undefined) requireRetriever(given.retriever);
   return given;
 }
 
@@ -75,9 +77,12 @@ export function readProfiles(options: CribOptions): {
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly usual: Profile;
 } {
-  const entries = Object.entries(options.profiles ?? {});
+  const entries = Object.entries(requireObject(options.profiles, 'profiles'));
   const profiles = new Map(entries.map(([name, profile]) => [name, readProfile(name, profile)]));
   const { defaultProfile } = options;
+  if (defaultProfile !== undefined && typeof defaultProfile !== 'string') {
+    throw new ToolcribError('invalid_option', `defaultProfile must be a name, got ${describe(defaultProfile)}.`);
+  }
   if (defaultProfile !== undefined && !profiles.has(defaultProfile)) {
     throw new ToolcribError(
       'unknown_profile',
@@ -104,4 +109,19 @@ export function readExecutors(given: readonly Executor[] = []): ReadonlyMap<stri
     byKind.set(executor.kind, executor);
   }
   return byKind;
+}
+
+function requireObject<T extends object>(value: T | undefined, key: string): T | Record<string, never> {
+  if (value === undefined) return {};
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new ToolcribError(
+    'invalid_option',
+    `The option "${key}" of createCrib must be an object, got ${describe(value)}.`,
+  );
+}
+
+function requireRetriever(retriever: Retriever): void {
+  const missing = (['add', 'remove', 'rank'] as const).find((name) => typeof retriever?.[name] !== 'function');
+  if (missing !== undefined)
+    throw new ToolcribError('invalid_option', `A retriever has add, remove and rank; this one has no ${missing}.`);
 }

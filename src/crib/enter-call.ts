@@ -92,9 +92,9 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
     if (given.signal !== undefined && !(given.signal instanceof AbortSignal)) {
       return invalid('The option "signal" of a call must be an AbortSignal.');
     }
-    if (given.timeoutMs !== undefined && !(given.timeoutMs > 0))
+    if (given.timeoutMs !== undefined && !(typeof given.timeoutMs === 'number' && given.timeoutMs > 0))
       return invalid('The option "timeoutMs" of a call must be above 0.');
-    if (given.retries !== undefined && !(given.retries >= 0))
+    if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
       return invalid('The option "retries" of a call must be 0 or more.');
     return given;
   } catch (cause) {

@@ -34,7 +34,7 @@ const YOURS = { highest: 700, lowest: 300 };
 export function orderExtensions(extensions: readonly Extension[]): readonly Extension[] {
   const names = new Set<string>();
   for (const extension of extensions) {
-    if (typeof extension.name !== 'string' || extension.name === '')
+    if (typeof extension?.name !== 'string' || extension.name === '')
       throw new ToolcribError('invalid_option', 'An extension needs a name.');
     if (names.has(extension.name)) {
       throw new ToolcribError('duplicate', `There are two extensions named "${extension.name}"; rename or remove one.`);

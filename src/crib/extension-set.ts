@@ -1,6 +1,7 @@
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { type Policy, withFallback } from '../core/policy.ts';
+import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { orderExtensions } from './extension-order.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
@@ -45,7 +46,7 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
       const texts = new Map(extension.onList(specs).map((spec) => [spec.name, spec]));
       return Object.freeze(specs.map((spec) => withTextsOf(spec, texts.get(spec.name))));
     } catch (cause) {
-      warn(`"onList" of the extension "${extension.name}" failed: ${String(cause)}`);
+      warn(`"onList" of the extension "${extension.name}" failed: ${messageOf(cause)}`);
       return specs;
     }
   };

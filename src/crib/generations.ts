@@ -1,4 +1,5 @@
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
+import { messageOf } from '../core/tool-error.ts';
 import type { Generation } from './generation.ts';
 
 /** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
@@ -28,7 +29,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
       try {
         listener(changes);
       } catch (cause) {
-        warn(`A listener of onChange failed: ${String(cause)}`);
+        warn(`A listener of onChange failed: ${messageOf(cause)}`);
       }
     }
   };

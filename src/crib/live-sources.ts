@@ -1,7 +1,7 @@
 import type { SourceList } from '../core/catalog.ts';
 import type { Clock } from '../core/ports.ts';
 import type { LiveSource, Source, SourceContext, SourceStatus } from '../core/source.ts';
-import { ToolcribError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
 /** How a source is doing. */
@@ -90,6 +90,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   const start = async (slot: Slot): Promise<void> => {
     const starting = (async () => slot.source.start({ ...context, signal: closing.signal }))(); // a throw is a rejection, too
     const adopt = (live: LiveSource) => {
+      requireLive(live);
       if (closing.signal.aborted) return void live.close();
       slot.live = live;
       read(slot);
@@ -106,7 +107,8 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         resolve();
       });
       starting
-        .then(adopt, (cause) => {
+        .then(adopt)
+        .catch((cause) => {
           slot.failure = `it could not be started: ${messageOf(cause)}`;
         })
         .finally(() => {
@@ -130,7 +132,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         name: source.name,
         toolCount: specs.length,
         ...(failure === undefined
-          ? (live?.status() ?? { state: 'failed' as const })
+          ? statusOf(live)
           : { state: live === undefined ? ('failed' as const) : ('down' as const), reason: failure }),
       })),
     async refresh() {
@@ -147,7 +149,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     },
     async close() {
       closing.abort();
-      const closed = await Promise.allSettled(slots.map((slot) => slot.live?.close()));
+      const closed = await Promise.allSettled(slots.map(async (slot) => slot.live?.close()));
       for (const [index, result] of closed.entries()) {
         if (result.status === 'rejected')
           context.warn(`Closing ${slots[index]?.source.name} failed: ${messageOf(result.reason)}`);
@@ -156,8 +158,19 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   };
 }
 
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+function requireLive(live: LiveSource): void {
+  const missing = (['specs', 'onChange', 'status', 'close'] as const).find(
+    (name) => typeof live?.[name] !== 'function',
+  );
+  if (missing !== undefined) throw new ToolcribError('not_a_source', `what it started has no ${missing}()`);
+}
+
+function statusOf(live: LiveSource | undefined): SourceStatus {
+  try {
+    return live?.status() ?? { state: 'failed' };
+  } catch (cause) {
+    return { state: 'down', reason: `it cannot say how it is: ${messageOf(cause)}` };
+  }
 }
 
 function isObject(value: unknown): value is object {

@@ -2,7 +2,7 @@ import type { Executor } from '../core/executor.ts';
 import { type Extension, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
-import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { Call } from './call.ts';
@@ -31,8 +31,6 @@ export interface PipelineOptions {
   readonly executors: ReadonlyMap<string, Executor>;
   warn(message: string): void;
 }
-
-const MAX_MESSAGE = 4000;
 
 /** Links a chain per shape, when a call first needs it. */
 export function createPipeline(options: PipelineOptions): Pipeline {
@@ -149,20 +147,17 @@ function guarded(work: (call: Call) => unknown, refuse: (cause: unknown, call: C
 }
 
 function requireResult(value: unknown): ToolResult {
-  const { ok, status, content, error } = (value ?? {}) as {
-    ok?: unknown;
-    status?: unknown;
-    content?: unknown;
-    error?: unknown;
-  }; // read as unknown
-  if (
-    ok === true
-      ? status === 'done' && Array.isArray(content)
-      : ok === false && (status === 'waiting' || typeof error === 'object')
-  ) {
-    return value as ToolResult; // it has the marks of one
-  }
+  if (isResult(value)) return value;
   throw new ToolcribError('not_a_result', 'something else than a ToolResult was returned');
+}
+
+function isResult(value: unknown): value is ToolResult {
+  if (typeof value !== 'object' || value === null) return false;
+  const { ok, status, content, error, waiting } = value as Record<string, unknown>; // read as unknown, then checked
+  if (ok === true) return status === 'done' && Array.isArray(content);
+  if (ok !== false) return false;
+  const reason = status === 'failed' ? error : status === 'waiting' ? waiting : undefined;
+  return typeof reason === 'object' && reason !== null;
 }
 
 // A copy made otherwise has lost its getters, or carries arguments that nobody checked.
@@ -185,24 +180,15 @@ function missingNeed(call: Call, needs: readonly string[]): FailedResult | undef
 function toFailure(cause: unknown, call: Call): FailedResult {
   // After an abort the work may throw anything; what ended the call is what counts.
   const { reason } = call.cancellation;
-  return failed(reason ?? toolError('tool_error', messageOf(cause), { cause }));
+  return failed(reason ?? toolError('tool_error', messageOf(cause, 'The tool failed without a message.'), { cause }));
 }
 
-/** What a thrown value says, whatever it is. */
-function messageOf(cause: unknown): string {
-  try {
-    const text = typeof cause === 'string' ? cause : (cause as { message?: unknown } | null | undefined)?.message; // read as unknown
-    if (typeof text === 'string' && text !== '')
-      return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
-  } catch {
-    // A getter named message that throws has nothing to say either.
-  }
-  return 'The tool failed without a message.';
-}
-
-/** Ends with the caller's own cancellation, whatever the gates and the tool make of it. */
+/** Ends when the call is called off, whatever the gates and the tool make of it, and lets go of what outlives it. */
 function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
-  if (!isPromise(result) || (call.origin.options.signal === undefined && call.parent === undefined)) return result;
+  if (!isPromise(result)) {
+    call.cancellation.release();
+    return result;
+  }
   return new Promise((resolve) => {
     const stopListening = call.onAbort((reason) => resolve(failed(reason)));
     result.then((settled) => {

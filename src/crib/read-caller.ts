@@ -1,28 +1,21 @@
 import type { Caller } from '../core/caller.ts';
-import { describe } from '../core/known-keys.ts';
-import { didYouMean } from '../core/nearest.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
-const KEYS = ['id', 'roles', 'permissions', 'profiles', 'approve'];
+const KEYS = ['id', 'roles', 'permissions', 'profiles', 'approve'] as const;
 const NOBODY: Caller = Object.freeze({});
 
 /** A frozen copy of who asks. A role that is not a list would match by its letters, so types are checked. */
 export function readCaller(caller: Caller | undefined): Caller {
   if (caller === undefined) return NOBODY;
-  if (typeof caller !== 'object' || caller === null)
-    throw new ToolcribError('invalid_option', `A caller must be an object, got ${describe(caller)}.`);
-  for (const key in caller) {
-    if (!KEYS.includes(key))
-      throw new ToolcribError('unknown_option', `A caller has no "${key}".${didYouMean(key, KEYS)}`);
-  }
-  const { id, approve } = caller;
+  const { id, roles, permissions, profiles, approve } = readOptions<Caller>(caller, KEYS, 'A caller');
   if (id !== undefined && (typeof id !== 'string' || id === '')) throw wrong('id', 'a text that is not empty', id);
   if (approve !== undefined && typeof approve !== 'function') throw wrong('approve', 'a function', approve);
   return Object.freeze({
     ...(id !== undefined && { id }),
-    ...(caller.roles !== undefined && { roles: namesOf('roles', caller.roles) }),
-    ...(caller.permissions !== undefined && { permissions: namesOf('permissions', caller.permissions) }),
-    ...(caller.profiles !== undefined && { profiles: namesOf('profiles', caller.profiles) }),
+    ...(roles !== undefined && { roles: namesOf('roles', roles) }),
+    ...(permissions !== undefined && { permissions: namesOf('permissions', permissions) }),
+    ...(profiles !== undefined && { profiles: namesOf('profiles', profiles) }),
     ...(approve !== undefined && { approve }),
   });
 }

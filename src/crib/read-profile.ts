@@ -1,11 +1,11 @@
 import { listOf } from '../core/bundle.ts';
-import { copyJson, freezeJson } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { ownedBy } from '../core/policy.ts';
 import type { Profile } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { readData } from '../runtime/define-tool.ts';
 import { type PolicyInput, readPolicy } from '../runtime/read-policy.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */
@@ -55,7 +55,7 @@ export function readProfile(name: string, value: unknown): Profile {
     essential: readNames(given.essential, `${what}: essential`),
     active: readNames(given.active, `${what}: active`),
     policy: ownedBy(readPolicy(given.policy, `profile "${name}"`), `profile:${name}`),
-    settings: freezeJson(copyJson(given.settings ?? {})),
+    settings: readData(given.settings ?? {}, `${what}: settings`),
   } as Profile); // absent lists are undefined, which readers of a profile take for absent
 }
 

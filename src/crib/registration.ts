@@ -1,4 +1,5 @@
 import { listOf } from '../core/bundle.ts';
+import { readMember } from '../core/known-keys.ts';
 import { type Outcome, outcome, type Rejection } from '../core/outcome.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -84,6 +85,11 @@ function whyNot(owner: string | undefined): string {
 }
 
 function nameOf(tool: unknown): string {
-  const name = typeof tool === 'object' && tool !== null && 'name' in tool ? tool.name : undefined;
-  return typeof name === 'string' ? name : '';
+  if (typeof tool !== 'object' || tool === null) return '';
+  try {
+    const name = readMember(tool, 'name', 'A tool');
+    return typeof name === 'string' ? name : '';
+  } catch {
+    return ''; // the reason of the rejection says that it cannot be read
+  }
 }

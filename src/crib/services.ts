@@ -1,4 +1,4 @@
-import { describe } from '../core/known-keys.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -20,7 +20,10 @@ export function createServices(given: Named | undefined): Services {
     );
   }
   // Without a prototype: a tool that needs "constructor" does not get one.
-  const all: Named = Object.freeze(Object.assign(Object.create(null), given));
+  const names = Object.keys(given ?? {});
+  const all: Named = Object.freeze(
+    Object.assign(Object.create(null), readOptions<Record<string, unknown>>(given ?? {}, names, 'services')),
+  );
   const byNeeds = new WeakMap<readonly string[], Named>();
   return {
     all,

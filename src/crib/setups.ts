@@ -2,7 +2,7 @@ import type { Bundle, ResolvedBundle, SetupContext, SetupResult } from '../core/
 import type { Extension } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
-import { toolError } from '../core/tool-error.ts';
+import { messageOf, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import type { Generation } from './generation.ts';
 
@@ -89,19 +89,19 @@ export function createSetups(options: SetupsOptions): Setups {
     try {
       await withinTime(bundle, async (context) => {
         const made = await definition.setup?.(context);
-        // Too late, or another definition came in between: nobody would use or close what was made.
-        if (context.signal.aborted || setups.get(name) !== setup) {
+        if (!isWanted(context, name, setup)) {
           await dispose(name, made);
           throw new Error('it was called off');
         }
         setup.result = made;
         await definition.ready?.(context);
+        if (!isWanted(context, name, setup)) throw new Error('it was called off');
       });
       setup.phase = 'ready';
       return undefined;
     } catch (cause) {
       setup.phase = 'failed';
-      setup.reason = `its setup failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+      setup.reason = `its setup failed: ${messageOf(cause)}`;
       setup.failedAt = clock.now();
       const { result } = setup;
       setup.result = undefined;
@@ -110,11 +110,15 @@ export function createSetups(options: SetupsOptions): Setups {
     }
   };
 
+  // Too late, or another definition came in between: nobody would use or close what was made.
+  const isWanted = (context: SetupContext, name: string, setup: Setup): boolean =>
+    !context.signal.aborted && setups.get(name) === setup;
+
   const dispose = async (name: string, result: SetupResult): Promise<void> => {
     try {
       await result?.dispose?.();
     } catch (cause) {
-      options.warn(`Disposing of bundle "${name}" failed: ${String(cause)}`);
+      options.warn(`Disposing of bundle "${name}" failed: ${messageOf(cause)}`);
     }
   };
 

@@ -38,6 +38,7 @@ async function collect(values: AsyncIterable<unknown>, call: ToolCall): Promise<
   const { signal } = call;
   while (!signal.aborted) {
     const step = await iterator.next();
+    if (signal.aborted) break;
     if (step.done === true) return step.value === undefined ? collected : step.value;
     collected.push(step.value);
     call.report(step.value as JsonValue); // progress is shown, not stored: the result is checked to be JSON

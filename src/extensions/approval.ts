@@ -39,8 +39,11 @@ function whyAsk(spec: ToolSpec): string | undefined {
       return spec.effects.readOnly === true ? undefined : 'it is not known to be read-only';
     case 'dangerous':
       return spec.effects.destructive === true ? 'it is destructive' : undefined;
-    default:
+    case 'never':
+    case undefined:
       return undefined;
+    default:
+      return 'its mode of approval is unknown'; // unsure means ask
   }
 }
 
@@ -72,10 +75,10 @@ function ask(call: ToolCall, clock: Clock, timeoutMs: number): Promise<FailedRes
     );
     const stopListening = call.onAbort((reason) => settle(failed(reason)));
     const request = requestOf(call, fork.call.signal, clock.now() + timeoutMs);
-    askPerson(call, request).then(
-      (answer) => settle(isYes(answer) ? undefined : deny(`A person said no to "${name}"${noteOf(answer)}.`)),
-      (cause) => settle(failed(toolError('denied', `Nobody could be asked whether "${name}" may run.`, { cause }))),
-    );
+    askPerson(call, request)
+      .then((answer) => (isYes(answer) ? undefined : deny(`A person said no to "${name}"${noteOf(answer)}.`)))
+      .catch((cause) => failed(toolError('denied', `Nobody could be asked whether "${name}" may run.`, { cause })))
+      .then(settle);
   });
 }
 

@@ -20,7 +20,10 @@ export function timeout(options: TimeoutOptions & { readonly clock: Clock }): Ex
     wrap(call, next) {
       const fork = call.fork();
       const result = next(fork.call);
-      if (!isPromise(result)) return result; // done before any timer could fire: none is made
+      if (!isPromise(result)) {
+        fork.release();
+        return result; // done before any timer could fire: none is made
+      }
       const timeoutMs = call.spec.policy.timeoutMs ?? usual;
       return new Promise((resolve) => {
         const end = (reason: ToolError) => {

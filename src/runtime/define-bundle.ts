@@ -1,9 +1,9 @@
-import { type Bundle, listOf } from '../core/bundle.ts';
+import type { Bundle } from '../core/bundle.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { readWhen, type ToolInput, toToolSpec } from './define-tool.ts';
+import { readNames, readWhen, type ToolInput, toToolSpec } from './define-tool.ts';
 
 /** A bundle as authors write it: its tools are given, or selected by `include`; one name may stand for a list of one. */
 export interface BundleInput extends Omit<Bundle, 'tools' | 'include' | 'requires' | 'extends'> {
@@ -47,6 +47,9 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
   const what = `Bundle "${given.name}"`;
   if (given.setup !== undefined && typeof given.setup !== 'function')
     throw new ToolcribError('invalid_option', `${what}: setup must be a function.`);
+  if (given.tools !== undefined && !Array.isArray(given.tools)) {
+    throw new ToolcribError('invalid_option', `${what}: tools must be a list, got ${describe(given.tools)}.`);
+  }
   const specs = (given.tools ?? []).map((tool) => toToolSpec(tool, 'code'));
   const include = typeof given.include === 'string' ? [given.include] : (given.include ?? []);
   if (
@@ -62,12 +65,12 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
     specs: Object.freeze(specs),
     tools: Object.freeze(specs.map((spec) => spec.name)),
     include: Object.freeze([...include]),
-    requires: Object.freeze([...listOf(given.requires)]),
-    extends: Object.freeze([...listOf(given.extends)]),
+    requires: readNames(given.requires, `${what}: requires`) ?? [],
+    extends: readNames(given.extends, `${what}: extends`) ?? [],
     ...(given.when !== undefined && { when: readWhen(given.when, what) }),
   });
 }
 
-function isDefinedBundle(value: object): value is DefinedBundle {
-  return 'specs' in value && Object.isFrozen(value);
+function isDefinedBundle(value: unknown): value is DefinedBundle {
+  return typeof value === 'object' && value !== null && Object.isFrozen(value) && Object.hasOwn(value, 'specs');
 }

@@ -1,6 +1,6 @@
 import { listOf } from '../core/bundle.ts';
 import { copyJson, freezeJson, type JsonSchema, type MaybePromise, NotJsonError } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
+import { describe, readMember, readOptions } from '../core/known-keys.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
@@ -98,14 +98,17 @@ export function defineTool<const Input extends AnySchema, const Output extends A
 
 /** Whatever may stand for a tool, as a spec of `source`. */
 export function toToolSpec(tool: unknown, source: string): ToolSpec {
-  if (isToolSpec(tool)) return tool.source === source ? tool : Object.freeze({ ...tool, source });
+  if (isToolSpec(tool)) {
+    requireToolName(tool.name);
+    return tool.source === source && Object.isFrozen(tool) ? tool : Object.freeze({ ...tool, source });
+  }
   if (typeof tool !== 'object' || tool === null) {
     throw new ToolcribError(
       'not_a_tool',
       `${describe(tool)} is not a tool; a tool has name, description, input and run.`,
     );
   }
-  const name = (tool as { name?: unknown }).name; // checked on the next line
+  const name = readMember(tool, 'name', 'A tool');
   requireToolName(name);
   const what = `Tool "${name}"`;
   const given = readOptions<Record<(typeof KEYS)[number], unknown>>(tool, KEYS, what);
@@ -146,7 +149,7 @@ const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_EFFECTS: Effects = Object.freeze({});
 
 function isToolSpec(tool: unknown): tool is ToolSpec {
-  return typeof tool === 'object' && tool !== null && RUN in tool;
+  return typeof tool === 'object' && tool !== null && Object.hasOwn(tool, RUN);
 }
 
 function readRun(given: { readonly run?: unknown; readonly execute?: unknown }, what: string): Run {
@@ -192,7 +195,8 @@ export function readWhen(value: unknown, what: string): When {
   return Object.freeze({ ...Object.fromEntries(lists), ...(predicate !== undefined && { predicate }) });
 }
 
-function readNames(value: unknown, what: string): readonly string[] | undefined {
+/** One name or a list of names, copied. */
+export function readNames(value: unknown, what: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const names = typeof value === 'string' ? listOf(value) : value;
   if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== ''))
@@ -205,7 +209,8 @@ function readText(value: unknown, what: string): string | undefined {
   throw new ToolcribError('invalid_option', `${what} must be text, got ${describe(value)}.`);
 }
 
-function readData(value: unknown, what: string): unknown {
+/** Plain JSON, copied and frozen. */
+export function readData(value: unknown, what: string): unknown {
   if (value === undefined) return undefined;
   try {
     return freezeJson(copyJson(value));

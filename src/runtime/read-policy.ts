@@ -144,7 +144,8 @@ function requireWord(value: unknown, words: readonly string[], what: string): vo
   );
 }
 
-function requireNumber(value: unknown, least: number, what: string): void {
+/** Throws unless the value is absent or a number of at least `least`. */
+export function requireNumber(value: unknown, least: number, what: string): void {
   if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= least)) return;
   throw new ToolcribError('invalid_option', `${what} must be a number of at least ${least}, got ${describe(value)}.`);
 }

@@ -23,7 +23,9 @@ export function toResult(value: unknown): ToolResult {
 }
 
 function objectToResult(value: object): ToolResult {
-  if (isReadyResult(value)) return value;
+  if (value instanceof Error) throw value; // returned where it was meant to be thrown
+  const ready = readyResult(value);
+  if (ready !== undefined) return ready;
   try {
     const data: JsonValue = isJson(value) ? value : copyJson(value);
     return done(JSON.stringify(data), data);
@@ -33,23 +35,41 @@ function objectToResult(value: object): ToolResult {
   }
 }
 
-/** True for a value that is a `ToolResult` already. */
-function isReadyResult(value: object): value is ToolResult {
+/** The `ToolResult` a value is already, if it is one to the last part. */
+function readyResult(value: object): ToolResult | undefined {
   const { ok, status, content, error, waiting } = value as Record<string, unknown>; // read as unknown, then checked
-  if (ok === true) return status === 'done' && Array.isArray(content);
-  if (ok !== false) return false;
-  if (status === 'waiting') return isObject(waiting) && typeof waiting.id === 'string';
-  return (
-    status === 'failed' &&
-    isObject(error) &&
-    typeof error.message === 'string' &&
-    TOOL_ERROR_CODES.some((code) => code === error.code)
-  );
+  if (ok === true) return status === 'done' && isContent(content) ? (value as ToolResult) : undefined; // seen to be one
+  if (ok !== false) return undefined;
+  if (status === 'waiting')
+    return isRecord(waiting) && typeof waiting.id === 'string' ? (value as ToolResult) : undefined; // likewise
+  if (status !== 'failed' || !isRecord(error) || typeof error.message !== 'string') return undefined;
+  if (content !== undefined && !isContent(content)) return undefined;
+  const code = TOOL_ERROR_CODES.find((known) => known === error.code);
+  if (code === undefined) return undefined;
+  return typeof error.retryable === 'boolean' ? (value as ToolResult) : failed(toolError(code, error.message)); // likewise
 }
 
-function isObject(
-  value: unknown,
-): value is { readonly id?: unknown; readonly code?: unknown; readonly message?: unknown } {
+function isContent(content: unknown): boolean {
+  return Array.isArray(content) && content.every((part) => isRecord(part) && isPart(part));
+}
+
+function isPart(part: Record<string, unknown>): boolean {
+  switch (part.type) {
+    case 'text':
+      return typeof part.text === 'string';
+    case 'image':
+    case 'audio':
+      return typeof part.data === 'string' && typeof part.mimeType === 'string';
+    case 'resource_link':
+      return typeof part.uri === 'string' && typeof part.name === 'string';
+    case 'resource':
+      return isRecord(part.resource) && typeof part.resource.uri === 'string';
+    default:
+      return false;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 

@@ -60,6 +60,11 @@ describe('expansion', () => {
     expect(expand(['order'], { bundleFilter: () => false })).toEqual(['order', 'pay']);
   });
 
+  it('A required tool that is nowhere is left out.', async () => {
+    const tools = [toolOf('order', { requires: ['nowhere', 'pay'] }), toolOf('pay')];
+    expect((await bundlesOf([], tools)).expand(['order'])).toEqual(['order', 'pay']);
+  });
+
   it('Tools that require each other end the search.', async () => {
     const tools = [toolOf('a', { requires: ['b'] }), toolOf('b', { requires: ['a'] })];
     expect((await bundlesOf([], tools)).expand(['a'])).toEqual(['a', 'b']);

@@ -78,7 +78,7 @@ describe('extends', () => {
 
 describe('when', () => {
   const otherPlatform = process.platform === 'aix' ? 'sunos' : 'aix';
-  const explained: readonly [string, When, string][] = [
+  const explained: readonly [string, When, string | RegExp][] = [
     ['env', { env: 'TOOLCRIB_TEST_UNSET' }, 'the environment variable TOOLCRIB_TEST_UNSET is not set'],
     ['env, one of several', { env: ['PATH', 'TOOLCRIB_TEST_UNSET'] }, 'TOOLCRIB_TEST_UNSET is not set'],
     ['platform', { platform: otherPlatform }, `the platform is ${process.platform}, not ${otherPlatform}`],
@@ -91,7 +91,7 @@ describe('when', () => {
           throw new Error('disk');
         },
       },
-      'its predicate failed: Error: disk',
+      /its predicate failed: .*disk/,
     ],
     ['the second of two conditions', { platform: process.platform, service: 'printer' }, 'no service "printer"'],
   ];
@@ -101,14 +101,14 @@ describe('when', () => {
     const chest = await crib.open();
     expect(namesOf(chest.list())).toEqual(['u']);
     const { visible, reasons } = crib.explain({}, undefined, 't');
-    expect([visible, reasons]).toEqual([false, [expect.stringContaining(reason)]]);
+    expect([visible, reasons]).toEqual([false, [expect.stringMatching(reason)]]);
   });
 
   it.each(explained)('when on a bundle is explained when it says no: %s.', async (_, when, reason) => {
     const crib = await createCrib({ bundles: [bundleOf('a', { when }), bundleOf('b')] });
     const chest = await crib.open();
     expect([chest.available(), namesOf(chest.list())]).toEqual([['b'], ['b_tool']]);
-    expect(crib.explain({}, undefined, 'a_tool').reasons).toEqual([expect.stringContaining(reason)]);
+    expect(crib.explain({}, undefined, 'a_tool').reasons).toEqual([expect.stringMatching(reason)]);
     expect(reasonOf(await chest.activate('a'), 'a')).toContain('unknown bundle');
   });
 

@@ -73,6 +73,8 @@ describe('a gate', () => {
     ['returns true', () => loose(true)],
     ['returns text', () => loose('fine')],
     ['returns something that is no result', () => loose({ status: 'done' })],
+    ['returns a failure without an error', () => loose({ ok: false, status: 'failed', error: null })],
+    ['returns a failure without a status', () => loose({ ok: false, error: { code: 'denied', message: 'no' } })],
     ['passes a spread copy of the call on', (call, next) => next({ ...call } as ToolCall)], // a copy has lost its getters
     [
       'passes a copy with other arguments on',

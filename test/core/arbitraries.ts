@@ -33,7 +33,7 @@ export function sourceOf(name: string, specs: readonly ToolSpec[]): Source {
 }
 
 /** Few names, so that lists clash often. */
-const NAMES = ['alpha', 'beta', 'gamma', 'w_alpha', 'w_delta', 'epsilon'] as const;
+const NAMES = ['alpha', 'beta', 'gamma', 'w_alpha', 'w_delta', 'wide'] as const;
 const toolName = fc.constantFrom<string>(...NAMES);
 
 /** Specs of distinct names that require each other and tools that are elsewhere. */

@@ -74,18 +74,19 @@ describe('clampTuning', () => {
 });
 
 describe('ownedBy', () => {
+  const counted = {
+    rates: [{ scope: 'all', amount: 1, perMs: 1 }],
+    concurrency: [{ scope: 'all', amount: 1 }],
+  } as const;
+
   it('Counted limits are marked with the layer that said them, so that two layers count apart.', () => {
-    const counted = {
-      rates: [{ scope: 'all', amount: 1, perMs: 1 }],
-      concurrency: [{ scope: 'all', amount: 1 }],
-    } as const;
     const held = tightenPolicy(ownedBy(counted, 'tool:a'), ownedBy(counted, 'profile:p'));
     expect(held.rates?.map((rate) => rate.of)).toEqual(['profile:p', 'tool:a']);
     expect(held.concurrency?.map((slots) => slots.of)).toEqual(['profile:p', 'tool:a']);
   });
 
   it('A limit that has an owner keeps it.', () => {
-    const once = ownedBy({ rates: [{ scope: 'all', amount: 1, perMs: 1 }] }, 'tool:a');
+    const once = ownedBy(counted, 'tool:a');
     expect(ownedBy(once, 'tool:b')).toEqual(once);
   });
 });

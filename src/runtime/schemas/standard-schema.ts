@@ -1,6 +1,6 @@
 import { copyJson, escapePointer, freezeJson, isPromise, type JsonSchema, NotJsonError } from '../../core/json.ts';
-import { describe } from '../../core/known-keys.ts';
-import { type Issue, ToolcribError } from '../../core/tool-error.ts';
+import { describe, readMember } from '../../core/known-keys.ts';
+import { type Issue, messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { Parse, Parsed } from '../../core/tool-spec.ts';
 import { cut } from './issue-words.ts';
 import { limitIssues } from './issues.ts';
@@ -33,7 +33,7 @@ export function toSchemaPair(schema: unknown, side: 'input' | 'output'): SchemaP
 
 function standardOf(schema: unknown): Standard | undefined {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return undefined;
-  const standard = (schema as { '~standard'?: Standard })['~standard']; // checked on the next line
+  const standard = readMember(schema, '~standard', 'A schema') as Standard | undefined; // checked on the next line
   return typeof standard?.validate === 'function' ? standard : undefined;
 }
 
@@ -53,7 +53,7 @@ function toJsonSchema(standard: Standard, side: string): unknown {
   } catch (cause) {
     throw new ToolcribError(
       'invalid_schema',
-      `The ${side} schema has no JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}. Use types that JSON has, or give a JSON Schema.`,
+      `The ${side} schema has no JSON Schema: ${messageOf(cause)}. Use types that JSON has, or give a JSON Schema.`,
       { cause },
     );
   }
@@ -73,14 +73,15 @@ function requireObject(schema: unknown, side: string): object {
 }
 
 function toShown(schema: unknown, side: string): JsonSchema {
-  const { '~standard': _, ...data } = requireObject(schema, side) as Record<string, unknown>; // an object
-  // The dialect that everybody assumes need not be paid for in every prompt.
-  if (data.$schema === DEFAULT_SCHEMA_URI) delete data.$schema;
+  const given = requireObject(schema, side);
   try {
+    const { '~standard': _, ...data } = given as Record<string, unknown>; // an object
+    // The dialect that everybody assumes need not be paid for in every prompt.
+    if (data.$schema === DEFAULT_SCHEMA_URI) delete data.$schema;
     return freezeJson(copyJson(data) as JsonSchema); // a copied object is an object
   } catch (cause) {
-    if (!(cause instanceof NotJsonError)) throw cause;
-    throw new ToolcribError('invalid_schema', `The ${side} schema is not plain JSON: ${cause.message}.`, { cause });
+    const why = cause instanceof NotJsonError ? cause.message : 'a getter throws';
+    throw new ToolcribError('invalid_schema', `The ${side} schema is not plain JSON: ${why}.`, { cause });
   }
 }
 
