@@ -34,18 +34,29 @@ interface Trail {
   readonly key: string;
   readonly up: Trail | undefined;
   readonly depth: number;
+  /** What is done with each finished object: nothing, or freezing it. */
+  readonly finish: <T>(made: T) => T;
 }
 
 /** A copy that shares nothing with `value`. Members that are `undefined` are dropped, as JSON does; anything else that is not JSON throws. */
 export function copyJson(value: unknown): JsonValue {
+  return copyWith(value, (made) => made);
+}
+
+/** The same, frozen to the last leaf. */
+export function frozenCopy(value: unknown): JsonValue {
+  return copyWith(value, Object.freeze);
+}
+
+function copyWith(value: unknown, finish: Trail['finish']): JsonValue {
   try {
-    return copyAt(value, '', undefined);
+    return copyAt(value, '', undefined, finish);
   } catch (cause) {
     throw cause instanceof NotJsonError ? cause : new NotJsonError('', 'cannot be read: a getter throws', { cause });
   }
 }
 
-function copyAt(value: unknown, key: string, up: Trail | undefined): JsonValue {
+function copyAt(value: unknown, key: string, up: Trail | undefined, finish: Trail['finish']): JsonValue {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -54,27 +65,32 @@ function copyAt(value: unknown, key: string, up: Trail | undefined): JsonValue {
       if (Number.isFinite(value)) return value;
       throw new NotJsonError(pointerOf(key, up), `is ${value}, which is not JSON`);
     case 'object':
-      return value === null ? null : copyObject(value, key, up);
+      return value === null ? null : copyObject(value, { value, key, up, finish, depth: (up?.depth ?? 0) + 1 });
     default:
       throw new NotJsonError(pointerOf(key, up), `is ${article(typeof value)}, which is not JSON`);
   }
 }
 
-function copyObject(value: object, key: string, up: Trail | undefined): JsonValue {
-  for (let at = up; at !== undefined; at = at.up) {
-    if (at.value === value) throw new NotJsonError(pointerOf(key, up), 'contains itself');
+function copyObject(value: object, here: Trail): JsonValue {
+  for (let at = here.up; at !== undefined; at = at.up) {
+    if (at.value === value) throw new NotJsonError(pointerOf(here.key, here.up), 'contains itself');
   }
-  const depth = up === undefined ? 1 : up.depth + 1;
-  if (depth > MAX_DEPTH) throw new NotJsonError('', `is nested deeper than ${MAX_DEPTH} levels`);
-  const here: Trail = { value, key, up, depth };
-  if (Array.isArray(value)) return Array.from(value, (item, index) => copyAt(item, String(index), here)); // holes included
+  if (here.depth > MAX_DEPTH) throw new NotJsonError('', `is nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return copyItems(value, here);
   const toJson = (value as { toJSON?: unknown }).toJSON; // Date and URL say themselves what they are in JSON
-  if (typeof toJson === 'function') return copyAt(toJson.call(value, key), key, here);
+  if (typeof toJson === 'function') return copyAt(toJson.call(value, here.key), here.key, here, here.finish);
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
   // A Map or a Set would look like an object without members, and what it holds would be lost in silence.
-  if (Symbol.iterator in value)
-    throw new NotJsonError(pointerOf(key, up), 'is a collection that is no list, which is not JSON');
+  if (Symbol.iterator in value) {
+    throw new NotJsonError(pointerOf(here.key, here.up), 'is a collection that is no list, which is not JSON');
+  }
   return copyMembers(value, here);
+}
+
+function copyItems(items: readonly unknown[], here: Trail): JsonValue {
+  const copy: JsonValue[] = [];
+  for (let index = 0; index < items.length; index++) copy.push(copyAt(items[index], String(index), here, here.finish)); // holes included
+  return here.finish(copy);
 }
 
 function copyMembers(value: object, here: Trail): JsonValue {
@@ -83,9 +99,9 @@ function copyMembers(value: object, here: Trail): JsonValue {
     const member = (value as Record<string, unknown>)[name]; // an own enumerable key
     if (member === undefined) continue;
     if (name === '__proto__') throw new NotJsonError(pointerOf(name, here), 'is not allowed as a name');
-    copy[name] = copyAt(member, name, here);
+    copy[name] = copyAt(member, name, here, here.finish);
   }
-  return copy;
+  return here.finish(copy);
 }
 
 function pointerOf(key: string, up: Trail | undefined): string {

@@ -1,5 +1,5 @@
 import type { Caller } from '../core/caller.ts';
-import { copyJson, freezeJson, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
+import { frozenCopy, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { clampTuning } from '../core/policy.ts';
@@ -106,7 +106,7 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
 function copyInput(input: unknown): JsonObject | Refusal {
   if (input === undefined) return NO_INPUT;
   try {
-    const copy = freezeJson(copyJson(input));
+    const copy = frozenCopy(input);
     if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) return copy as JsonObject; // not an array, not null
     return invalid(`The arguments must be a JSON object, not ${shapeOf(copy)}.`);
   } catch (cause) {

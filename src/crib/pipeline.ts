@@ -110,8 +110,11 @@ function observersAmong(extensions: readonly Extension[]): readonly Extension[] 
 
 function gateStep(inner: Step, gate: Extension): Step {
   return guarded(
-    (call) =>
-      gate.wrap?.(call, (derived) => inner(derived === undefined || derived === call ? call : ownCopy(derived, call))),
+    (call, passed) =>
+      gate.wrap?.(call, (derived) => {
+        passed.on = inner(derived === undefined || derived === call ? call : ownCopy(derived, call));
+        return passed.on;
+      }),
     (cause) =>
       failed(toolError('internal', `The extension "${gate.name}" failed, so the call was refused.`, { cause })),
   );
@@ -133,11 +136,21 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
   }, toFailure);
 }
 
+/** What an inner step answered: it has been seen to be a result, and never rejects. */
+interface Passed {
+  on: MaybePromise<ToolResult> | undefined;
+}
+
 /** The only catch-all: a throw becomes a failed result and climbs back like any other. */
-function guarded(work: (call: Call) => unknown, refuse: (cause: unknown, call: Call) => FailedResult): Step {
+function guarded(
+  work: (call: Call, passed: Passed) => unknown,
+  refuse: (cause: unknown, call: Call) => FailedResult,
+): Step {
   return function step(call) {
+    const passed: Passed = { on: undefined };
     try {
-      const result = work(call);
+      const result = work(call, passed);
+      if (passed.on !== undefined && result === passed.on) return passed.on;
       if (!isPromise(result)) return requireResult(result);
       return result.then(requireResult).catch((cause: unknown) => refuse(cause, call));
     } catch (cause) {

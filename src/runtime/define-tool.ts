@@ -1,5 +1,5 @@
 import { listOf } from '../core/bundle.ts';
-import { copyJson, freezeJson, type JsonSchema, type MaybePromise, NotJsonError } from '../core/json.ts';
+import { frozenCopy, type JsonSchema, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { describe, readMember, readOptions } from '../core/known-keys.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -213,7 +213,7 @@ function readText(value: unknown, what: string): string | undefined {
 export function readData(value: unknown, what: string): unknown {
   if (value === undefined) return undefined;
   try {
-    return freezeJson(copyJson(value));
+    return frozenCopy(value);
   } catch (cause) {
     if (!(cause instanceof NotJsonError)) throw cause;
     throw new ToolcribError('invalid_option', `${what} must be plain JSON: ${cause.message}.`, { cause });

@@ -1,6 +1,6 @@
 import type { AccessClause, Hours } from '../core/access.ts';
 import { listOf } from '../core/bundle.ts';
-import { copyJson, freezeJson } from '../core/json.ts';
+import { frozenCopy } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import {
@@ -53,7 +53,7 @@ export function readPolicy(value: unknown, owner: string): Policy {
       concurrency: readCounted<Slots>(concurrency, ['scope', 'amount', 'of'], `${what}: concurrency`),
     }),
   };
-  return freezeJson(copyJson(policy) as Policy); // a copy: what was given is not ours to freeze
+  return frozenCopy(policy) as Policy; // a copy: what was given is not ours to freeze
 }
 
 function readApprovers(value: Approver | readonly Approver[], what: string): readonly Approver[] {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCrib } from '../../src/index.ts';
-import { bundleOf, endOf, heldSetup, namesOf, oneTurn, reasonOf, stateIn } from './small-crib.ts';
+import { bundleOf, endOf, heldSetup, namesOf, oneTurn, reasonOf, stateIn, toolOf } from './small-crib.ts';
 
 /** A setup that throws until it is mended. */
 function brittleSetup() {
@@ -99,17 +99,19 @@ describe('a setup that throws', () => {
     expect(reasonOf(await chest.activate('a'), 'a')).toContain('plain words');
   });
 
-  it('A call that is cancelled while its bundle is set up ends at once, and the setup goes on.', async () => {
-    const held = heldSetup('ready');
-    const chest = await (await createCrib({ bundles: [bundleOf('a', { setup: held.setup })] })).open();
+  it('A call that is cancelled while its bundle is set up ends at once, never runs, and the setup goes on.', async () => {
+    const held = heldSetup();
+    const run = vi.fn();
+    const bundles = [{ name: 'a', tools: [toolOf('t', { run })], setup: held.setup }];
+    const chest = await (await createCrib({ bundles })).open();
     const cancelling = new AbortController();
-    const result = chest.call('a_tool', {}, { signal: cancelling.signal });
+    const result = chest.call('t', {}, { signal: cancelling.signal });
     await held.started;
     cancelling.abort();
     expect(endOf(await result)).toBe('cancelled');
     held.finish();
-    expect(stateIn(await chest.call('a_tool'))).toBe('ready');
-    expect(held.runs()).toBe(1);
+    expect(endOf(await chest.call('t'))).toBe('done');
+    expect([run.mock.calls.length, held.runs()]).toEqual([1, 1]);
   });
 });
 

@@ -103,14 +103,15 @@ describe('once', () => {
     expect(order).toEqual(['setup', 'ready']);
   });
 
-  it('A tool that a bundle brought gets that bundle’s state, also where one that extends it comes first.', async () => {
-    const bundles = [
-      { name: 'more', extends: 'base', setup: () => ({ state: 'of more' }) },
-      bundleOf('base', { setup: () => ({ state: 'of base' }) }),
-    ];
-    const chest = await (await createCrib({ bundles })).open();
-    expect(stateIn(await chest.call('base_tool'))).toBe('of base');
-  });
+  it.each(['before', 'after'])(
+    'A tool that a bundle brought gets that bundle’s state, also where one that extends it comes %s.',
+    async (place) => {
+      const base = bundleOf('base', { setup: () => ({ state: 'of base' }) });
+      const more = { name: 'more', extends: 'base', setup: () => ({ state: 'of more' }) };
+      const chest = await (await createCrib({ bundles: place === 'before' ? [more, base] : [base, more] })).open();
+      expect(stateIn(await chest.call('base_tool'))).toBe('of base');
+    },
+  );
 });
 
 describe('what setup receives', () => {

@@ -1,4 +1,4 @@
-import { copyJson, escapePointer, freezeJson, isPromise, type JsonSchema, NotJsonError } from '../../core/json.ts';
+import { escapePointer, frozenCopy, isPromise, type JsonSchema, NotJsonError } from '../../core/json.ts';
 import { describe, readMember } from '../../core/known-keys.ts';
 import { type Issue, messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { Parse, Parsed } from '../../core/tool-spec.ts';
@@ -78,7 +78,7 @@ function toShown(schema: unknown, side: string): JsonSchema {
     const { '~standard': _, ...data } = given as Record<string, unknown>; // an object
     // The dialect that everybody assumes need not be paid for in every prompt.
     if (data.$schema === DEFAULT_SCHEMA_URI) delete data.$schema;
-    return freezeJson(copyJson(data) as JsonSchema); // a copied object is an object
+    return frozenCopy(data) as JsonSchema; // a copied object is an object
   } catch (cause) {
     const why = cause instanceof NotJsonError ? cause.message : 'a getter throws';
     throw new ToolcribError('invalid_schema', `The ${side} schema is not plain JSON: ${why}.`, { cause });
