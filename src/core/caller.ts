@@ -7,6 +7,8 @@ export interface Caller {
   readonly permissions?: readonly string[];
   /** Profiles the caller may open, as globs; absent means all. */
   readonly profiles?: readonly string[];
+  /** Sees every tool, whatever its access clauses say; limits and approval hold all the same. */
+  readonly operator?: boolean;
   /** The host's way to ask a person. It belongs to whoever embeds the crib, so its answer counts. */
   readonly approve?: Approve;
 }

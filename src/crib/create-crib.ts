@@ -44,7 +44,7 @@ const DRAIN_MS = 10_000;
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);
-  const { profiles, usual } = readProfiles(options);
+  const { profiles, usual, everything } = readProfiles(options);
   const executors = readExecutors(options.executors);
   const services = createServices(options.services);
   const warnings = createWarnings();
@@ -170,6 +170,7 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
       const caller = readCaller(given);
       return createChest(chestHost, chooseProfile(name, usual, profiles, caller), caller);
     },
+    openAll: async (caller) => createChest(chestHost, everything, readCaller({ ...caller, operator: true })),
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, usual, profiles, undefined), readCaller(caller), tool),
     sections: () => allSections(generation()),

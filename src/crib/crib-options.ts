@@ -72,10 +72,11 @@ export function readCribOptions(value: unknown): CribOptions {
   return given;
 }
 
-/** All profiles by name, and the one that is used when none is named. */
+/** All profiles by name, the one that is used when none is named, and the operator's. */
 export function readProfiles(options: CribOptions): {
   readonly profiles: ReadonlyMap<string, Profile>;
   readonly usual: Profile;
+  readonly everything: Profile;
 } {
   const entries = Object.entries(requireObject(options.profiles, 'profiles'));
   const profiles = new Map(entries.map(([name, profile]) => [name, readProfile(name, profile)]));
@@ -89,9 +90,10 @@ export function readProfiles(options: CribOptions): {
       `defaultProfile names "${defaultProfile}", which does not exist.${didYouMean(defaultProfile, profiles.keys())}`,
     );
   }
+  const everything = readProfile('all', {});
   const only = profiles.size === 1 ? [...profiles.values()][0] : undefined;
-  const usual = profiles.get(defaultProfile ?? 'default') ?? only ?? readProfile('all', {});
-  return { profiles, usual };
+  const usual = profiles.get(defaultProfile ?? 'default') ?? only ?? everything;
+  return { profiles, usual, everything };
 }
 
 /** Executors by kind; the one for functions is always there. */

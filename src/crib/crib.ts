@@ -41,6 +41,8 @@ export interface Crib {
   identify(credential: string): Promise<Identity>;
   /** Without a profile: the default one. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
   open(profile?: string, caller?: Caller): Promise<Chest>;
+  /** The operator's chest: all tools, whatever profiles and access clauses hide. */
+  openAll(caller?: Caller): Promise<Chest>;
   explain(caller: Caller, profile: string | undefined, tool: string): Explanation;
   /** The prompt texts of all bundles and tools. */
   instructions(): string;

@@ -2,20 +2,22 @@ import type { Caller } from '../core/caller.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
-const KEYS = ['id', 'roles', 'permissions', 'profiles', 'approve'] as const;
+const KEYS = ['id', 'roles', 'permissions', 'profiles', 'operator', 'approve'] as const;
 const NOBODY: Caller = Object.freeze({});
 
 /** A frozen copy of who asks. A role that is not a list would match by its letters, so types are checked. */
 export function readCaller(caller: Caller | undefined): Caller {
   if (caller === undefined) return NOBODY;
-  const { id, roles, permissions, profiles, approve } = readOptions<Caller>(caller, KEYS, 'A caller');
+  const { id, roles, permissions, profiles, operator, approve } = readOptions<Caller>(caller, KEYS, 'A caller');
   if (id !== undefined && (typeof id !== 'string' || id === '')) throw wrong('id', 'a text that is not empty', id);
   if (approve !== undefined && typeof approve !== 'function') throw wrong('approve', 'a function', approve);
+  if (operator !== undefined && typeof operator !== 'boolean') throw wrong('operator', 'true or false', operator);
   return Object.freeze({
     ...(id !== undefined && { id }),
     ...(roles !== undefined && { roles: namesOf('roles', roles) }),
     ...(permissions !== undefined && { permissions: namesOf('permissions', permissions) }),
     ...(profiles !== undefined && { profiles: namesOf('profiles', profiles) }),
+    ...(operator !== undefined && { operator }),
     ...(approve !== undefined && { approve }),
   });
 }
