@@ -31,7 +31,7 @@ export function admits(clause: AccessClause, caller: Caller): boolean {
   const isOneOf = (list: readonly string[] | undefined) => caller.id !== undefined && (list ?? []).includes(caller.id);
   if (clause.deny !== undefined) {
     // Who might be on a deny list and does not say who they are stays outside.
-    if (clause.deny.users !== undefined && (caller.id === undefined || isOneOf(clause.deny.users))) return false;
+    if (caller.id === undefined || isOneOf(clause.deny.users)) return false;
     if (clause.deny.roles?.some((role) => roles.includes(role))) return false;
   }
   if (clause.roles !== undefined && !clause.roles.some((role) => roles.includes(role))) return false;

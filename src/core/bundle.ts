@@ -45,6 +45,8 @@ export interface ResolvedBundle {
   readonly members: readonly string[];
   readonly requires: readonly string[];
   readonly instructions: string;
+  /** Its prompt texts one by one, those it inherits first. */
+  readonly texts: readonly string[];
 }
 
 /** A bundle in figures. */
@@ -147,15 +149,14 @@ function mergeBundle(definition: Bundle, bases: readonly ResolvedBundle[], catal
       : catalog.specs.filter((spec) => tests.some((matches) => matches(spec, []))).map((spec) => spec.name);
   const names = new Set([...bases.flatMap((base) => base.members), ...(definition.tools ?? []), ...selected]);
   const specs = [...names].flatMap((name) => catalog.get(name) ?? []);
-  const texts = [...bases.map((base) => base.instructions), definition.instructions ?? ''].filter(
-    (text) => text !== '',
-  );
+  const texts = [...bases.flatMap((base) => base.texts), definition.instructions ?? ''].filter((text) => text !== '');
   return Object.freeze({
     name: definition.name,
     definition,
     members: Object.freeze(byPriority(specs).map((spec) => spec.name)),
     requires: Object.freeze([...new Set([...bases.flatMap((base) => base.requires), ...(definition.requires ?? [])])]),
     instructions: texts.join('\n\n'),
+    texts: Object.freeze(texts),
   });
 }
 
@@ -191,7 +192,9 @@ export function listOf<T extends string>(value: T | readonly T[] | undefined): r
 export function expand(hits: readonly string[], bundles: Bundles, options: ExpandOptions): readonly string[] {
   const names = new Set(hits);
   const wanted = options.bundleFilter ?? (() => true);
-  const opened = new Set(hits.flatMap((hit) => bundles.of(hit)).filter((bundle) => wanted(bundle)));
+  // Who filters sees of a bundle what the caller sees.
+  const seen = (bundle: ResolvedBundle) => ({ ...bundle, members: bundle.members.filter(options.isInView) });
+  const opened = new Set(hits.flatMap((hit) => bundles.of(hit)).filter((bundle) => wanted(seen(bundle))));
   for (const bundle of opened) for (const member of bundle.members) names.add(member);
   const required = new Set([...opened].flatMap((bundle) => bundle.requires));
   for (const name of required) {

@@ -34,6 +34,14 @@ export function readMember(value: object, key: string, what: string): unknown {
   }
 }
 
+/** One name or a list of names, each once; anything else is a mistake. */
+export function readNameList(value: unknown, what: string): readonly string[] {
+  const names: unknown = typeof value === 'string' ? [value] : value;
+  if (Array.isArray(names) && Array.from(names).every((name) => typeof name === 'string'))
+    return [...new Set<string>(names)];
+  throw new ToolcribError('invalid_option', `${what} takes a name or a list of names, got ${describe(value)}.`);
+}
+
 /** A value in few words, for error messages. */
 export function describe(value: unknown): string {
   if (value === null) return 'null';

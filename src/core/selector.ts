@@ -1,3 +1,4 @@
+import { describe } from './known-keys.ts';
 import { didYouMean } from './nearest.ts';
 import { ToolcribError } from './tool-error.ts';
 import { EFFECT_KEYS, RUN, type ToolSpec } from './tool-spec.ts';
@@ -34,7 +35,7 @@ export function compileSelector(selector: Selector): Matches {
   if (typeof selector !== 'string' || selector.trim() === '') {
     throw new ToolcribError(
       'invalid_selector',
-      `${JSON.stringify(selector) ?? 'undefined'} is not a selector: write a name, a glob, or an object of criteria.`,
+      `${describe(selector)} is not a selector: write a name, a glob, or an object of criteria.`,
     );
   }
   const colon = selector.indexOf(':');
@@ -43,6 +44,12 @@ export function compileSelector(selector: Selector): Matches {
     return (spec) => matches(spec.name);
   }
   const prefix = selector.slice(0, colon);
+  if (colon === selector.length - 1) {
+    throw new ToolcribError(
+      'invalid_selector',
+      `"${selector}" selects nothing: write a name or a glob after the colon.`,
+    );
+  }
   const matches = compileGlob(selector.slice(colon + 1));
   switch (prefix) {
     case 'bundle':
@@ -65,6 +72,9 @@ export function compileSelector(selector: Selector): Matches {
 
 /** Turns criteria into a test. `flags`, where given, are the boolean names that exist: another one is a mistake. */
 export function compileCriteria(criteria: Criteria, flags?: ReadonlySet<string>): Matches {
+  if (typeof criteria !== 'object' || criteria === null || Array.isArray(criteria)) {
+    throw new ToolcribError('invalid_criterion', `Criteria are an object, got ${describe(criteria)}.`);
+  }
   const tests = Object.entries(criteria)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => compileCriterion(key, value, flags));
@@ -87,6 +97,8 @@ function compileCriterion(key: string, value: unknown, flags: ReadonlySet<string
     if (key === 'namePattern') return compileSelector(requireNameGlob(value));
     return key === 'text' ? compileText(value) : compileSelector(`${key}:${value}`);
   }
+  const isFlag = flags?.has(key) ?? EFFECT_KEYS.some((known) => known === key);
+  if (isFlag && typeof value !== 'boolean') throw wrongValue(key, 'true or false');
   if (typeof value !== 'boolean' || (flags !== undefined && !flags.has(key))) {
     const known = [...CRITERIA, ...(flags ?? EFFECT_KEYS)];
     throw new ToolcribError('unknown_criterion', `"${key}" is not a criterion.${didYouMean(key, known)}`);

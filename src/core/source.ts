@@ -1,3 +1,4 @@
+import type { Bundle } from './bundle.ts';
 import type { Clock } from './ports.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
@@ -25,6 +26,8 @@ export interface SourceContext {
 /** A started source. */
 export interface LiveSource {
   specs(): readonly ToolSpec[];
+  /** Bundles it brings besides its home; the tools of each are among its specs. */
+  bundles?(): readonly Bundle[];
   onChange(listener: () => void): () => void;
   status(): SourceStatus;
   /** Reads everything again; `onChange` or the next `specs()` shows the difference. */

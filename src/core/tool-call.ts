@@ -9,6 +9,9 @@ import type { ToolSpec } from './tool-spec.ts';
 /** How far a tool has come, in its own words or numbers. */
 export type Progress = JsonValue;
 
+/** The key of what only executors may read. */
+export const PARSED: unique symbol = Symbol('toolcrib.parsed');
+
 /** The key of what only validation may do: put checked arguments in the place of those that came. */
 export const SETTLE: unique symbol = Symbol('toolcrib.settle');
 
@@ -18,8 +21,8 @@ export interface ToolCall {
   readonly spec: ToolSpec;
   /** The arguments, copied and frozen on entry; valid once validation has passed. */
   readonly input: JsonObject;
-  /** What the author's own schema made of `input`, where that is not JSON (a Date, say); else the same object. */
-  readonly parsed: unknown;
+  /** What the author's own schema made of `input` (a Date, say); else the same object. For the executor alone: it can be changed. */
+  readonly [PARSED]: unknown;
   readonly caller: Caller;
   /** The profile's name. */
   readonly profile: string;

@@ -1,4 +1,5 @@
 import { canonicalJson, type JsonObject, type JsonSchema, type MaybePromise } from './json.ts';
+import { describe } from './known-keys.ts';
 import type { Policy } from './policy.ts';
 import { type Issue, ToolcribError } from './tool-error.ts';
 
@@ -113,7 +114,7 @@ export function requireToolName(name: unknown): asserts name is string {
   if (isToolName(name)) return;
   throw new ToolcribError(
     'invalid_name',
-    `${JSON.stringify(name) ?? 'undefined'} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters.`,
+    `${describe(name)} is not a tool name: use letters, digits, "_" and "-", not starting with a digit or "-", at most 48 characters.`,
   );
 }
 

@@ -1,4 +1,5 @@
-import { type Bundles, listOf, type ResolvedBundle } from '../core/bundle.ts';
+import type { Bundles, ResolvedBundle } from '../core/bundle.ts';
+import { readNameList } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { type Outcome, outcome, type Rejection } from '../core/outcome.ts';
 import type { Profile } from '../core/profile.ts';
@@ -100,24 +101,24 @@ export function createActivation({ profile, now, setups }: ActivationOptions): A
       return version;
     },
     async activate(names) {
-      const result = await setUpAll(unique(names));
-      choose([...(chosen ?? available()), ...result.applied]);
+      const result = await setUpAll(readNameList(names, 'activate'));
+      if (result.applied.length > 0) choose([...(chosen ?? available()), ...result.applied]);
       return result;
     },
     async deactivate(names) {
       const applied: string[] = [];
       const rejected: Rejection[] = [];
-      const going = unique(names);
+      const going = readNameList(names, 'deactivate');
       for (const name of going) {
         const reason = whyNotDeactivate(name, going);
         if (reason === undefined) applied.push(name);
         else rejected.push({ name, reason });
       }
-      choose([...(chosen ?? available())].filter((other) => !applied.includes(other)));
+      if (applied.length > 0) choose([...(chosen ?? available())].filter((other) => !applied.includes(other)));
       return outcome(applied, rejected);
     },
     async setActive(names) {
-      const wanted = unique(names);
+      const wanted = readNameList(names, 'setActive');
       const unknown = wanted.flatMap((name): readonly Rejection[] => {
         const reason = whyUnknown(name);
         return reason === undefined ? [] : [{ name, reason }];
@@ -129,16 +130,12 @@ export function createActivation({ profile, now, setups }: ActivationOptions): A
       return result;
     },
     async addEssential(names) {
-      const result = await setUpAll(unique(names));
+      const result = await setUpAll(readNameList(names, 'addEssential'));
       for (const name of result.applied) essentials.add(name);
       version++;
       return result;
     },
   };
-}
-
-function unique(names: Names): readonly string[] {
-  return [...new Set(listOf(names).map(String))];
 }
 
 /** A bundle without members is seen where the profile includes everything or names it. */

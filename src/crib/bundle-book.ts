@@ -7,11 +7,13 @@ import {
   expand,
   type ResolvedBundle,
 } from '../core/bundle.ts';
+import { readNameList } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
+import { admitBundles, type BundleList } from './found-bundles.ts';
 import type { Generation } from './generation.ts';
 
 /** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
@@ -32,30 +34,49 @@ export interface CribBundles {
   expand(tools: readonly string[], options?: Pick<ExpandOptions, 'bundleFilter'>): readonly string[];
 }
 
+/** The same for the crib itself. */
+export interface BundleBook extends CribBundles {
+  definitions(): readonly Bundle[];
+  /** Puts others in the place of the bundles it began with; those defined by hand stay. */
+  replaceBase(bundles: readonly Bundle[], homes: readonly Bundle[]): void;
+}
+
 export interface BundleBookOptions {
   readonly bundles: readonly DefinedBundle[];
   /** Bundles that sources make of their own tools. */
   readonly homes: readonly Bundle[];
+  /** Bundles that sources bring besides. */
+  found(): readonly BundleList[];
   generation(): Generation;
   /** Takes specs into the catalog, all or none; throws where one cannot be. */
   takeIn(tools: readonly ToolInput[], place: string): readonly ToolSpec[];
   onChange(): void;
+  warn(message: string): void;
 }
 
 /** Keeps the definitions; what they mean is resolved with each catalog. */
-export function createBundleBook(options: BundleBookOptions): CribBundles & { definitions(): readonly Bundle[] } {
-  let defined: readonly Bundle[] = options.bundles;
-  const definitions = () => mergeHomes(defined, options.homes);
+export function createBundleBook(options: BundleBookOptions): BundleBook {
+  let base: readonly Bundle[] = options.bundles;
+  let homes: readonly Bundle[] = options.homes;
+  let defined: readonly Bundle[] = base;
+  const check = (candidates: readonly Bundle[]) => checkBundles(mergeHomes(candidates, homes));
+  const definitions = () => {
+    const lists = options.found();
+    return mergeHomes(admitBundles({ defined, lists, check, warn: options.warn }), homes);
+  };
   checkBundles(definitions());
 
   const replace = (next: readonly Bundle[]): void => {
-    checkBundles(mergeHomes(next, options.homes));
+    checkBundles(mergeHomes(next, homes));
     defined = next;
     options.onChange();
   };
   const requireDefined = (name: string): Bundle => {
     const bundle = defined.find((candidate) => candidate.name === name);
     if (bundle !== undefined) return bundle;
+    if (bundles().get(name) !== undefined) {
+      throw new ToolcribError('not_yours', `Bundle "${name}" is made by a source; define one of another name instead.`);
+    }
     throw new ToolcribError(
       'unknown_bundle',
       `There is no bundle "${name}".${didYouMean(
@@ -68,9 +89,16 @@ export function createBundleBook(options: BundleBookOptions): CribBundles & { de
 
   return {
     definitions,
+    replaceBase(nextBase, nextHomes) {
+      const byHand = defined.filter((bundle) => !base.includes(bundle));
+      const next = [...nextBase, ...byHand];
+      checkBundles(mergeHomes(next, nextHomes));
+      [base, homes, defined] = [nextBase, nextHomes, next];
+      options.onChange();
+    },
     define(input) {
       const bundle = defineBundle(input);
-      checkBundles(mergeHomes([...defined, bundle], options.homes));
+      checkBundles(mergeHomes([...defined, bundle], homes));
       options.takeIn(bundle.specs, `bundle ${bundle.name}`);
       replace([...defined, bundle]);
     },
@@ -112,7 +140,7 @@ export function createBundleBook(options: BundleBookOptions): CribBundles & { de
     },
     clear: () => replace([]),
     expand: (tools, filter = {}) =>
-      expand(tools, bundles(), {
+      expand(readNameList(tools, 'expand'), bundles(), {
         ...filter,
         isInView: (name) => options.generation().catalog.get(name) !== undefined,
         requiresOf: (name) => options.generation().catalog.get(name)?.requires ?? [],

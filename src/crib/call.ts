@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
-import { type Progress, SETTLE, type ToolCall } from '../core/tool-call.ts';
+import { PARSED, type Progress, SETTLE, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { Cancellation } from './cancellation.ts';
@@ -82,7 +82,7 @@ export class Call implements ToolCall {
   get input(): JsonObject {
     return this.#input;
   }
-  get parsed(): unknown {
+  get [PARSED](): unknown {
     return this.#parsed;
   }
   get context(): Readonly<Record<string, unknown>> {
@@ -158,7 +158,7 @@ export class Call implements ToolCall {
   with(context: Readonly<Record<string, unknown>>): Call {
     const merged = Object.freeze({ ...this.context, ...context });
     return new Call(this.spec, this.input, this.origin, {
-      parsed: this.parsed,
+      parsed: this.#parsed,
       context: merged,
       cancellation: this.cancellation,
     });
@@ -167,7 +167,7 @@ export class Call implements ToolCall {
   fork(): { readonly call: Call; abort(reason: ToolError): void; release(): void } {
     const cancellation = new Cancellation(this.cancellation);
     const call = new Call(this.spec, this.input, this.origin, {
-      parsed: this.parsed,
+      parsed: this.#parsed,
       context: this.context,
       cancellation,
     });

@@ -1,7 +1,7 @@
 import { type BundleInfo, bundleInfo, expand, type ResolvedBundle } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
-import { describe, readMember } from '../core/known-keys.ts';
+import { describe, readMember, readOptions } from '../core/known-keys.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Profile } from '../core/profile.ts';
 import type { Retriever, SearchHit } from '../core/retriever.ts';
@@ -57,13 +57,14 @@ export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
 }
 
 const DEFAULT_LIMIT = 10;
+const SEARCH_KEYS = ['limit', 'minScore', 'expand', 'bundleFilter'] as const;
 
 /** Opens in constant time: nothing is looked at before the first use. A class for speed, as some open a chest per request. */
 class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   readonly #host: ChestHost;
   readonly #profile: Profile;
   readonly #caller: Caller;
-  #seen: { readonly generation: Generation; readonly view: View } | undefined;
+  #seen: { readonly generation: Generation; readonly profile: Profile; readonly view: View } | undefined;
   #activation: Activation | undefined;
   #listing: { readonly view: View; readonly version: number; readonly specs: readonly ToolSpec[] } | undefined;
   #entrance: Entrance | undefined;
@@ -97,7 +98,10 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return this.#view().get(name);
   }
 
-  async search(query: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {
+  async search(query: string, given: SearchOptions = {}): Promise<readonly SearchHit[]> {
+    if (typeof query !== 'string')
+      throw new ToolcribError('invalid_option', `search takes words, got ${describe(query)}.`);
+    const options = readOptions<SearchOptions>(given, SEARCH_KEYS, 'search');
     const view = this.#view();
     const { limit = DEFAULT_LIMIT, minScore, bundleFilter } = options;
     const ranked = await this.#host.rank(query, {
@@ -176,8 +180,9 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   /** What the caller sees at this moment. */
   #view(): View {
     const generation = this.#host.generation();
-    if (this.#seen?.generation !== generation)
-      this.#seen = { generation, view: generation.viewFor(this.#profile, this.#caller) };
+    if (this.#seen?.generation === generation) return this.#seen.view;
+    const profile = generation.currentProfile(this.#profile);
+    this.#seen = { generation, profile, view: generation.viewFor(profile, this.#caller) };
     return this.#seen.view;
   }
 
@@ -210,7 +215,6 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     });
     return {
       caller: this.#caller,
-      profile: this.#profile,
       host: { lifetime, servicesFor, stateFor, warn, toolsFor },
       view: () => this.#view(),
       pipeline,

@@ -2,13 +2,13 @@ import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
-import type { Profile } from '../core/profile.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { functionExecutor } from '../executors/function.ts';
 import type { BundleInput, DefinedBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
+import type { ProfileSet } from './generation.ts';
 import { type ProfileInput, readProfile } from './read-profile.ts';
 
 /** What a crib is made of. */
@@ -72,28 +72,24 @@ export function readCribOptions(value: unknown): CribOptions {
   return given;
 }
 
-/** All profiles by name, the one that is used when none is named, and the operator's. */
-export function readProfiles(options: CribOptions): {
-  readonly profiles: ReadonlyMap<string, Profile>;
-  readonly usual: Profile;
-  readonly everything: Profile;
-} {
-  const entries = Object.entries(requireObject(options.profiles, 'profiles'));
-  const profiles = new Map(entries.map(([name, profile]) => [name, readProfile(name, profile)]));
-  const { defaultProfile } = options;
+/** The operator's profile: everything. */
+const EVERYTHING = readProfile('all', {});
+
+/** Checks all profiles and chooses the one that is used when none is named. */
+export function readProfiles(given: CribOptions['profiles'], defaultProfile: string | undefined): ProfileSet {
+  const entries = Object.entries(requireObject(given, 'profiles'));
+  const byName = new Map(entries.map(([name, profile]) => [name, readProfile(name, profile)]));
   if (defaultProfile !== undefined && typeof defaultProfile !== 'string') {
     throw new ToolcribError('invalid_option', `defaultProfile must be a name, got ${describe(defaultProfile)}.`);
   }
-  if (defaultProfile !== undefined && !profiles.has(defaultProfile)) {
+  if (defaultProfile !== undefined && !byName.has(defaultProfile)) {
     throw new ToolcribError(
       'unknown_profile',
-      `defaultProfile names "${defaultProfile}", which does not exist.${didYouMean(defaultProfile, profiles.keys())}`,
+      `defaultProfile names "${defaultProfile}", which does not exist.${didYouMean(defaultProfile, byName.keys())}`,
     );
   }
-  const everything = readProfile('all', {});
-  const only = profiles.size === 1 ? [...profiles.values()][0] : undefined;
-  const usual = profiles.get(defaultProfile ?? 'default') ?? only ?? everything;
-  return { profiles, usual, everything };
+  const only = byName.size === 1 ? [...byName.values()][0] : undefined;
+  return { byName, usual: byName.get(defaultProfile ?? 'default') ?? only ?? EVERYTHING, everything: EVERYTHING };
 }
 
 /** Executors by kind; the one for functions is always there. */

@@ -14,7 +14,6 @@ import type { Pipeline } from './pipeline.ts';
 /** Where calls of one chest enter. */
 export interface Entrance {
   readonly caller: Caller;
-  readonly profile: Profile;
   readonly host: CallHost;
   view(): View;
   pipeline(): Pipeline;
@@ -65,16 +64,18 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   const origin: CallOrigin = {
     options: known,
     caller: entrance.caller,
-    profile: entrance.profile.name,
-    settings: entrance.profile.settings ?? NO_SETTINGS,
+    profile: view.profile.name,
+    settings: view.profile.settings ?? NO_SETTINGS,
     parent: entering.parent,
     host: entrance.host,
     id: known.id,
   };
-  const tuned = spec === undefined ? unknownSpec(entering.name, entrance.profile) : tune(spec, known);
+  const tuned = spec === undefined ? unknownSpec(entering.name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
   const pipeline = entrance.pipeline();
-  if (entrance.isClosed()) return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
+  // A call that was under way when the crib began to close may finish what it is doing.
+  if (entrance.isClosed() && entering.parent === undefined)
+    return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
   if (options instanceof Refusal) return pipeline.refuse(call, options.error);
   if (spec === undefined) return pipeline.refuse(call, unknownTool(tuned.name, view));
   if (input instanceof Refusal) return pipeline.refuse(call, input.error);

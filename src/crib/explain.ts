@@ -1,10 +1,12 @@
 import { type AccessClause, admits } from '../core/access.ts';
 import type { Caller } from '../core/caller.ts';
 import { canonicalJson } from '../core/json.ts';
+import { describe } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { LIMIT_KEYS, type Policy, TUNING_KEYS } from '../core/policy.ts';
 import type { Profile } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { Generation } from './generation.ts';
 
@@ -21,6 +23,8 @@ export interface Explanation {
 }
 
 export function explain(generation: Generation, profile: Profile, caller: Caller, tool: string): Explanation {
+  if (typeof tool !== 'string')
+    throw new ToolcribError('invalid_option', `explain takes the name of a tool, got ${describe(tool)}.`);
   const spec = generation.catalog.get(tool);
   if (spec === undefined) return hidden(tool, profile, whyAbsent(generation, tool));
   const bundles = generation.bundles.of(tool).map((bundle) => bundle.name);

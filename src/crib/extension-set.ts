@@ -12,6 +12,8 @@ export interface ExtensionSet {
   add(extension: Extension): void;
   remove(name: string): void;
   pipeline(): Pipeline;
+  /** Puts others in the place of those it began with; what was added or removed by hand stays so. */
+  replaceGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
   /** What holds where neither tool nor profile speaks. */
   policyDefaults(): Policy;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
@@ -20,6 +22,8 @@ export interface ExtensionSet {
 export interface ExtensionSetOptions {
   readonly builtIn: readonly Extension[];
   readonly given: readonly Extension[];
+  /** Names of built-ins that are not wanted. */
+  readonly turnedOff: readonly string[];
   readonly executors: ReadonlyMap<string, Executor>;
   warn(message: string): void;
   onChange(): void;
@@ -28,8 +32,12 @@ export interface ExtensionSetOptions {
 /** An extension of a built-in's name takes its place; adding or removing one shows with the next call. */
 export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
   const { executors, warn } = options;
-  const replaced = new Set(options.given.map((extension) => extension?.name));
-  let registered = [...options.builtIn.filter((extension) => !replaced.has(extension.name)), ...options.given];
+  const baseOf = (given: readonly Extension[], turnedOff: readonly string[]): readonly Extension[] => {
+    const replaced = new Set([...given.map((extension) => extension?.name), ...turnedOff]);
+    return [...options.builtIn.filter((extension) => !replaced.has(extension.name)), ...given];
+  };
+  let base = baseOf(options.given, options.turnedOff);
+  let registered = [...base];
   let ordered = orderExtensions(registered);
   let pipeline = createPipeline({ extensions: ordered, executors, warn });
 
@@ -57,6 +65,13 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
     remove(name) {
       if (registered.some((extension) => extension.name === name))
         replace(registered.filter((extension) => extension.name !== name));
+    },
+    replaceGiven(given, turnedOff) {
+      const next = baseOf(given, turnedOff);
+      const removed = base.filter((extension) => !registered.includes(extension)).map((extension) => extension.name);
+      const byHand = registered.filter((extension) => !base.includes(extension));
+      replace([...next.filter((extension) => !removed.includes(extension.name)), ...byHand]);
+      base = next;
     },
     pipeline: () => pipeline,
     policyDefaults: () =>

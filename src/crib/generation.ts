@@ -14,6 +14,8 @@ export interface Generation {
   /** What is not there because of its `when`, with the reason, by name. */
   readonly leftOut: { readonly tools: ReadonlyMap<string, string>; readonly bundles: ReadonlyMap<string, string> };
   readonly policyDefaults: Policy;
+  /** What a profile that was opened earlier is by now; one that is gone shows nothing. */
+  currentProfile(profile: Profile): Profile;
   viewFor(profile: Profile, caller: Caller): View;
   /** The bundle whose setup a tool waits for. */
   ownerOf(tool: string): ResolvedBundle | undefined;
@@ -26,6 +28,14 @@ export interface GenerationParts {
   readonly surroundings: Surroundings;
   readonly policyDefaults: Policy;
   readonly isTrusted: (source: string) => boolean;
+  readonly profiles: ProfileSet;
+}
+
+/** All profiles by name, the one that is used when none is named, and the operator's. */
+export interface ProfileSet {
+  readonly byName: ReadonlyMap<string, Profile>;
+  readonly usual: Profile;
+  readonly everything: Profile;
 }
 
 /** Resolves names, leaves out what `when` leaves out, and knows the views. */
@@ -47,8 +57,20 @@ export function createGeneration(parts: GenerationParts): Generation {
     bundles,
     leftOut,
     policyDefaults: parts.policyDefaults,
+    currentProfile: profileLookup(parts.profiles),
     viewFor: viewCache(parts, catalog, bundles),
     ownerOf: ownerLookup(bundles),
+  };
+}
+
+function profileLookup({ byName, usual, everything }: ProfileSet): Generation['currentProfile'] {
+  const gone = new WeakMap<Profile, Profile>();
+  return (profile) => {
+    const current = profile === usual || profile === everything ? profile : byName.get(profile.name);
+    if (current !== undefined) return current;
+    const empty = gone.get(profile) ?? { name: profile.name, include: [] };
+    gone.set(profile, empty);
+    return empty;
   };
 }
 

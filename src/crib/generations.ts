@@ -1,5 +1,6 @@
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
-import { messageOf } from '../core/tool-error.ts';
+import { describe } from '../core/known-keys.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { Generation } from './generation.ts';
 
 /** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
@@ -42,6 +43,8 @@ export function createGenerations(build: () => Generation, warn: (message: strin
       if (listeners.size > 0) queueMicrotask(current); // many changes at once are one
     },
     onChange(listener) {
+      if (typeof listener !== 'function')
+        throw new ToolcribError('invalid_option', `onChange takes a function, got ${describe(listener)}.`);
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

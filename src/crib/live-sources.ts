@@ -1,8 +1,10 @@
+import type { Bundle } from '../core/bundle.ts';
 import type { SourceList } from '../core/catalog.ts';
 import type { Clock } from '../core/ports.ts';
 import type { LiveSource, Source, SourceContext, SourceStatus } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import type { BundleList } from './found-bundles.ts';
 
 /** How a source is doing. */
 export interface SourceReport extends SourceStatus {
@@ -14,9 +16,13 @@ export interface SourceReport extends SourceStatus {
 export interface LiveSources {
   /** In configuration order. */
   lists(): readonly SourceList[];
+  /** What sources bring besides their homes, in the same order. */
+  bundles(): readonly BundleList[];
   /** The first source, other than `besides`, that lists a tool of this name. */
   ownerOf(name: string, besides: Source): string | undefined;
   report(): readonly SourceReport[];
+  /** Puts other sources in their place: those that are the same object stay, new ones are started first, old ones closed after. */
+  replace(sources: readonly Source[]): Promise<void>;
   /** Reads every source again; one that fails keeps its list. */
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -35,6 +41,7 @@ interface Slot {
   readonly source: Source;
   live: LiveSource | undefined;
   specs: readonly ToolSpec[];
+  bundles: readonly Bundle[];
   names: ReadonlySet<string>;
   /** What each entry of the list was let in as, so that an entry is judged once. */
   readonly known: WeakMap<object, readonly ToolSpec[]>;
@@ -48,20 +55,14 @@ const START_TIMEOUT_MS = 10_000;
 export async function startSources(options: LiveSourcesOptions): Promise<LiveSources> {
   const { clock, context } = options;
   const closing = new AbortController();
-  const slots: readonly Slot[] = options.sources.map((source) => ({
-    source,
-    live: undefined,
-    specs: [],
-    names: new Set(),
-    known: new WeakMap(),
-    isStale: false,
-    failure: undefined,
-  }));
+  let slots: readonly Slot[] = options.sources.map(createSlot);
 
   const read = (slot: Slot): void => {
     slot.isStale = false;
+    if (slot.live === undefined) return;
     try {
-      slot.specs = (slot.live?.specs() ?? []).flatMap((tool) => admitOnce(tool, slot));
+      slot.specs = slot.live.specs().flatMap((tool) => admitOnce(tool, slot));
+      slot.bundles = slot.live.bundles?.() ?? [];
       slot.names = new Set(slot.specs.map((spec) => spec.name));
       slot.failure = undefined;
     } catch (cause) {
@@ -91,7 +92,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     const starting = (async () => slot.source.start({ ...context, signal: closing.signal }))(); // a throw is a rejection, too
     const adopt = (live: LiveSource) => {
       requireLive(live);
-      if (closing.signal.aborted) return void live.close();
+      if (closing.signal.aborted) return closeSlots([{ ...slot, live }]);
       slot.live = live;
       read(slot);
       live.onChange(() => {
@@ -117,6 +118,14 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
           else resolve();
         });
     });
+  };
+
+  const closeSlots = async (ending: readonly Slot[]): Promise<void> => {
+    const closed = await Promise.allSettled(ending.map(async (slot) => slot.live?.close()));
+    for (const [index, result] of closed.entries()) {
+      if (result.status === 'rejected')
+        context.warn(`Closing ${ending[index]?.source.name} failed: ${messageOf(result.reason)}`);
+    }
   };
 
   await Promise.all(slots.map(start));
@@ -147,14 +156,30 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         }),
       );
     },
+    async replace(sources) {
+      const before = slots;
+      const next = sources.map((source) => before.find((slot) => slot.source === source) ?? createSlot(source));
+      await Promise.all(next.filter((slot) => !before.includes(slot)).map(start));
+      slots = next;
+      await closeSlots(before.filter((slot) => !next.includes(slot)));
+    },
     async close() {
       closing.abort();
-      const closed = await Promise.allSettled(slots.map(async (slot) => slot.live?.close()));
-      for (const [index, result] of closed.entries()) {
-        if (result.status === 'rejected')
-          context.warn(`Closing ${slots[index]?.source.name} failed: ${messageOf(result.reason)}`);
-      }
+      await closeSlots(slots);
     },
+  };
+}
+
+function createSlot(source: Source): Slot {
+  return {
+    source,
+    live: undefined,
+    specs: [],
+    bundles: [],
+    names: new Set(),
+    known: new WeakMap(),
+    isStale: false,
+    failure: undefined,
   };
 }
 

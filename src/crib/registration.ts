@@ -1,5 +1,4 @@
-import { listOf } from '../core/bundle.ts';
-import { readMember } from '../core/known-keys.ts';
+import { readMember, readNameList } from '../core/known-keys.ts';
 import { type Outcome, outcome, type Rejection } from '../core/outcome.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -58,7 +57,7 @@ export function createRegistration({ source, admit, ownerOf }: RegistrationOptio
     },
     unregister(names) {
       const isKnown = (name: string) => source.get(name) !== undefined;
-      const all = [...new Set(listOf(names))];
+      const all = readNameList(names, 'unregister');
       const rejected = all
         .filter((name) => !isKnown(name))
         .map((name): Rejection => ({ name, reason: whyNot(ownerOf(name)) }));

@@ -14,9 +14,14 @@ export function sectionsOf(
   specs: readonly ToolSpec[],
   bundles: Bundles,
 ): readonly Section[] {
+  const said = new Set<string>(); // a text that several bundles inherit is said once
   const ofBundles = bundles.all
     .filter((bundle) => active.has(bundle.name))
-    .map((bundle): Section => ({ from: 'bundle', name: bundle.name, text: bundle.instructions }));
+    .map((bundle): Section => {
+      const texts = bundle.texts.filter((text) => !said.has(text));
+      for (const text of texts) said.add(text);
+      return { from: 'bundle', name: bundle.name, text: texts.join('\n\n') };
+    });
   const ofTools = specs.map((spec): Section => ({ from: 'tool', name: spec.name, text: spec.instructions ?? '' }));
   return [...ofBundles, ...ofTools].filter((section) => section.text !== '');
 }

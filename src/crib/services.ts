@@ -5,40 +5,49 @@ type Named = Readonly<Record<string, unknown>>;
 
 /** The services of a crib, handed to tools by name and identity. */
 export interface Services {
-  readonly all: Named;
+  /** All of them, at this moment. */
+  all(): Named;
   /** Those that `needs` names, and no others. */
   chosen(needs: readonly string[] | undefined): Named;
+  replace(given: Named | undefined): void;
 }
 
 const NONE: Named = Object.freeze(Object.create(null));
 
 export function createServices(given: Named | undefined): Services {
-  if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
+  let all = readServices(given);
+  let byNeeds = new WeakMap<readonly string[], Named>();
+  return {
+    all: () => all,
+    chosen(needs) {
+      if (needs === undefined) return NONE;
+      const known = byNeeds.get(needs);
+      if (known !== undefined) return known;
+      const chosen = withoutPrototype(
+        Object.fromEntries(needs.filter((need) => need in all).map((need) => [need, all[need]])),
+      );
+      byNeeds.set(needs, chosen);
+      return chosen;
+    },
+    replace(next) {
+      all = readServices(next);
+      byNeeds = new WeakMap();
+    },
+  };
+}
+
+function readServices(given: Named | undefined): Named {
+  if (given === undefined) return NONE;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ToolcribError(
       'invalid_option',
       `The option "services" of createCrib must be an object, got ${describe(given)}.`,
     );
   }
-  // Without a prototype: a tool that needs "constructor" does not get one.
-  const names = Object.keys(given ?? {});
-  const all: Named = Object.freeze(
-    Object.assign(Object.create(null), readOptions<Record<string, unknown>>(given ?? {}, names, 'services')),
-  );
-  const byNeeds = new WeakMap<readonly string[], Named>();
-  return {
-    all,
-    chosen(needs) {
-      if (needs === undefined) return NONE;
-      const known = byNeeds.get(needs);
-      if (known !== undefined) return known;
-      const chosen = Object.freeze(
-        Object.assign(
-          Object.create(null),
-          Object.fromEntries(needs.filter((need) => need in all).map((need) => [need, all[need]])),
-        ),
-      );
-      byNeeds.set(needs, chosen);
-      return chosen;
-    },
-  };
+  return withoutPrototype(readOptions<Named>(given, Object.keys(given), 'services'));
+}
+
+// A tool that needs "constructor" does not get one.
+function withoutPrototype(named: Named): Named {
+  return Object.freeze(Object.assign(Object.create(null), named));
 }

@@ -19,7 +19,7 @@ export interface Setups {
 export interface SetupsOptions {
   readonly generation: () => Generation;
   readonly clock: Clock;
-  readonly services: Readonly<Record<string, unknown>>;
+  readonly services: () => Readonly<Record<string, unknown>>;
   readonly options: Readonly<Record<string, unknown>>;
   warn(message: string): void;
 }
@@ -125,7 +125,7 @@ export function createSetups(options: SetupsOptions): Setups {
   const withinTime = <T>(bundle: ResolvedBundle, work: (context: SetupContext) => Promise<T>): Promise<T> => {
     const timer = new AbortController();
     const context: SetupContext = {
-      services: options.services,
+      services: options.services(),
       options: options.options,
       signal: AbortSignal.any([timer.signal, closing.signal]),
       use: (required) => stateOf(bundle, required),

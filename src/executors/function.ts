@@ -1,6 +1,6 @@
 import type { Executor } from '../core/executor.ts';
 import { isPromise, type JsonValue, type MaybePromise } from '../core/json.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { PARSED, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import type { Run } from '../core/tool-spec.ts';
 import { toResult } from '../runtime/to-result.ts';
@@ -21,7 +21,7 @@ export function functionExecutor(): Executor {
     runSchema: { type: 'object', required: ['run'] },
     execute(call, run) {
       const { run: work } = run as FunctionRun; // the kind was looked up by the pipeline
-      const value = work(call.parsed as never, call); // validated against the very schema its type comes from
+      const value = work(call[PARSED] as never, call); // validated against the very schema its type comes from
       return isPromise(value) ? value.then((settled) => finish(settled, call)) : finish(value, call);
     },
   };

@@ -13,8 +13,8 @@ export interface ExtensionHooks extends Pick<Extension, 'applies' | 'onStart' | 
   readonly name: string;
   readonly priority?: number | PriorityName;
   readonly unsafeOrder?: boolean;
-  /** A reason refuses the call as `denied`. */
-  veto?(call: ToolCall): MaybePromise<string | Nothing>;
+  /** A reason, or just `true`, refuses the call as `denied`. */
+  veto?(call: ToolCall): MaybePromise<string | boolean | Nothing>;
   /** What it returns is added to `call.context` for everything further in. */
   before?(call: ToolCall): MaybePromise<Readonly<Record<string, unknown>> | Nothing>;
   /** May replace a result that is not a failure. */
@@ -58,6 +58,7 @@ export function defineExtension(hooks: ExtensionHooks): Extension {
     async wrap(call, next) {
       const reason = await veto?.(call);
       if (typeof reason === 'string') return failed(toolError('denied', reason));
+      if (reason) return failed(toolError('denied', `"${rest.name}" does not allow this call.`));
       const context = await before?.(call);
       const result = await next(isRecord(context) ? call.with(context) : call);
       if (result.status !== 'failed') return (await after?.(call, result)) ?? result;

@@ -45,8 +45,11 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
     );
   }
   const what = `Bundle "${given.name}"`;
-  if (given.setup !== undefined && typeof given.setup !== 'function')
-    throw new ToolcribError('invalid_option', `${what}: setup must be a function.`);
+  for (const hook of ['setup', 'ready'] as const) {
+    if (given[hook] !== undefined && typeof given[hook] !== 'function') {
+      throw new ToolcribError('invalid_option', `${what}: ${hook} must be a function.`);
+    }
+  }
   if (given.tools !== undefined && !Array.isArray(given.tools)) {
     throw new ToolcribError('invalid_option', `${what}: tools must be a list, got ${describe(given.tools)}.`);
   }

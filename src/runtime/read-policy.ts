@@ -114,6 +114,12 @@ function readHours(value: unknown, what: string): Hours {
     if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(String(time)))
       throw new ToolcribError('invalid_option', `${what}: hours are "HH:MM", not ${describe(time)}.`);
   }
+  if (hours.from === hours.to) {
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: hours from ${hours.from} to ${hours.to} are no time at all; leave them out to mean always.`,
+    );
+  }
   if (hours.timeZone !== undefined) requireTimeZone(hours.timeZone, what);
   if (
     hours.days !== undefined &&

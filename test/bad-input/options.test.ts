@@ -53,6 +53,8 @@ describe('a mistake in the options of createCrib is an error at start', () => {
     ['a tool that is null', () => createCrib({ tools: [wrong(null)] }), /null is not a tool/],
     ['a bundle that is null', () => createCrib({ bundles: [wrong(null)] }), /bundle/i],
     ['a bundle that is a text', () => createCrib({ bundles: [wrong('files')] }), /bundle/i],
+    ['a list of bundles with a hole', () => createCrib({ bundles: new Array(1) }), /bundle/i],
+    ['a list of extensions with a hole', () => createCrib({ extensions: new Array(1) }), /extension/i],
     ['a source that is null', () => createCrib({ sources: [wrong(null)] }), /source/],
     ['a source without start', () => createCrib({ sources: [wrong({ name: 'x' })] }), /name and start/],
     ['an executor that is null', () => createCrib({ executors: [wrong(null)] }), /executor/],
@@ -167,6 +169,7 @@ describe('a mistake in a profile is an error at start', () => {
       () => profile({ include: [null] }),
       /null is not a selector/,
     ],
+    ['a selector that is a BigInt', () => profile({ exclude: [5n] }), /not a selector/],
     ['a selector that is neither name nor glob', () => profile({ include: ['a b'] }), /"a b"/],
     ['selectors that are an object', () => profile({ include: { tags: ['x'] } }), /list of selectors/],
     [

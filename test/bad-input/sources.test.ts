@@ -165,6 +165,14 @@ describe('a source that fails costs only itself', () => {
   });
 });
 
+describe('a source that could not be started', () => {
+  it('still says why after the crib was reloaded', async () => {
+    const crib = await startWith(source(() => Promise.reject(new Error('no such host'))));
+    await crib.reload();
+    expect(report(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('no such host') });
+  });
+});
+
 describe('a source that hangs at start', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
@@ -201,6 +209,17 @@ describe('a source that hangs at start', () => {
     late.resolve({ ...LIVE, close });
     await vi.advanceTimersByTimeAsync(0);
     expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('and comes after the crib was closed and cannot be closed harms nobody', async () => {
+    const late = Promise.withResolvers<LiveSource>();
+    const made = createCrib({ sources: [source(() => late.promise)] });
+    await vi.advanceTimersByTimeAsync(10_000);
+    await (await made).close();
+    const unhandled = await unhandledDuring(() => {
+      late.resolve({ ...LIVE, close: () => Promise.reject(new Error('stuck')) });
+    });
+    expect(unhandled).toEqual([]);
   });
 
   it('is told when the crib closes', async () => {

@@ -80,6 +80,17 @@ describe('approval: waiting', () => {
     expect(requests[0]?.signal.aborted).toBe(true);
   });
 
+  it('a call whose asker is gone leaves no timer behind', async () => {
+    const chest = await openFor({ approve: never });
+    const asker = new AbortController();
+    const result = chest.call('pay', { amount: 3 }, { signal: asker.signal });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(1);
+    asker.abort();
+    await result;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('yes after the asker has gone: not run', async () => {
     const answer = Promise.withResolvers<boolean>();
     const chest = await openFor({ approve: () => answer.promise });

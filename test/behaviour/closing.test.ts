@@ -147,6 +147,22 @@ describe('who closes', () => {
     expect(dispose).toHaveBeenCalledOnce();
   });
 
+  it('A call in flight may finish what it began: the calls it makes itself still run while the crib closes.', async () => {
+    const gate = Promise.withResolvers<void>();
+    const outer = toolOf('outer', {
+      async run(_, call) {
+        await gate.promise;
+        return call.tools.call('inner', {});
+      },
+    });
+    const crib = await createCrib({ tools: [outer, toolOf('inner')] });
+    const result = (await crib.open()).call('outer');
+    const closing = crib.close();
+    gate.resolve();
+    expect(endOf(await result)).toBe('done');
+    await closing;
+  });
+
   it('A call that never ends does not keep the crib open for ever.', async () => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
     const dispose = vi.fn();

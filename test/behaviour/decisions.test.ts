@@ -95,6 +95,15 @@ describe('allow-list absent / empty', () => {
     expect(chest.active()).toEqual(['a', 'later']);
   });
 
+  it('A change that is refused altogether chooses nothing: bundles that come later are still shown.', async () => {
+    const crib = await createCrib({ bundles: [bundleOf('a')] });
+    const chest = await crib.open();
+    await chest.activate('unknown');
+    await chest.deactivate('unknown');
+    crib.bundles.define(bundleOf('later'));
+    expect(chest.active()).toEqual(['a', 'later']);
+  });
+
   it('A caller’s profiles absent = all, [] = none, else as globs.', async () => {
     const crib = await createCrib({ profiles: { reader: {}, writer: {} } });
     expect((await crib.open('reader', { id: 'x' })).profile).toBe('reader');

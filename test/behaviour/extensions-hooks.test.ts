@@ -36,6 +36,11 @@ describe('hooks', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
+  it('veto: true without a reason refuses, too', async () => {
+    expect(await hooked({ veto: () => loose(true) })).toMatchObject({ ok: false });
+    expect(run).not.toHaveBeenCalled();
+  });
+
   it('veto: nothing to say lets the call through', async () => {
     expect(await hooked({ veto: () => undefined })).toMatchObject({ ok: true });
   });

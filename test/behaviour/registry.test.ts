@@ -185,7 +185,7 @@ describe('match', () => {
   it.each<[string, unknown, RegExp]>([
     ['an unknown criterion', { tag: ['x'] }, /"tag" is not a criterion\. Did you mean "tags"\?/],
     ['a flag that no tool has', { destructve: true }, /Did you mean "destructive"\?/],
-    ['a flag that is no boolean', { beta: 'yes' }, /"beta" is not a criterion/],
+    ['a flag that is no boolean', { beta: 'yes' }, /"beta" takes true or false/],
     ['tags that are numbers', { tags: [1] }, /"tags" takes a string or a list of strings/],
     ['a category that is a list', { category: ['disk'] }, /"category" takes a string/],
     ['a pattern that is a regular expression in text', { namePattern: '^read_(file|page)$' }, /RegExp/],

@@ -102,6 +102,21 @@ describe('no print shows how a tool runs', () => {
     expect(printed(seen.call)).not.toContain(MARK);
   });
 
+  it('how a tool runs, where its executor logs it', async () => {
+    const logged: string[] = [];
+    const logging: Executor = {
+      ...secret,
+      execute(_, run) {
+        logged.push(`${JSON.stringify(run)} ${JSON.stringify({ run })} ${inspect(run, { depth: 9 })} ${String(run)}`);
+        return done('ran');
+      },
+    };
+    const crib = await createCrib({ tools: [shelled], executors: [logging], services: { vault: {} } });
+    await (await crib.open()).call('clean');
+    expect(logged).toHaveLength(1);
+    expect(logged.join()).not.toContain(MARK);
+  });
+
   it('an approval request', async () => {
     const requests: unknown[] = [];
     const crib = await createCrib({

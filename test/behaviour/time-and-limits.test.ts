@@ -1,12 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  createCrib,
-  defineBundle,
-  defineExtension,
-  type ToolCall,
-  type ToolInput,
-  type ToolResult,
-} from '../../src/index.ts';
+import { createCrib, defineBundle, defineExtension, type ToolCall, type ToolInput } from '../../src/index.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
@@ -151,6 +144,22 @@ describe('the timeout', () => {
     expect(await result).toMatchObject({ error: { code: 'timeout' } });
   });
 
+  it('is what climbs back to extensions inside it, whatever the tool throws after the abort', async () => {
+    const seen: string[] = [];
+    const inside = defineExtension({
+      name: 'inside',
+      priority: 190,
+      unsafeOrder: true,
+      onError: (_, error) => void seen.push(error.code),
+    });
+    const run = (_: unknown, call: ToolCall) =>
+      new Promise((_resolve, reject) => call.signal.addEventListener('abort', () => reject(new Error('hang up'))));
+    const result = (await (await createCrib({ tools: [tool(run)], extensions: [inside] })).open()).call('tool');
+    await vi.advanceTimersByTimeAsync(100);
+    await result;
+    expect(seen).toEqual(['timeout']);
+  });
+
   it('leaves no timer behind a call that has ended', async () => {
     const chest = await open(tool(async () => 'quick'));
     await chest.call('tool');
@@ -161,64 +170,6 @@ describe('the timeout', () => {
     const result = peek((await open(tool(never))).call('tool', {}, { timeoutMs: 2 ** 31 }));
     await vi.advanceTimersByTimeAsync(1000);
     expect(result.values).toEqual([]);
-  });
-});
-
-describe('times: the nearest word wins, then it is clamped', () => {
-  interface Words {
-    readonly call?: number;
-    readonly tool?: number;
-    readonly profile?: number;
-    readonly toolMax?: number;
-    readonly profileMax?: number;
-  }
-  const policy = (timeoutMs?: number, maxTimeoutMs?: number) => ({
-    ...(timeoutMs && { timeoutMs }),
-    ...(maxTimeoutMs && { maxTimeoutMs }),
-  });
-
-  async function endsAfter(words: Words): Promise<number> {
-    const crib = await createCrib({
-      tools: [tool(never, { policy: policy(words.tool, words.toolMax) })],
-      profiles: { only: { policy: policy(words.profile, words.profileMax) } },
-    });
-    let endedAt = Number.NaN;
-    const begun = performance.now();
-    const settle = (_: ToolResult) => {
-      endedAt = performance.now() - begun;
-    };
-    (await crib.open()).call('tool', {}, words.call === undefined ? {} : { timeoutMs: words.call }).then(settle);
-    await vi.advanceTimersByTimeAsync(100_000);
-    return endedAt;
-  }
-
-  it.each<[string, Words, number]>([
-    ['call before tool', { call: 10, tool: 20, profile: 30 }, 10],
-    ['tool before profile', { tool: 20, profile: 30 }, 20],
-    ['profile before default', { profile: 30 }, 30],
-    ['default: one minute', {}, 60_000],
-    ['a call may ask for more than its tool', { call: 50, tool: 20 }, 50],
-    ['a call may not ask for more than the limit of the profile', { call: 50, profileMax: 40 }, 40],
-    ['a call may not ask for more than the limit of the tool', { call: 50, toolMax: 40 }, 40],
-    ['a tool may not ask for more than the limit of the profile', { tool: 50, profileMax: 40 }, 40],
-    ['the default is clamped, too', { profileMax: 40 }, 40],
-    ['the stricter limit holds', { call: 90, toolMax: 70, profileMax: 60 }, 60],
-    ['a limit does not lengthen', { tool: 20, profileMax: 40 }, 20],
-  ])('%s', async (_, words, expected) => {
-    expect(await endsAfter(words)).toBe(expected);
-  });
-
-  it.each([[0], [-1], [Number.NaN]])('%s is rejected in a call', async (timeoutMs) => {
-    const run = vi.fn();
-    expect(await (await open(tool(run))).call('tool', {}, { timeoutMs })).toMatchObject({
-      error: { code: 'invalid_input', message: expect.stringContaining('timeoutMs') },
-    });
-    expect(run).not.toHaveBeenCalled();
-  });
-
-  it.each(['timeoutMs', 'maxTimeoutMs'])('0 is rejected as %s of a tool and of a profile', async (key) => {
-    await expect(createCrib({ tools: [tool(never, { policy: { [key]: 0 } })] })).rejects.toThrow(key);
-    await expect(createCrib({ profiles: { only: { policy: { [key]: 0 } } } })).rejects.toThrow(key);
   });
 });
 

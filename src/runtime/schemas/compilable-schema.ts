@@ -5,6 +5,7 @@ import { type Dialect, dialectOf } from './schema-dialect.ts';
 import {
   CONTRARY_KEYWORDS,
   DROPPED_KEYWORDS,
+  JSON_TYPES,
   MAP_KEYWORDS,
   REF_KEYWORDS,
   SCHEMA_KEYWORDS,
@@ -108,6 +109,9 @@ function copyKeyword(key: string, source: Copy, { copy, here, walk }: Target): v
   if (REF_KEYWORDS.has(key) && typeof value === 'string') {
     walk.refs.refer(value, here.base);
     copy[WORK_KEYWORD] ??= 'ref';
+  }
+  if (key === 'type' && typeof value === 'string' && !JSON_TYPES.has(value)) {
+    walk.refusals.push(`type "${value}" at ${here.path || 'the top'} is not a type of JSON`);
   }
   if (key === 'required' && Array.isArray(value)) noteInherited(value, walk);
   if (key === 'patternProperties' && isObject(value)) copy[key] = copyPatternProperties(value, below(here, key), walk);

@@ -1,4 +1,5 @@
 import { isKnownDialect } from './schema-dialect.ts';
+import { JSON_TYPES } from './schema-keywords.ts';
 
 const MAX_DEPTH = 50;
 const MAX_NODES = 2000;
@@ -25,6 +26,7 @@ function isHarmlessAt(node: object, depth: number, left: { nodes: number }): boo
   for (const key in node) {
     if (isSuspicious(key)) return false;
     const member = (node as Record<string, unknown>)[key]; // a key of it
+    if (key === 'type' && typeof member === 'string' && !JSON_TYPES.has(member)) return false;
     if (typeof member === 'object' && member !== null && !isHarmlessAt(member, depth + 1, left)) return false;
   }
   return true;

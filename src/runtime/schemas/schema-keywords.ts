@@ -39,3 +39,14 @@ export const DROPPED_KEYWORDS: ReadonlySet<string> = new Set(['$async', 'id', '$
 
 /** Keywords that refuse more when what is below them refuses less. */
 export const CONTRARY_KEYWORDS: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else', 'maxContains', 'oneOf']);
+
+/** What `type` may say. */
+export const JSON_TYPES: ReadonlySet<string> = new Set([
+  'array',
+  'boolean',
+  'integer',
+  'null',
+  'number',
+  'object',
+  'string',
+]);
