@@ -11,6 +11,8 @@ export interface Source {
   readonly bundle?: string | false;
   /** The kinds its specs may carry; any kind if absent. */
   readonly kinds?: readonly string[];
+  /** The owner's last word about its specs, after trust was judged: names, corrections, what is left out. */
+  adjust?(specs: readonly ToolSpec[]): readonly ToolSpec[];
   start(context: SourceContext): Promise<LiveSource>;
 }
 

@@ -14,6 +14,8 @@ export interface Run {
   /** Reads arguments by the author's own schema, where there is one beside the JSON Schema. */
   readonly parse?: Parse;
   readonly parseOutput?: Parse;
+  /** Defaults of `call.settings`, given by its source. */
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly [field: string]: unknown;
 }
 

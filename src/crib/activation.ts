@@ -138,9 +138,10 @@ export function createActivation({ profile, now, setups }: ActivationOptions): A
   };
 }
 
-/** A bundle without members is seen where the profile includes everything or names it. */
+/** A bundle that wants no members is seen where the profile includes everything or names it. */
 function isInView(bundle: ResolvedBundle, view: View): boolean {
   if (bundle.members.length > 0) return bundle.members.some((name) => view.has(name));
+  if ((bundle.definition.include ?? []).length > 0) return false;
   const { include } = view.profile;
   return include === undefined || include.includes(`bundle:${bundle.name}`);
 }

@@ -114,7 +114,8 @@ export class Call implements ToolCall {
     return this.origin.options.answers;
   }
   get settings(): Readonly<Record<string, unknown>> {
-    return this.origin.settings;
+    const { settings } = this.spec[RUN];
+    return settings === undefined ? this.origin.settings : { ...settings, ...this.origin.settings };
   }
   get parent(): Call | undefined {
     return this.origin.parent;

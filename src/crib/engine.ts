@@ -95,8 +95,6 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     const names = new Set(bundles.definitions().map((bundle) => bundle.name));
     for (const profile of profiles.byName.values()) checkProfileBundles(profile, names);
   };
-  requireBundlesOf(first);
-
   const started = await startSources({
     sources: [codeSource, ...first.sources],
     context: { clock: systemClock, services: services.all(), warn },
@@ -105,6 +103,12 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     onChange: markOld,
   });
   live = started;
+  try {
+    requireBundlesOf(first); // only now, since sources bring bundles, too
+  } catch (cause) {
+    await started.close();
+    throw cause;
+  }
   generations = createGenerations(
     () =>
       createGeneration({

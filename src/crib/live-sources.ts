@@ -61,8 +61,9 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     slot.isStale = false;
     if (slot.live === undefined) return;
     try {
-      slot.specs = slot.live.specs().flatMap((tool) => admitOnce(tool, slot));
-      slot.bundles = slot.live.bundles?.() ?? [];
+      const admitted = slot.live.specs().flatMap((tool) => admitOnce(tool, slot));
+      slot.specs = slot.source.adjust?.(admitted) ?? admitted;
+      slot.bundles = [...(slot.live.bundles?.() ?? [])];
       slot.names = new Set(slot.specs.map((spec) => spec.name));
       slot.failure = undefined;
     } catch (cause) {
@@ -128,13 +129,15 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     }
   };
 
+  const fresh = (): readonly Slot[] => {
+    for (const slot of slots) if (slot.isStale) read(slot);
+    return slots;
+  };
+
   await Promise.all(slots.map(start));
   return {
-    lists: () =>
-      slots.map((slot) => {
-        if (slot.isStale) read(slot);
-        return { source: slot.source.name, specs: slot.specs };
-      }),
+    lists: () => fresh().map(({ source, specs }) => ({ source: source.name, specs })),
+    bundles: () => fresh().map(({ source, bundles }) => ({ source: source.name, bundles })),
     ownerOf: (name, besides) => slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name,
     report: () =>
       slots.map(({ source, live, specs, failure }) => ({
