@@ -1,0 +1,36 @@
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { storeUnavailable, toStoreError } from './store-errors.ts';
+
+/** A file of ours, and which one it was when it was opened. */
+export interface DatabaseFile {
+  readonly path: string;
+  readonly identity: string;
+}
+
+/** Makes the folder and the file if they are missing, for their owner only from the first moment; SQLite gives its other files the same mode. */
+export function createPrivateFile(path: string): DatabaseFile {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) {
+      const what = found.isDirectory() ? 'is a folder' : 'is not a file'; // opening a pipe would wait for ever
+      throw storeUnavailable(path, `${what}; name a file under store.url`);
+    }
+    closeSync(openSync(path, 'a', 0o600));
+    return { path, identity: identityOf(path) };
+  } catch (error) {
+    throw toStoreError(error, path);
+  }
+}
+
+/** Throws if the file was removed or replaced: an open database would go on writing into what nobody can see any more. */
+export function requireSameFile({ path, identity }: DatabaseFile): void {
+  if (identityOf(path) === identity) return;
+  throw Object.assign(new Error('replaced'), { code: 'ESTALE' });
+}
+
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+}

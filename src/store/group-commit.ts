@@ -1,0 +1,92 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { Row, Statement } from './engine.ts';
+import { type SqliteFailure, toFailure } from './store-errors.ts';
+
+/** Statements that are written together or not at all. */
+export interface Group {
+  readonly id: number;
+  readonly statements: readonly Statement[];
+}
+
+/** How a group fared: the rows of each statement, or why none of them was written. */
+export type GroupOutcome =
+  | { readonly id: number; readonly rows: readonly (readonly Row[])[] }
+  | { readonly id: number; readonly failure: SqliteFailure };
+
+/** An open database with its prepared statements. */
+export interface Session {
+  readonly database: DatabaseSync;
+  prepare(sql: string): Prepared;
+}
+
+interface Prepared {
+  run(params: Statement['params']): readonly Row[];
+}
+
+const MAX_PREPARED = 200;
+const MAX_TRANSACTION_MS = 50;
+const NO_ROWS: readonly Row[] = [];
+
+/** Keeps the statements of one connection prepared. */
+export function createSession(database: DatabaseSync): Session {
+  const prepared = new Map<string, Prepared>();
+  return {
+    database,
+    prepare: (sql) => {
+      const known = prepared.get(sql);
+      if (known !== undefined) return known;
+      if (prepared.size >= MAX_PREPARED) prepared.clear();
+      const made = toPrepared(database.prepare(sql));
+      prepared.set(sql, made);
+      return made;
+    },
+  };
+}
+
+function toPrepared(statement: StatementSync): Prepared {
+  if (statement.columns().length > 0)
+    return { run: (params): Record<string, SQLOutputValue>[] => statement.all(...params) };
+  return {
+    run: (params) => {
+      statement.run(...params);
+      return NO_ROWS;
+    },
+  };
+}
+
+/**
+ * Writes as many groups from the front as fit into one transaction and answers for these. The lock is taken at once,
+ * not at the first write: a transaction that reads first and then wants to write loses against other processes.
+ */
+export function commitGroups(session: Session, groups: readonly Group[]): readonly GroupOutcome[] {
+  const { database } = session;
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    const begun = performance.now();
+    const outcomes: GroupOutcome[] = [];
+    for (const group of groups) {
+      outcomes.push(runGroup(session, group));
+      if (performance.now() - begun > MAX_TRANSACTION_MS) break; // other processes want their turn
+    }
+    database.exec('COMMIT');
+    return outcomes;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    const failure = toFailure(error);
+    return groups.map(({ id }) => ({ id, failure }));
+  }
+}
+
+/** A failure undoes its own group only; one that made SQLite give up the whole transaction is thrown. */
+function runGroup(session: Session, { id, statements }: Group): GroupOutcome {
+  session.prepare('SAVEPOINT one_group').run([]);
+  try {
+    const rows = statements.map(({ sql, params }) => session.prepare(sql).run(params));
+    session.prepare('RELEASE one_group').run([]);
+    return { id, rows };
+  } catch (error) {
+    if (!session.database.isTransaction) throw error;
+    session.database.exec('ROLLBACK TO one_group; RELEASE one_group');
+    return { id, failure: toFailure(error) };
+  }
+}

@@ -1,0 +1,38 @@
+import type { Engine } from './engine.ts';
+import { commitGroups, createSession } from './group-commit.ts';
+import { SQLITE_DIALECT } from './sqlite-engine.ts';
+import { failureError, storeUnavailable, toStoreError } from './store-errors.ts';
+
+const LOCATION = 'in memory';
+
+/** SQLite in memory: the same statements, and nothing to wait for. */
+export async function openMemory(): Promise<Engine> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const session = createSession(new DatabaseSync(':memory:'));
+  const requireOpen = () => {
+    if (!session.database.isOpen) throw storeUnavailable(LOCATION, 'is closed');
+  };
+  return {
+    name: 'memory',
+    location: LOCATION,
+    dialect: SQLITE_DIALECT,
+    read: async ({ sql, params }) => {
+      requireOpen();
+      try {
+        return session.prepare(sql).run(params);
+      } catch (error) {
+        throw toStoreError(error, LOCATION);
+      }
+    },
+    write: async (statements) => {
+      requireOpen();
+      const [outcome] = commitGroups(session, [{ id: 0, statements }]);
+      if (outcome === undefined) return [];
+      if ('rows' in outcome) return outcome.rows;
+      throw failureError(outcome.failure, LOCATION);
+    },
+    close: async () => {
+      if (session.database.isOpen) session.database.close();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { join, resolve } from 'node:path';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { Engine } from './engine.ts';
+import { type Environment, findStateFolder } from './state-folder.ts';
+
+/** Where a store is and how patient it is. */
+export interface EngineOptions {
+  /** `sqlite:path`, `postgres://...` or `memory:`; absent means SQLite in the state folder. */
+  readonly url?: string | undefined;
+  /** What relative paths start from and the state folder lies beside. */
+  readonly configFolder?: string | undefined;
+  readonly env: Environment;
+  /** How long a write waits for the lock of another process. */
+  readonly lockTimeoutMs?: number;
+}
+
+/** An engine, and what the operator should know about where it is. */
+export interface OpenedEngine {
+  readonly engine: Engine;
+  readonly warnings: readonly string[];
+}
+
+const LOCK_TIMEOUT_MS = 5_000;
+
+/** Opens the engine a URL names; the code of the others is not loaded. */
+export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
+  const { url, configFolder = '.', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
+  if (url === undefined) return openInStateFolder(options, lockTimeoutMs);
+  if (url === 'memory:') return { engine: await openMemory(), warnings: [] };
+  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
+    const path = resolve(configFolder, url.slice('sqlite:'.length));
+    return { engine: await openSqlite(path, lockTimeoutMs), warnings: [] };
+  }
+  if (/^postgres(ql)?:\/\//.test(url)) {
+    const { openPostgres } = await import('./postgres-engine.ts');
+    return { engine: await openPostgres(url, lockTimeoutMs), warnings: [] };
+  }
+  throw unknownUrl(url);
+}
+
+async function openInStateFolder({ configFolder, env }: EngineOptions, lockTimeoutMs: number): Promise<OpenedEngine> {
+  if (configFolder === undefined) {
+    const warning = 'There is no configuration to keep state beside, so nothing outlives this process; set store.url.';
+    return { engine: await openMemory(), warnings: [warning] };
+  }
+  const { path, warnings } = findStateFolder(configFolder, env);
+  const engine = path === undefined ? await openMemory() : await openSqlite(join(path, 'crib.db'), lockTimeoutMs);
+  return { engine, warnings };
+}
+
+async function openMemory(): Promise<Engine> {
+  const memory = await import('./memory-engine.ts');
+  return memory.openMemory();
+}
+
+async function openSqlite(path: string, lockTimeoutMs: number): Promise<Engine> {
+  const sqlite = await import('./sqlite-engine.ts');
+  return sqlite.openSqlite(path, lockTimeoutMs);
+}
+
+/** Only the scheme is repeated: what follows may hold a password. */
+function unknownUrl(url: string): ToolcribError {
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];
+  const what = scheme === undefined ? 'store.url has no scheme' : `store.url starts with "${scheme}"`;
+  return new ToolcribError('invalid_store', `${what}; write sqlite:path, postgres://... or memory:.`);
+}

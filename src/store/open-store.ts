@@ -1,0 +1,42 @@
+import type { Store, StoreStatus } from '../core/store.ts';
+import { activeSets } from './active-sets.ts';
+import { sql } from './engine.ts';
+import { lists } from './lists.ts';
+import { migrate } from './migrations.ts';
+import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine.ts';
+import { specs } from './specs.ts';
+
+/** Where the store is, and the clock that says when something changed. */
+export interface StoreOptions extends EngineOptions {
+  readonly now?: () => number;
+}
+
+/** Opens the store with its schema up to date. */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const opened = await openEngine(options);
+  const { engine } = opened;
+  try {
+    await migrate(engine);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  const now = options.now ?? Date.now;
+  return {
+    specs: specs(engine, now),
+    lists: lists(engine),
+    activeSets: activeSets(engine, now),
+    status: () => statusOf(opened),
+    close: () => engine.close(),
+  };
+}
+
+async function statusOf({ engine, warnings }: OpenedEngine): Promise<StoreStatus> {
+  const where = { engine: engine.name, location: engine.location, warnings };
+  try {
+    await engine.read(sql`SELECT count(*) FROM toolcrib_versions`);
+    return { ...where, reachable: true };
+  } catch (error) {
+    return { ...where, reachable: false, problem: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,43 @@
+import { createPrivateFile } from './database-file.ts';
+import { type Dialect, type Engine, sql } from './engine.ts';
+import { openReader } from './sqlite-reader.ts';
+import { SqliteWriter } from './sqlite-writer.ts';
+import { storeUnavailable } from './store-errors.ts';
+
+/** SQLite, in a file or in memory. */
+export const SQLITE_DIALECT: Dialect = {
+  lockMigrations: [], // every write takes the lock
+  tableNamed: (name) => sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = ${name}`,
+};
+
+/**
+ * SQLite in a file. A thread writes, because a lock of another process may have to be waited for. Reads stay on this
+ * thread: in WAL mode no writer locks them out, and a command that only reads need not start a thread.
+ */
+export async function openSqlite(path: string, lockTimeoutMs: number): Promise<Engine> {
+  const file = createPrivateFile(path);
+  const reader = await openReader(file, lockTimeoutMs);
+  const writer = new SqliteWriter({ file, lockTimeoutMs });
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    reader.close(); // the writer goes last: only it can bring the log into the file and remove it
+    await writer.close();
+  };
+  return {
+    name: 'sqlite',
+    location: path,
+    dialect: SQLITE_DIALECT,
+    read: async (statement) => {
+      if (closed !== undefined) throw storeUnavailable(path, 'is closed');
+      return reader.read(statement);
+    },
+    write: async (statements) => {
+      if (closed !== undefined) throw storeUnavailable(path, 'is closed');
+      return writer.write(statements);
+    },
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

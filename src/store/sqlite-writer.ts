@@ -1,0 +1,104 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Row, Statement } from './engine.ts';
+import type { Group } from './group-commit.ts';
+import { packGroups } from './packed-groups.ts';
+import type { WriterAnswer, WriterMessage, WriterOptions } from './sqlite-writer-thread.ts';
+import { failureError, storeUnavailable, toFailure } from './store-errors.ts';
+
+type Rows = readonly (readonly Row[])[];
+
+interface Thread {
+  readonly worker: Worker;
+  readonly pending: Map<number, PromiseWithResolvers<Rows>>;
+}
+
+/** Our end of the writer thread, which starts with the first write and again after a crash. */
+export class SqliteWriter {
+  readonly #options: WriterOptions;
+  #thread: Thread | undefined;
+  #queue: Group[] = [];
+  #lastId = 0;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  write(statements: readonly Statement[]): Promise<Rows> {
+    const id = ++this.#lastId;
+    const thread = this.#ensureThread();
+    const written = Promise.withResolvers<Rows>();
+    thread.pending.set(id, written);
+    thread.worker.ref(); // what is being written keeps the process alive; an idle thread does not
+    if (this.#queue.push({ id, statements }) === 1) queueMicrotask(() => this.#send());
+    return written.promise;
+  }
+
+  /** Writes that were asked for are done before the file is let go. */
+  async close(): Promise<void> {
+    if (this.#thread === undefined) return;
+    const { worker, pending } = this.#thread;
+    await Promise.allSettled(Array.from(pending.values(), ({ promise }) => promise));
+    if (this.#thread === undefined) return;
+    worker.ref();
+    await new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+      worker.postMessage('close' satisfies WriterMessage);
+    });
+  }
+
+  /** What was asked for in one turn of the event loop travels as one message. */
+  #send(): void {
+    const groups = this.#queue;
+    this.#queue = [];
+    const thread = this.#ensureThread();
+    try {
+      thread.worker.postMessage(packGroups(groups) satisfies WriterMessage);
+    } catch (error) {
+      const failure = toFailure(error); // a value that cannot travel
+      settle(
+        thread,
+        groups.map(({ id }) => ({ id, failure })),
+        this.#options.file.path,
+      );
+    }
+  }
+
+  #ensureThread(): Thread {
+    this.#thread ??= this.#start();
+    return this.#thread;
+  }
+
+  #start(): Thread {
+    const url = new URL(`./sqlite-writer-thread${extname(import.meta.url)}`, import.meta.url); // .ts here, .js when built
+    const worker = new Worker(url, { workerData: this.#options, name: 'toolcrib-store', execArgv: [], env: {} });
+    const thread: Thread = { worker, pending: new Map() };
+    let crash: unknown;
+    worker.on('message', (answer: WriterAnswer) => settle(thread, answer, this.#options.file.path));
+    worker.on('error', (error) => {
+      crash = error;
+    });
+    worker.on('exit', () => {
+      this.#thread = undefined;
+      rejectAll(thread, this.#options.file.path, crash);
+    });
+    return thread;
+  }
+}
+
+function settle({ worker, pending }: Thread, answer: WriterAnswer, path: string): void {
+  for (const outcome of answer) {
+    const written = pending.get(outcome.id);
+    pending.delete(outcome.id);
+    if ('rows' in outcome) written?.resolve(outcome.rows);
+    else written?.reject(failureError(outcome.failure, path));
+  }
+  if (pending.size === 0) worker.unref();
+}
+
+function rejectAll({ pending }: Thread, path: string, crash: unknown): void {
+  const reason =
+    'was let go by its writer thread, which ended; what was being written may be missing, so look and try again';
+  for (const { reject } of pending.values()) reject(storeUnavailable(path, reason, crash));
+  pending.clear();
+}

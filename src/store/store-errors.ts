@@ -1,0 +1,74 @@
+import { ToolcribError } from '../core/tool-error.ts';
+
+/** An error of SQLite as plain data, so that it can cross from the writer thread. */
+export interface SqliteFailure {
+  readonly message: string;
+  /** The extended result code; its low byte says what kind. */
+  readonly errcode?: number;
+  /** The code of an error of Node's. */
+  readonly code?: string;
+}
+
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+
+/** What happened and what to do, by the result code of SQLite. */
+const SQLITE_REASONS: Readonly<Record<number, string>> = {
+  3: 'may not be opened; give this user the right to read and write it',
+  [SQLITE_BUSY]: 'is locked by another process that does not let go; end that process or try again',
+  [SQLITE_LOCKED]: 'is locked by another process that does not let go; end that process or try again',
+  8: 'is read-only; make the file and its folder writable',
+  10: 'cannot be read or written, the disk fails; check the disk',
+  11: 'is damaged; restore it from a backup, or move it away to begin a new one',
+  13: 'is full; make room on its disk and try again',
+  14: 'cannot be opened; check that its folder exists and is writable',
+  26: 'is not a SQLite database; move it away, or name another file under store.url',
+};
+
+/** The same by the code of a file system or network error. */
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  EACCES: 'may not be written; give this user the right to, or name another place under store.url',
+  EPERM: 'may not be written; give this user the right to, or name another place under store.url',
+  EROFS: 'lies on a read-only disk; name another place under store.url',
+  ENOSPC: 'is full; make room on its disk and try again',
+  EDQUOT: 'is full; make room on its disk and try again',
+  ENOENT: 'is gone; restore it, or restart Toolcrib to begin a new one',
+  ESTALE: 'was replaced while in use; restart Toolcrib to use the new one',
+  ENOTDIR: 'lies in something that is not a folder; name another file under store.url',
+  ELOOP: 'is a circle of links; name another file under store.url',
+  EEXIST: 'lies in something that is not a folder; name another file under store.url',
+};
+
+/** A failure of SQLite or of the file system as data. */
+export function toFailure(error: unknown): SqliteFailure {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { message, errcode, code } = error as Error & { errcode?: unknown; code?: unknown }; // what Node's errors carry
+  return {
+    message,
+    ...(typeof errcode === 'number' && { errcode }),
+    ...(typeof code === 'string' && { code }),
+  };
+}
+
+/** True if another connection holds the lock. */
+export function isBusy({ errcode }: SqliteFailure): boolean {
+  const kind = (errcode ?? 0) & 0xff;
+  return kind === SQLITE_BUSY || kind === SQLITE_LOCKED;
+}
+
+/** The one error a store in a file rejects with. */
+export function toStoreError(error: unknown, file: string): ToolcribError {
+  if (error instanceof ToolcribError) return error;
+  return failureError(toFailure(error), file, error);
+}
+
+/** The same for a failure that came from the writer thread. */
+export function failureError(failure: SqliteFailure, file: string, cause: unknown = failure): ToolcribError {
+  const reason = SQLITE_REASONS[(failure.errcode ?? 0) & 0xff] ?? SYSTEM_REASONS[failure.code ?? ''];
+  return storeUnavailable(file, reason ?? `failed: ${failure.message}`, cause);
+}
+
+/** Says in one sentence what is the matter with the store at `location`. */
+export function storeUnavailable(location: string, reason: string, cause?: unknown): ToolcribError {
+  return new ToolcribError('store_unavailable', `The store ${location} ${reason}.`, { cause });
+}

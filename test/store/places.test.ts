@@ -1,0 +1,143 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
+import { startProcess } from './start-process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const OPEN_AND_WRITE = new URL('./processes/open-and-write.ts', import.meta.url);
+const NOBODY = 65_534;
+
+async function opened(options: StoreOptions): Promise<Store> {
+  const store = await openStore(options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+interface Said {
+  readonly location?: string;
+  readonly warnings?: readonly string[];
+}
+
+/** What a process says that may write only where anybody may: permissions do not hold root back. */
+async function statusAsNobody(url: string, configFolder: string, home: string): Promise<Said> {
+  const user = process.getuid?.() === 0 ? NOBODY : undefined;
+  const { lines, ended } = startProcess(OPEN_AND_WRITE, [url, configFolder, home], user);
+  expect(await ended).toBe(0);
+  return JSON.parse(lines[0] ?? '');
+}
+
+/** A folder that the process of `statusAsNobody` may enter. */
+function folderForAnybody(mode: number): string {
+  const folder = temporaryFolder();
+  chmodSync(folder, mode);
+  onTestFinished(() => chmodSync(folder, 0o700));
+  return folder;
+}
+
+describe('where the store is', () => {
+  it('is a file in .toolcrib beside the configuration, kept out of git', async () => {
+    const configFolder = temporaryFolder();
+    const store = await opened({ configFolder, env: {} });
+    await store.activeSets.put('assistant', [], 'alice');
+    expect(await store.status()).toEqual({
+      engine: 'sqlite',
+      location: join(configFolder, '.toolcrib/crib.db'),
+      reachable: true,
+      warnings: [],
+    });
+    expect(readFileSync(join(configFolder, '.toolcrib/.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  it('is in the state directory of the user where the configuration cannot be written, one for each configuration', async () => {
+    const [home, first, second] = [folderForAnybody(0o777), folderForAnybody(0o555), folderForAnybody(0o555)];
+    const one = await statusAsNobody('', first, home);
+    const other = await statusAsNobody('', second, home);
+    const states = join(home, '.local/state/toolcrib');
+    expect(readdirSync(states)).toHaveLength(2);
+    expect(one).toMatchObject({ engine: 'sqlite', location: expect.stringContaining(states), reachable: true });
+    expect(one.warnings).toEqual([expect.stringContaining(`${first}/.toolcrib cannot be written`)]);
+    expect(other.location).not.toBe(one.location);
+  });
+
+  it('is where XDG_STATE_HOME says, rather than in the home folder', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, '.toolcrib'), 'a file where the folder would be');
+    const store = await opened({
+      configFolder: folder,
+      env: { XDG_STATE_HOME: join(folder, 'state'), HOME: '/nowhere' },
+    });
+    expect((await store.status()).location).toMatch(new RegExp(`^${folder}/state/toolcrib/[0-9a-f]{16}/crib\\.db$`));
+  });
+
+  it('is memory, with a warning, where nothing can be written', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, '.toolcrib'), '');
+    const store = await opened({ configFolder: folder, env: { HOME: join(folder, '.toolcrib') } });
+    expect(await store.status()).toMatchObject({
+      engine: 'memory',
+      reachable: true,
+      warnings: [expect.stringContaining('nothing outlives this process')],
+    });
+  });
+
+  it('is memory, with a warning, where there is no configuration', async () => {
+    const store = await opened({ env: {} });
+    expect(await store.status()).toMatchObject({ engine: 'memory', warnings: [expect.stringContaining('store.url')] });
+  });
+
+  it('is the file its URL names, relative to the configuration, with the folders on the way', async () => {
+    const configFolder = temporaryFolder();
+    const store = await opened({ url: 'sqlite:state/deep/my crib?#.db', configFolder, env: {} });
+    await store.activeSets.put('assistant', [], 'alice');
+    expect(existsSync(join(configFolder, 'state/deep/my crib?#.db'))).toBe(true);
+    expect([modeOf(join(configFolder, 'state')), modeOf(join(configFolder, 'state/deep'))]).toEqual(['700', '700']);
+  });
+
+  it.each(['mysql://root:hunter2@host/db', 'hunter2', 'sqlite:', ''])(
+    'refuses the URL %j without repeating it',
+    async (url) => {
+      const refused = await openStore({ url, env: {} }).catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: 'invalid_store', message: expect.stringContaining('sqlite:path') });
+      expect(String(refused)).not.toContain('hunter2');
+    },
+  );
+});
+
+describe('who may read it', () => {
+  it('lets only the owner in, whatever the umask, from the first moment', async () => {
+    const umask = process.umask(0);
+    onTestFinished(() => void process.umask(umask));
+    const configFolder = temporaryFolder();
+    const store = await opened({ configFolder, env: {} });
+    await store.activeSets.put('assistant', [], 'alice');
+    await store.activeSets.get('assistant');
+    const folder = join(configFolder, '.toolcrib');
+    expect(modeOf(folder)).toBe('700');
+    const modes = readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]);
+    expect(modes.toSorted()).toEqual([
+      ['.gitignore', '600'],
+      ['crib.db', '600'],
+      ['crib.db-shm', '600'],
+      ['crib.db-wal', '600'],
+    ]);
+  });
+
+  it('refuses a file or a folder that may not be written, with a sentence', async () => {
+    const file = join(folderForAnybody(0o777), 'crib.db');
+    const store = await openStore({ url: `sqlite:${file}`, env: {} });
+    await store.close();
+    chmodSync(file, 0o444);
+    const readOnlyFile = await statusAsNobody(`sqlite:${file}`, '.', '/nowhere');
+    expect(readOnlyFile).toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining(`${file} may not be written`),
+    });
+    const folder = folderForAnybody(0o555);
+    const readOnlyFolder = await statusAsNobody(`sqlite:${folder}/crib.db`, '.', '/nowhere');
+    expect(readOnlyFolder).toMatchObject({ code: 'store_unavailable', message: expect.stringContaining(folder) });
+  });
+});

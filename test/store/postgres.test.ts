@@ -1,0 +1,136 @@
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
+import { engineContract } from './engine-contract.ts';
+import { missingPackage, PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { startProcess } from './start-process.ts';
+import { startWire } from './start-wire.ts';
+import { storeContract } from './store-contract.ts';
+
+const PUT_SPECS = new URL('./processes/put-specs.ts', import.meta.url);
+const missing = missingPackage();
+const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
+
+describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 120_000);
+  afterAll(() => server?.stop());
+
+  const place = async () => server.urlOf(await server.createDatabase());
+  const opened = async (url: string, options: Partial<StoreOptions> = {}): Promise<Store> => {
+    const store = await openStore({ url, env: {}, ...options });
+    onTestFinished(() => store.close());
+    return store;
+  };
+
+  describe('the store', () => storeContract(place));
+  describe('the engine', () => engineContract(place));
+
+  it('is shared by processes: four that start and write at once lose nothing', async () => {
+    const url = await place();
+    const writers = ['a', 'b', 'c', 'd'].map((prefix) => startProcess(PUT_SPECS, [url, prefix, '50']));
+    expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+    const store = await opened(url);
+    expect((await store.specs.list()).map(({ name }) => name)).toEqual(
+      writers.flatMap(({ lines }) => lines).toSorted(),
+    );
+    expect(await store.specs.version()).toBe('200');
+  });
+
+  it('migrates under a lock that all processes share', async () => {
+    const database = await server.createDatabase();
+    const other = await server.connect(database);
+    onTestFinished(() => other.end());
+    await other.query('SELECT pg_advisory_lock($1)', [2_742_001]);
+    const opening = opened(server.urlOf(database));
+    const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+    while ((await other.query(waiting)).rowCount === 0);
+    await other.query('SELECT pg_advisory_unlock_all()');
+    expect(await (await opening).status()).toMatchObject({ reachable: true });
+  });
+
+  it('shows one store what another changed', async () => {
+    const url = await place();
+    const [one, other] = [await opened(url), await opened(url)];
+    const before = await one.specs.version();
+    await other.specs.put({ name: 'shared' }, 'bob');
+    expect(await one.specs.version()).not.toBe(before);
+    expect(await one.specs.list()).toMatchObject([{ name: 'shared', by: 'bob' }]);
+  });
+
+  it('waits for the lock of another up to a bound, then says so', async () => {
+    const database = await server.createDatabase();
+    const store = await opened(server.urlOf(database), { lockTimeoutMs: 100 });
+    const holder = await server.connect(database);
+    onTestFinished(() => holder.end());
+    await holder.query('BEGIN; LOCK TABLE toolcrib_specs IN ACCESS EXCLUSIVE MODE');
+    await expect(store.specs.put({ name: 'late' }, 'alice')).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringMatching(new RegExp(`${database} is locked .* try again`)),
+    });
+    await holder.query('COMMIT');
+    expect(await store.specs.put({ name: 'late' }, 'alice')).toBe('added');
+  });
+
+  it('rejects what is being written when the connection breaks, and goes on', async () => {
+    const database = await server.createDatabase();
+    const wire = await startWire(server.port);
+    onTestFinished(() => wire.close());
+    const url = server.urlOf(database).replace(`:${server.port}`, `:${wire.port}`);
+    const store = await opened(url, { lockTimeoutMs: 30_000 });
+    const other = await server.connect(database);
+    onTestFinished(() => other.end());
+    await other.query('BEGIN; LOCK TABLE toolcrib_specs IN ACCESS EXCLUSIVE MODE');
+    const hit = expect(store.specs.put({ name: 'hit' }, 'alice')).rejects.toMatchObject({ code: 'store_unavailable' });
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock'`;
+    while ((await other.query(waiting, [database])).rowCount === 0);
+    wire.cut();
+    await hit;
+    await other.query('COMMIT');
+    expect(await store.specs.put({ name: 'after' }, 'alice')).toBe('added');
+  });
+
+  it('goes on after the server broke its idle connections', async () => {
+    const database = await server.createDatabase();
+    const store = await opened(server.urlOf(database));
+    const other = await server.connect(database);
+    onTestFinished(() => other.end());
+    const breakAll = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+      WHERE application_name = 'toolcrib' AND datname = $1`;
+    expect((await other.query(breakAll, [database])).rowCount).toBeGreaterThan(0);
+    await store.status();
+    expect(await store.specs.put({ name: 'after' }, 'alice')).toBe('added');
+  });
+
+  it('says where it is without the password', async () => {
+    const database = await server.createDatabase();
+    const store = await opened(server.urlOf(database));
+    expect(await store.status()).toMatchObject({
+      engine: 'postgres',
+      location: `postgres://127.0.0.1:${server.port}/${database}`,
+    });
+  });
+
+  it('tells nobody the password, whatever goes wrong', async () => {
+    const right = server.urlOf('crib_unknown');
+    const urls = {
+      unknownDatabase: right,
+      wrongUser: right.replace('//postgres:', '//nobody:'),
+      wrongPort: right.replace(`:${server.port}`, ':1'),
+      unknownHost: right.replace('127.0.0.1', 'host.invalid'),
+      notEncoded: `postgres://postgres:${PASSWORD}@127.0.0.1/db`,
+      halfEncoded: `postgres://postgres:12/${PASSWORD}@127.0.0.1/db`,
+      inQuery: `postgres://postgres@127.0.0.1:1/db?password=${encodeURIComponent(PASSWORD)}`,
+    };
+    for (const [name, url] of Object.entries(urls)) {
+      const error = await openStore({ url, env: {} }).catch((refused: unknown) => refused);
+      expect(error, name).toMatchObject({ name: 'ToolcribError', message: expect.stringMatching(/store\.url/) });
+      const told = inspect(error, { depth: 10, showHidden: true });
+      for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'p@ss', 'w#rd'])
+        expect(told, name).not.toContain(secret);
+    }
+  });
+});

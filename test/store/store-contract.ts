@@ -1,0 +1,185 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JsonObject } from '../../src/core/json.ts';
+import type { Store } from '../../src/core/store.ts';
+import type { StoreOptions } from '../../src/store/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+
+/** What every store keeps to; `place` names an empty one each time. */
+export function storeContract(place: () => Promise<string>): void {
+  const opened = async (options: Partial<StoreOptions> = {}): Promise<Store> => {
+    const store = await openStore({ url: await place(), env: {}, ...options });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  describe('specs', () => specsContract(opened));
+  describe('last known lists', () => listsContract(opened));
+  describe('active sets', () => activeSetsContract(opened));
+  describe('status and end', () => endContract(opened));
+}
+
+type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
+
+const reader = (description: string): JsonObject => ({ name: 'file_reader', description });
+
+function specsContract(opened: Opened): void {
+  it('lists specs by name, with who wrote them and when', async () => {
+    const store = await opened({ now: () => 1_700_000_000_000 });
+    await store.specs.put({ name: 'b_tool', input: { type: 'object' } }, 'alice');
+    await store.specs.put({ name: 'a_tool' }, 'bob');
+    await store.specs.put({ name: 'B_tool' }, 'bob');
+    expect(await store.specs.list()).toEqual([
+      { name: 'B_tool', spec: { name: 'B_tool' }, by: 'bob', at: 1_700_000_000_000 },
+      { name: 'a_tool', spec: { name: 'a_tool' }, by: 'bob', at: 1_700_000_000_000 },
+      { name: 'b_tool', spec: { name: 'b_tool', input: { type: 'object' } }, by: 'alice', at: 1_700_000_000_000 },
+    ]);
+  });
+
+  it('says whether a spec was added, changed, or said already', async () => {
+    const store = await opened();
+    expect(await store.specs.put(reader('one'), 'alice')).toBe('added');
+    expect(await store.specs.put(reader('two'), 'alice')).toBe('changed');
+    expect(await store.specs.put(reader('two'), 'bob')).toBe('unchanged');
+    expect(await store.specs.list()).toMatchObject([{ spec: reader('two'), by: 'alice' }]);
+  });
+
+  it('tells the history of a name: who did what, when, and the spec then', async () => {
+    let time = 0;
+    const store = await opened({ now: () => ++time });
+    await store.specs.put(reader('one'), 'alice');
+    await store.specs.put(reader('two'), 'bob');
+    await store.specs.put(reader('two'), 'carol');
+    await store.specs.put({ name: 'other' }, 'alice');
+    await store.specs.remove('file_reader', 'dave');
+    await store.specs.put(reader('three'), 'erin');
+    expect(await store.specs.history('file_reader')).toEqual([
+      { what: 'added', spec: reader('one'), by: 'alice', at: 1 },
+      { what: 'changed', spec: reader('two'), by: 'bob', at: 2 },
+      { what: 'removed', spec: reader('two'), by: 'dave', at: 5 },
+      { what: 'added', spec: reader('three'), by: 'erin', at: 6 },
+    ]);
+    expect(await store.specs.history('unknown')).toEqual([]);
+  });
+
+  it('removes a spec once, and says so', async () => {
+    const store = await opened();
+    await store.specs.put(reader('one'), 'alice');
+    expect(await store.specs.remove('file_reader', 'bob')).toBe(true);
+    expect(await store.specs.remove('file_reader', 'bob')).toBe(false);
+    expect(await store.specs.list()).toEqual([]);
+    expect(await store.specs.history('file_reader')).toHaveLength(2);
+  });
+
+  it('gives another version after every change', async () => {
+    const store = await opened();
+    const versions = [await store.specs.version()];
+    await store.specs.put(reader('one'), 'alice');
+    versions.push(await store.specs.version());
+    await store.specs.put(reader('two'), 'alice');
+    versions.push(await store.specs.version());
+    await store.specs.remove('file_reader', 'alice');
+    versions.push(await store.specs.version());
+    expect(new Set(versions).size).toBe(4);
+    expect(await store.specs.version()).toBe(versions[3]);
+  });
+
+  it('loses nothing when many write at once, and adds a name once', async () => {
+    const store = await opened();
+    const names = Array.from({ length: 40 }, (_, index) => `tool_${index}`);
+    const added = await Promise.all([
+      ...names.map((name) => store.specs.put({ name }, 'alice')),
+      ...names.map((name) => store.specs.put({ name, description: 'again' }, 'bob')),
+    ]);
+    expect(added.filter((what) => what === 'added')).toHaveLength(40);
+    expect(await store.specs.list()).toHaveLength(40);
+    const histories = await Promise.all(names.map((name) => store.specs.history(name)));
+    expect(histories.map((history) => history.map(({ what }) => what))).toEqual(names.map(() => ['added', 'changed']));
+  });
+
+  it('brings every text back as it was', async () => {
+    const store = await opened();
+    const spec = {
+      name: 'odd',
+      description: `? $1 'a' "b" \\ \u0000 \ud800 \u{1f527} é\n'); DROP TABLE toolcrib_specs; --`,
+    };
+    await store.specs.put(spec, `O'Brien ?`);
+    expect(await store.specs.list()).toMatchObject([{ spec, by: `O'Brien ?` }]);
+  });
+
+  it('refuses a spec without a usable name', async () => {
+    const store = await opened();
+    await expect(store.specs.put({ name: 'no good' }, 'alice')).rejects.toMatchObject({ code: 'invalid_name' });
+    await expect(store.specs.put({}, 'alice')).rejects.toMatchObject({ code: 'invalid_name' });
+    expect(await store.specs.list()).toEqual([]);
+  });
+
+  it('is not changed by what happens to a spec after it was put', async () => {
+    const store = await opened();
+    const tags = ['one'];
+    const put = store.specs.put({ name: 'tagged', tags }, 'alice');
+    tags.push('two');
+    await put;
+    expect(await store.specs.list()).toMatchObject([{ spec: { tags: ['one'] } }]);
+  });
+}
+
+function listsContract(opened: Opened): void {
+  it('keeps the last list of each source', async () => {
+    const store = await opened();
+    await store.lists.put('gh', { hash: 'a', specs: [{ name: 'old' }], at: 1 });
+    await store.lists.put('gh', { hash: 'b', specs: [{ name: 'new' }, { name: 'newer' }], at: 2 });
+    await store.lists.put('team', { hash: 'c', specs: [], at: 3 });
+    expect(await store.lists.get('gh')).toEqual({ hash: 'b', specs: [{ name: 'new' }, { name: 'newer' }], at: 2 });
+    expect(await store.lists.get('team')).toEqual({ hash: 'c', specs: [], at: 3 });
+    expect(await store.lists.get('unknown')).toBeUndefined();
+  });
+
+  it('keeps a list of many specs', async () => {
+    const store = await opened();
+    const specs = Array.from({ length: 5_000 }, (_, index) => ({
+      name: `tool_${index}`,
+      description: 'x'.repeat(200),
+    }));
+    await store.lists.put('big', { hash: 'a', specs, at: 1 });
+    expect((await store.lists.get('big'))?.specs).toEqual(specs);
+  });
+}
+
+function activeSetsContract(opened: Opened): void {
+  it('keeps the active set of each profile, with who chose it and when', async () => {
+    const store = await opened({ now: () => 7 });
+    await store.activeSets.put('assistant', ['files', 'browser'], 'alice');
+    await store.activeSets.put('assistant', ['browser'], 'bob');
+    expect(await store.activeSets.get('assistant')).toEqual({ names: ['browser'], by: 'bob', at: 7 });
+  });
+
+  it('tells an empty active set from none', async () => {
+    const store = await opened();
+    await store.activeSets.put('reader', [], 'alice');
+    expect((await store.activeSets.get('reader'))?.names).toEqual([]);
+    expect(await store.activeSets.get('unknown')).toBeUndefined();
+  });
+}
+
+function endContract(opened: Opened): void {
+  it('says where it is and that it can be reached', async () => {
+    const store = await opened();
+    const status = await store.status();
+    expect(status).toMatchObject({ reachable: true, warnings: [] });
+    expect(status.location).not.toBe('');
+  });
+
+  it('finishes what is being written before it closes, and closes once', async () => {
+    const store = await opened();
+    const writes = Array.from({ length: 50 }, (_, index) => store.specs.put({ name: `tool_${index}` }, 'alice'));
+    await Promise.all([store.close(), store.close()]);
+    expect(await Promise.all(writes)).toEqual(writes.map(() => 'added'));
+  });
+
+  it('refuses to work after it was closed', async () => {
+    const store = await opened();
+    await store.close();
+    await expect(store.specs.list()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(store.activeSets.put('assistant', [], 'alice')).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await store.status()).toMatchObject({ reachable: false, problem: expect.stringContaining('closed') });
+  });
+}
