@@ -1,0 +1,131 @@
+import type {
+  BundleConfig,
+  EmbeddingsConfig,
+  ProfileConfig,
+  ResultsConfig,
+  RetrievalConfig,
+  RuleConfig,
+  WrittenConfig,
+} from './config.ts';
+import { accessNode, executorsNode, extensionsNode, secretNode } from './guard-schema.ts';
+import { names, policyNode, selectors, whenNode } from './policy-schema.ts';
+import {
+  address,
+  anything,
+  choice,
+  either,
+  list,
+  mapOf,
+  NAMES,
+  object,
+  type SchemaNode,
+  text,
+  whole,
+} from './schema-node.ts';
+import { sourceNode } from './source-schema.ts';
+import { toolNode } from './tool-schema.ts';
+
+const bundle = object<BundleConfig>('Tools that belong together: shown, found and set up together.', {
+  description: text('What the tools are for.'),
+  include: selectors('The tools.'),
+  instructions: text('Prompt text shown while the bundle is active.'),
+  requires: names('Bundles that are set up before this one.'),
+  extends: names('Bundles whose tools, instructions and requirements this one has, too.'),
+  when: whenNode,
+  priority: { type: 'number', description: 'Higher comes first.' },
+  meta: mapOf(anything('The value.'), 'Anything else.'),
+});
+
+const rule = object<RuleConfig>(
+  'A condition over the arguments of tools.',
+  {
+    tools: selectors('The tools.'),
+    when: { type: 'object', description: 'JSON Schema that the arguments must meet.' },
+    otherwise: choice(['approve', 'deny'], 'What becomes of other calls.'),
+  },
+  ['tools', 'when', 'otherwise'],
+);
+
+const profile = object<ProfileConfig>('What one kind of caller may use.', {
+  include: selectors('Absent = all, [] = none.'),
+  exclude: selectors('Taken out again.'),
+  essential: names('Bundles that are always active.'),
+  active: names('Bundles active at first: absent = every bundle in view, [] = the essential ones only.'),
+  expose: choice(['all', 'search', 'script'], 'How the tools are shown; default all.'),
+  approve: selectors("Tools that ask first, besides what a tool's own policy demands."),
+  policy: policyNode,
+  rules: list(rule, 'Conditions over arguments.'),
+  settings: mapOf(anything('The value.'), 'Reaches tools as call.settings.'),
+  delegate: mapOf(
+    choice(['closed', 'ask', 'open'], 'Whether it may.'),
+    'Profiles it may hand a task to; default closed.',
+    NAMES,
+  ),
+});
+
+const embeddings = either(
+  'How texts are compared.',
+  choice(['builtin', 'none'], 'The model that is built in, or words only.'),
+  object<EmbeddingsConfig>(
+    'An OpenAI-compatible endpoint.',
+    {
+      url: address('Its address.'),
+      model: text('The model.'),
+      key: text(`Its key, usually \${secret:NAME}.`, { use: 'secretText' }),
+    },
+    ['url', 'model'],
+  ),
+);
+
+const retrieval = object<RetrievalConfig>('How tools are found.', {
+  embeddings,
+  module: text('A module or package that exports a retriever.', { use: 'module' }),
+  options: mapOf(anything('The value.'), 'Handed to it.'),
+});
+
+const results = object<ResultsConfig>('What becomes of large results.', {
+  offloadBytes: whole('Larger ones are kept in the store and handed over as a preview.'),
+  keepMs: whole('How long they are kept.'),
+  quotaBytes: whole('How much is kept of one caller.'),
+});
+
+/** The one description of a configuration: what is checked, what editors show, what is emitted. */
+export const configNode: SchemaNode = object<WrittenConfig>('The configuration of a Toolcrib.', {
+  $schema: text('Where this schema is, for editors.'),
+  defaultProfile: text('Else the profile named default, else the only one, else all tools.'),
+  sources: mapOf(sourceNode, 'Where tools come from, by name; the order decides who owns a name.', NAMES),
+  mcpServers: mapOf(
+    { type: 'object', description: 'A server, as Claude, Cursor or VS Code write it.' },
+    'The block of an mcp.json, pasted as it is; each server becomes a source.',
+  ),
+  tools: list(toolNode, 'Tools as data, in the format of spec files.'),
+  bundles: mapOf(bundle, 'Bundles by name.', NAMES),
+  profiles: mapOf(profile, 'Profiles by name.', NAMES),
+  secrets: mapOf(secretNode, `Secrets by name, written elsewhere as \${secret:NAME}.`, NAMES),
+  services: mapOf(
+    text('A module or package whose default export is the service or makes it.', { use: 'module' }),
+    'Services by name.',
+    NAMES,
+  ),
+  extensions: extensionsNode,
+  executors: executorsNode,
+  results,
+  access: accessNode,
+  store: object<NonNullable<WrittenConfig['store']>>(
+    'Where what must outlive the process is kept.',
+    {
+      url: text('sqlite:PATH or postgres://...', {
+        use: 'storeUrl',
+        pattern: '^(sqlite:|postgres(ql)?://).',
+        says: 'sqlite:PATH or postgres://USER@HOST/DATABASE',
+      }),
+    },
+    ['url'],
+  ),
+  server: object<NonNullable<WrittenConfig['server']>>('Where it listens.', {
+    host: text('The address; default 127.0.0.1.'),
+    port: whole('The port; default 2742, 0 for any.', 0, 65_535),
+  }),
+  retrieval,
+  onDuplicate: choice(['skip', 'error'], 'What becomes of a discovered or remote tool whose name is taken.'),
+});

@@ -1,0 +1,167 @@
+import type { PriorityName } from '../../core/extension.ts';
+import type { ApprovalMode, Scope, Slots } from '../../core/policy.ts';
+import type { Selector } from '../../core/selector.ts';
+import type { When } from '../../core/tool-spec.ts';
+import type { PolicyInput } from '../../runtime/read-policy.ts';
+import type { SecretTemplate, SecretText } from '../../runtime/secrets/secret-template.ts';
+import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
+import type { ProfileInput } from '../read-profile.ts';
+import type { McpFileSourceConfig, OneOrMany, SourceConfig } from './source-config.ts';
+
+/** At most `amount` of the price unit per `perMs`. */
+export interface BudgetConfig {
+  readonly scope: Scope;
+  readonly amount: number;
+  readonly perMs: number;
+}
+
+/** A policy in configuration. */
+export interface PolicyConfig extends PolicyInput {
+  readonly price?: number;
+  readonly budgets?: readonly BudgetConfig[];
+}
+
+/** A condition over the arguments of tools; calls that do not meet it are denied, or ask first. */
+export interface RuleConfig {
+  readonly tools: string | readonly Selector[];
+  readonly when: Readonly<Record<string, unknown>>;
+  readonly otherwise: 'approve' | 'deny';
+}
+
+/** A profile in configuration. */
+export interface ProfileConfig extends Omit<ProfileInput, 'policy'> {
+  readonly policy?: PolicyConfig;
+  readonly rules?: readonly RuleConfig[];
+  readonly delegate?: Readonly<Record<string, 'closed' | 'ask' | 'open'>>;
+}
+
+/** A bundle in configuration: its tools are selected. */
+export interface BundleConfig {
+  readonly description?: string;
+  readonly include?: string | readonly Selector[];
+  readonly instructions?: string;
+  readonly requires?: OneOrMany;
+  readonly extends?: OneOrMany;
+  readonly when?: Omit<When, 'predicate'>;
+  readonly priority?: number;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** Where somebody is told that an approval waits; `secret` signs the message. */
+export interface WebhookConfig {
+  readonly url: string;
+  readonly secret?: SecretTemplate;
+}
+
+/** An extension of your own: a module or package that exports one. */
+export interface CustomExtensionConfig {
+  readonly module: string;
+  readonly priority?: number | PriorityName;
+  readonly unsafeOrder?: boolean;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** The built-in extensions that can be tuned; `false` turns one off. */
+export interface BuiltInExtensionsConfig {
+  readonly approval?:
+    | false
+    | { readonly mode?: ApprovalMode; readonly timeoutMs?: number; readonly webhook?: WebhookConfig };
+  readonly rateLimit?: false | { readonly rates?: PolicyConfig['rates'] };
+  readonly concurrency?: false | { readonly slots?: readonly Slots[]; readonly maxWaiting?: number };
+  readonly timeout?: false | { readonly timeoutMs?: number };
+  readonly retry?: false | { readonly retries?: number; readonly firstDelayMs?: number };
+  readonly logging?:
+    | false
+    | { readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'; readonly redact?: OneOrMany };
+  readonly metrics?: false | { readonly prometheus?: boolean; readonly otel?: boolean | 'auto' };
+  readonly audit?: false | { readonly retentionDays?: number; readonly requireFor?: string | readonly Selector[] };
+}
+
+/** Built-in extensions by their names, and your own by theirs. */
+export interface ExtensionsConfig extends BuiltInExtensionsConfig {
+  readonly [name: string]: CustomExtensionConfig | BuiltInExtensionsConfig[keyof BuiltInExtensionsConfig];
+}
+
+/** An executor of your own: a module or package that exports one. */
+export interface CustomExecutorConfig {
+  readonly module: string;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** The built-in executors that can be tuned. */
+export interface BuiltInExecutorsConfig {
+  readonly shell?: { readonly sandbox?: 'required' | 'preferred' | 'off'; readonly roots?: OneOrMany };
+  /** `allowPrivate`: private hosts that may be reached. */
+  readonly http?: { readonly allowPrivate?: OneOrMany };
+  readonly python?: { readonly interpreter?: string };
+}
+
+/** Built-in executors by their kinds, and your own by theirs. */
+interface ExecutorsConfig extends BuiltInExecutorsConfig {
+  readonly [kind: string]: CustomExecutorConfig | BuiltInExecutorsConfig[keyof BuiltInExecutorsConfig];
+}
+
+/** What becomes of results that are too large to hand over. */
+export interface ResultsConfig {
+  readonly offloadBytes?: number;
+  readonly keepMs?: number;
+  readonly quotaBytes?: number;
+}
+
+/** What a role may do. */
+export interface RoleConfig {
+  /** Names or globs. */
+  readonly profiles?: OneOrMany;
+  readonly operator?: boolean;
+}
+
+/** Who may come in. */
+export interface AccessConfig {
+  /** API keys, made by `toolcrib keys`. */
+  readonly keys?: boolean;
+  readonly jwt?: { readonly issuer: string; readonly audience?: OneOrMany };
+  readonly roles?: Readonly<Record<string, RoleConfig>>;
+}
+
+/** How tools are found: the embeddings, or a retriever of your own. */
+export interface RetrievalConfig {
+  readonly embeddings?: 'builtin' | 'none' | EmbeddingsConfig;
+  readonly module?: string;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/** An OpenAI-compatible endpoint of embeddings. */
+export interface EmbeddingsConfig {
+  readonly url: string;
+  readonly model: string;
+  readonly key?: SecretText;
+}
+
+/** A configuration as it is written: exactly the keys of its schema. */
+export interface WrittenConfig {
+  readonly $schema?: string;
+  readonly defaultProfile?: string;
+  readonly sources?: Readonly<Record<string, SourceConfig | McpFileSourceConfig>>;
+  /** The block of an mcp.json, as it is. */
+  readonly mcpServers?: Readonly<Record<string, unknown>>;
+  /** Specs, in the format of spec files. */
+  readonly tools?: readonly Readonly<Record<string, unknown>>[];
+  readonly bundles?: Readonly<Record<string, BundleConfig>>;
+  readonly profiles?: Readonly<Record<string, ProfileConfig>>;
+  readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
+  readonly services?: Readonly<Record<string, string>>;
+  readonly extensions?: ExtensionsConfig;
+  readonly executors?: ExecutorsConfig;
+  readonly results?: ResultsConfig;
+  readonly access?: AccessConfig;
+  readonly store?: { readonly url: SecretText };
+  readonly server?: { readonly host?: string; readonly port?: number };
+  readonly retrieval?: RetrievalConfig;
+  readonly onDuplicate?: 'skip' | 'error';
+}
+
+/** A configuration as it is read: checked, variables filled in, paths absolute, every MCP server a source. */
+export interface Config extends Omit<WrittenConfig, '$schema' | 'sources' | 'mcpServers'> {
+  /** In the order of the configuration, without those that have problems. */
+  readonly sources: Readonly<Record<string, SourceConfig>>;
+}

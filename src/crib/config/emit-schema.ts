@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { configNode } from './config-schema.ts';
+import { effectsNode, policyNode, ratesNode, slotsNode, whenNode } from './policy-schema.ts';
+import type { SchemaNode } from './schema-node.ts';
+import { headersNode, overridesNode, sourceNode } from './source-schema.ts';
+
+type Emitted = Readonly<Record<string, unknown>>;
+
+/** Parts that several others hold are written once. */
+const SHARED: ReadonlyMap<SchemaNode, string> = new Map([
+  [policyNode, 'policy'],
+  [effectsNode, 'effects'],
+  [whenNode, 'when'],
+  [ratesNode, 'rates'],
+  [slotsNode, 'slots'],
+  [sourceNode, 'source'],
+  [overridesNode, 'overrides'],
+  [headersNode, 'headers'],
+]);
+const VARIABLE: Emitted = { $ref: '#/$defs/variable' };
+
+/** The schema of a configuration for editors: JSON Schema 2020-12, in which a variable may stand for any single value. */
+export function emitSchema(): Emitted {
+  const { properties = {}, ...root } = configNode;
+  const sections = Object.entries(properties).map(([key, node]) => [key, emitSection(node)]);
+  const shared = [...SHARED].map(([node, name]) => [name, emitNode(node)]);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'toolcrib.yaml',
+    ...emitNode(root),
+    properties: Object.fromEntries(sections),
+    $defs: {
+      variable: { type: 'string', pattern: '\\$\\{.+\\}', description: `A variable: \${NAME} or \${NAME:-default}.` },
+      ...Object.fromEntries(shared),
+    },
+  };
+}
+
+/** A section may be empty: all of its lines may be commented out. */
+function emitSection(node: SchemaNode): Emitted {
+  const emitted = emit(node);
+  return node.type === 'object' || node.type === 'array' ? { ...emitted, type: [node.type, 'null'] } : emitted;
+}
+
+function emit(node: SchemaNode): Emitted {
+  const name = SHARED.get(node);
+  return name === undefined ? emitNode(node) : { $ref: `#/$defs/${name}` };
+}
+
+function emitNode(node: SchemaNode): Emitted {
+  const { use: _use, says: _says, properties, additionalProperties, items, anyOf, description, ...plain } = node;
+  const emitted = {
+    ...plain,
+    ...(properties !== undefined && { properties: mapValues(properties, emit) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties: additionalProperties === false ? false : emit(additionalProperties),
+    }),
+    ...(items !== undefined && { items: emit(items) }),
+    ...(anyOf !== undefined && { anyOf: anyOf.map(emit) }),
+  };
+  const told = description === undefined ? {} : { description };
+  return takesMoreThanItSays(node) ? { ...told, anyOf: [emitted, VARIABLE] } : { ...told, ...emitted };
+}
+
+/** True for a single value whose own schema would not let a variable through. */
+function takesMoreThanItSays(node: SchemaNode): boolean {
+  if (node.type === 'object' || node.type === 'array' || node.type === undefined || node.use === 'secretName')
+    return false;
+  return node.type !== 'string' || [node.enum, node.pattern, node.format].some((keyword) => keyword !== undefined);
+}
+
+function mapValues(record: Readonly<Record<string, SchemaNode>>, change: (node: SchemaNode) => Emitted): Emitted {
+  return Object.fromEntries(Object.entries(record).map(([key, node]) => [key, change(node)]));
+}
+
+// `node src/crib/config/emit-schema.ts && npx biome format --write schema` renews what editors read; a test says when.
+if (import.meta.main) {
+  const file = join(import.meta.dirname, '../../../schema/toolcrib.schema.json');
+  writeFileSync(file, `${JSON.stringify(emitSchema(), null, 2)}\n`);
+}

@@ -1,0 +1,173 @@
+import { APPROVAL_MODES } from '../../core/policy.ts';
+import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
+import type {
+  AccessConfig,
+  BuiltInExecutorsConfig,
+  BuiltInExtensionsConfig,
+  CustomExecutorConfig,
+  CustomExtensionConfig,
+  RoleConfig,
+  WebhookConfig,
+} from './config.ts';
+import { names, ratesNode, selectors, slotsNode } from './policy-schema.ts';
+import {
+  address,
+  anything,
+  choice,
+  either,
+  flag,
+  list,
+  mapOf,
+  NAMES,
+  object,
+  oneOrMany,
+  type SchemaNode,
+  text,
+  whole,
+} from './schema-node.ts';
+
+type OptionsOf<Name extends keyof BuiltInExtensionsConfig> = Exclude<NonNullable<BuiltInExtensionsConfig[Name]>, false>;
+const options = mapOf(anything('The value.'), 'Handed to it.');
+
+function builtIn<Name extends keyof BuiltInExtensionsConfig>(
+  description: string,
+  properties: Readonly<Record<keyof OptionsOf<Name> & string, SchemaNode>>,
+): SchemaNode {
+  const off: SchemaNode = { type: 'boolean', enum: [false], description: 'Off.' };
+  return either(description, object<OptionsOf<Name>>(description, properties), off);
+}
+
+const webhook = object<WebhookConfig>(
+  'Tells somebody that an approval waits.',
+  {
+    url: address('Where to.'),
+    secret: text('The name of the secret that signs the message.', { use: 'secretName' }),
+  },
+  ['url'],
+);
+
+const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string, SchemaNode>> = {
+  approval: builtIn<'approval'>('Asks a person before a tool runs.', {
+    mode: choice(
+      APPROVAL_MODES,
+      'Where no policy speaks: dangerous = known to be destructive; cautious = not known to be read-only.',
+    ),
+    timeoutMs: whole('How long it waits for an answer.'),
+    webhook,
+  }),
+  rateLimit: builtIn<'rateLimit'>('Bounds how often calls are made.', { rates: ratesNode }),
+  concurrency: builtIn<'concurrency'>('Bounds how many calls run at the same time.', {
+    slots: slotsNode,
+    maxWaiting: whole('How many calls may wait for a slot.', 0),
+  }),
+  timeout: builtIn<'timeout'>('Ends a call when its time is up.', {
+    timeoutMs: whole('Where neither call, tool nor profile speaks.'),
+  }),
+  retry: builtIn<'retry'>('Tries again what failed for a passing reason.', {
+    retries: whole('Where neither call, tool nor profile speaks.', 0),
+    firstDelayMs: whole('The longest first pause.', 0),
+  }),
+  logging: builtIn<'logging'>('Writes a line for every call.', {
+    level: choice(['debug', 'info', 'warn', 'error', 'silent'], 'From which level on.'),
+    redact: names('Keys whose values are hidden; globs.'),
+  }),
+  metrics: builtIn<'metrics'>('Counts calls.', {
+    prometheus: flag('At /metrics.'),
+    otel: either('OpenTelemetry.', flag('On or off.'), choice(['auto'], 'Where its SDK is there.')),
+  }),
+  audit: builtIn<'audit'>('Keeps a record that shows whether it was changed.', {
+    retentionDays: whole('How long rows are kept.'),
+    requireFor: selectors('Tools that only run once the intent is on record.'),
+  }),
+};
+
+/** Built-in extensions, and your own by module. */
+export const extensionsNode: SchemaNode = {
+  type: 'object',
+  description: 'What takes part in every call: the built-in extensions, and your own.',
+  properties: builtInExtensions,
+  additionalProperties: object<CustomExtensionConfig>(
+    'An extension of your own.',
+    {
+      module: text('A module or package that exports it.', { use: 'module' }),
+      priority: either(
+        'Higher runs further out; 700 to 300 are yours.',
+        { type: 'number' },
+        choice(['highest', 'high', 'normal', 'low', 'lowest'], 'A name for a number.'),
+      ),
+      unsafeOrder: flag('Lets it stand among the built-in guards.'),
+      options,
+    },
+    ['module'],
+  ),
+  ...NAMES,
+};
+
+const builtInExecutors: Readonly<Record<keyof BuiltInExecutorsConfig & string, SchemaNode>> = {
+  shell: object<NonNullable<BuiltInExecutorsConfig['shell']>>('Commands.', {
+    sandbox: choice(['required', 'preferred', 'off'], 'Whether commands run in a sandbox.'),
+    roots: oneOrMany(text('A folder.', { use: 'path' }), 'Folders that paths may lie in.'),
+  }),
+  http: object<NonNullable<BuiltInExecutorsConfig['http']>>('HTTP requests.', {
+    allowPrivate: names('Private hosts that may be reached.'),
+  }),
+  python: object<NonNullable<BuiltInExecutorsConfig['python']>>('Python functions.', {
+    interpreter: text('The interpreter.', { use: 'command' }),
+  }),
+};
+
+/** Built-in executors, and your own by module. */
+export const executorsNode: SchemaNode = {
+  type: 'object',
+  description: 'How kinds of tools are run: the built-in executors, and your own.',
+  properties: builtInExecutors,
+  additionalProperties: object<CustomExecutorConfig>(
+    'An executor of your own.',
+    { module: text('A module or package that exports it.', { use: 'module' }), options },
+    ['module'],
+  ),
+  ...NAMES,
+};
+
+type DeclaredBy<Key extends string> = Extract<SecretDeclaration, Readonly<Record<Key, unknown>>>;
+const hosts = oneOrMany(
+  text('example.com, example.com:8443 or *.example.com.', { use: 'hostBinding' }),
+  'The hosts that may get it; without any it only goes into the environment of a child.',
+);
+
+/** A secret: where it is looked for when it is used. */
+export const secretNode = either(
+  'A secret; it is looked for when it is used.',
+  object<DeclaredBy<'env'>>(
+    'In an environment variable.',
+    {
+      env: text('The variable.', { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', says: 'the name of an environment variable' }),
+      hosts,
+    },
+    ['env'],
+  ),
+  object<DeclaredBy<'file'>>('In a file.', { file: text('The file.', { use: 'path' }), hosts }, ['file']),
+  object<DeclaredBy<'command'>>(
+    'What a command prints.',
+    { command: list(text('An argument.', { minLength: 0 }), 'The program and its arguments; no shell.', 1), hosts },
+    ['command'],
+  ),
+);
+
+/** Who may come in. */
+export const accessNode = object<AccessConfig>('Who may come in. Without it only this machine can.', {
+  keys: flag('API keys, made by toolcrib keys.'),
+  jwt: object<NonNullable<AccessConfig['jwt']>>(
+    'Tokens of an issuer.',
+    { issuer: address('Who signs them.'), audience: names('Whom they must be meant for.') },
+    ['issuer'],
+  ),
+  roles: mapOf(
+    object<RoleConfig>('What a role may do.', {
+      profiles: names('The profiles it may use; globs.'),
+      operator: flag('It may do what an operator may.'),
+    }),
+    'Roles.',
+    NAMES,
+  ),
+});

@@ -1,0 +1,121 @@
+import { access } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { Config } from './config.ts';
+import { configNode } from './config-schema.ts';
+import { type ConfigText, objectText, readConfigText, toConfigError } from './config-text.ts';
+import type { LoadedConfig } from './loaded-config.ts';
+import { readBySchema, report, type Spot } from './read-by-schema.ts';
+import { readConfigFile } from './read-config-file.ts';
+import { readSources } from './read-sources.ts';
+
+/** What a configuration is read against. */
+export interface ConfigSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Secrets that are declared elsewhere, by code. */
+  readonly secretNames?: Iterable<string>;
+}
+
+/** Names of a configuration in the working directory; the first that is there is read. */
+const FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
+
+/** Reads the file that is named, or the one in `cwd`; no file is an empty configuration. */
+export async function loadConfig(
+  options: ConfigSurroundings & { readonly file?: string; readonly cwd: string },
+): Promise<LoadedConfig> {
+  const { cwd } = options;
+  const there = options.file === undefined ? await findFiles(cwd) : [resolve(cwd, options.file)];
+  const [file, ...others] = there;
+  const showFile = (path: string) => showFrom(cwd, path);
+  if (file === undefined) return readConfig({}, { ...options, folder: cwd, text: objectText('config'), showFile });
+  const text = await readConfigText(await readConfigFile(file, showFile(file)), showFile(file));
+  const loaded = await readConfig(text.value ?? {}, { ...options, folder: dirname(file), file, text, showFile });
+  const unread = others.map((other) => `${showFile(other)} is not read, because ${showFile(file)} is there.`);
+  return { ...loaded, notes: [...loaded.notes, ...unread] };
+}
+
+/** Reads a configuration that is given as an object. */
+export async function readConfigObject(
+  value: unknown,
+  options: ConfigSurroundings & { readonly folder: string },
+): Promise<LoadedConfig> {
+  const { folder } = options;
+  const showFile = (path: string) => showFrom(folder, path);
+  return readConfig(copyData(value), { ...options, text: objectText('config'), showFile });
+}
+
+interface ConfigReading extends ConfigSurroundings {
+  readonly folder: string;
+  readonly file?: string;
+  readonly text: ConfigText;
+  showFile(file: string): string;
+}
+
+async function readConfig(value: unknown, reading: ConfigReading): Promise<LoadedConfig> {
+  const { folder, file, text, env, secretNames = [], showFile } = reading;
+  const notes: string[] = [];
+  const written = withoutEmptySections(value);
+  const known = new Set([...secretNames, ...Object.keys(asMap(written.secrets) ?? {})]);
+  const surroundings = { env, folder, secretNames: known, note: (message: string) => void notes.push(message) };
+  const spot: Spot = { path: [], surroundings, mistakes: [] };
+  const { sources = {}, mcpServers = {}, $schema: _schema, ...rest } = written;
+  const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // so it is, while there are no mistakes
+  for (const [key, block] of Object.entries({ sources, mcpServers })) {
+    if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map of names.');
+  }
+  const found = await readSources(asMap(sources) ?? {}, asMap(mcpServers) ?? {}, { text, surroundings, showFile });
+  const reports = [...spot.mistakes.map(text.show), ...found.clashes];
+  if (reports.length > 0) throw toConfigError(text.shownAs, reports);
+  return {
+    ...(file !== undefined && { file }),
+    folder,
+    config: freezeJson({ ...read, sources: found.sources }),
+    problems: found.problems,
+    notes,
+    files: [...(file === undefined ? [] : [file]), ...found.files],
+    locate: (path) => text.locate({ path, at: 'key' }),
+  };
+}
+
+/** A section all of whose lines are commented out says nothing; deeper down, empty is a mistake. */
+function withoutEmptySections(value: unknown): Readonly<Record<string, unknown>> {
+  const isEmptySection = ([key, member]: [string, unknown]) =>
+    member === null && ['object', 'array'].includes(configNode.properties?.[key]?.type ?? '');
+  return Object.fromEntries(Object.entries(asMap(value) ?? {}).filter((entry) => !isEmptySection(entry)));
+}
+
+async function findFiles(cwd: string): Promise<readonly string[]> {
+  const files = FILE_NAMES.map((name) => join(cwd, name));
+  const isThere = await Promise.all(
+    files.map((file) =>
+      access(file).then(
+        () => true,
+        (error: { readonly code?: string }) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR', // what is there but cannot be used is said when it is read
+      ),
+    ),
+  );
+  return files.filter((_, index) => isThere[index]);
+}
+
+function showFrom(folder: string, file: string): string {
+  const short = relative(folder, file);
+  return short.startsWith('..') || isAbsolute(short) ? file : short;
+}
+
+function copyData(value: unknown): unknown {
+  try {
+    return copyJson(value);
+  } catch (cause) {
+    if (!(cause instanceof NotJsonError)) throw cause;
+    throw new ToolcribError('invalid_config', `The configuration must be plain data: ${cause.message}.`, { cause });
+  }
+}
+
+function asMap(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isMap(value) ? value : undefined;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

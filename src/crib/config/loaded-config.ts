@@ -1,0 +1,37 @@
+import type { Config } from './config.ts';
+import type { ConfigText } from './config-text.ts';
+import type { Mistake, Path } from './mistake.ts';
+import type { Position } from './parse-config.ts';
+
+/** Why a source is left out. */
+export interface ConfigProblem {
+  readonly source: string;
+  readonly message: string;
+  /** As it is shown; absent for a configuration that was given as an object. */
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** A configuration that was read. */
+export interface LoadedConfig {
+  /** Absent if there is none, or if it was given as an object. */
+  readonly file?: string;
+  /** Relative paths started here. */
+  readonly folder: string;
+  readonly config: Config;
+  readonly problems: readonly ConfigProblem[];
+  /** What is allowed but hardly meant, or without effect. */
+  readonly notes: readonly string[];
+  /** Every file that was read: what to watch. */
+  readonly files: readonly string[];
+  /** Where something stands in the file, for mistakes that others find later. */
+  locate(path: Path): Position | undefined;
+}
+
+/** A mistake inside a source, as the reason why that source is left out. */
+export function toProblem(source: string, mistake: Mistake, text: ConfigText): ConfigProblem {
+  const position = text.locate(mistake);
+  const { message } = mistake;
+  return position === undefined ? { source, message } : { source, message, file: text.shownAs, ...position };
+}

@@ -1,0 +1,164 @@
+import { describe } from '../../core/known-keys.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { compileSelector, type Selector } from '../../core/selector.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from './mistake.ts';
+import { quoted, unknownKey, wrongType } from './mistake-words.ts';
+import { readText, type TextSurroundings } from './read-text.ts';
+import { NAME_SAYS, type SchemaNode } from './schema-node.ts';
+import { expandVariables } from './variables.ts';
+
+/** Where a walk over a configuration stands, and what it found wrong so far. */
+export interface Spot {
+  readonly path: Path;
+  readonly surroundings: TextSurroundings;
+  readonly mistakes: Mistake[];
+}
+
+const MAX_DEPTH = 100;
+
+/**
+ * Reads a value by schema: checks it, fills in variables and resolves paths in one walk. What it returns counts only
+ * while there are no mistakes. It is our own and not Ajv: that takes longer to load than the whole command line may
+ * take to start, and knows nothing of variables.
+ */
+export function readBySchema(node: SchemaNode, value: unknown, spot: Spot): unknown {
+  if (spot.path.length > MAX_DEPTH) return report(spot, `is nested deeper than ${MAX_DEPTH} levels.`);
+  const filled = typeof value === 'string' ? fillIn(node, value, spot) : { value };
+  if (filled === undefined) return undefined;
+  if (node.anyOf !== undefined) return readEither(node.anyOf, filled.value, spot);
+  if (!accepts(node, filled.value)) return report(spot, wrongType(node, value, spot.path));
+  const read = readAccepted(node, filled.value, spot);
+  if (node.use === 'selector' && read !== undefined) checkSelector(read, spot);
+  return read;
+}
+
+/** Adds a mistake, with the path in front of its words. */
+export function report(spot: Spot, message: string, at: Mistake['at'] = 'value'): undefined {
+  const { mistakes, path } = spot;
+  if (mistakes.length < MAX_MISTAKES) mistakes.push({ path, at, message: `${toPathText(path)} ${message}` });
+}
+
+/** The spot of a member. */
+export function inside(spot: Spot, key: string | number): Spot {
+  return { ...spot, path: [...spot.path, key] };
+}
+
+/** A text with variables may stand for a number or a boolean; one whose variables are missing stands for nothing. */
+function fillIn(node: SchemaNode, raw: string, spot: Spot): { readonly value: unknown } | undefined {
+  if (!raw.includes('${') || node.use === 'secretName') return { value: raw };
+  const { parts, isFilled, mistakes } = expandVariables(raw, spot.surroundings);
+  for (const mistake of mistakes) report(spot, mistake);
+  if (mistakes.length > 0) return undefined;
+  if (!isFilled || parts.some((part) => typeof part !== 'string')) return { value: raw };
+  const scalars = (node.anyOf ?? [node]).map((one) => toScalar(one, parts.join('')));
+  return { value: scalars.find((scalar) => scalar !== undefined) ?? raw };
+}
+
+function toScalar(node: SchemaNode, text: string): unknown {
+  if (node.type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  if (node.type !== 'number' && node.type !== 'integer') return undefined;
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+}
+
+function readAccepted(node: SchemaNode, value: unknown, spot: Spot): unknown {
+  if (typeof value === 'string') return readString(node, value, spot);
+  if (typeof value === 'number') return checkNumber(node, value, spot);
+  if (Array.isArray(value)) return readList(node, value, spot);
+  if (typeof value === 'object' && value !== null) return readObject(node, value, spot);
+  if (typeof value !== 'boolean' || node.enum === undefined || node.enum.includes(value)) return value;
+  return report(spot, `must be ${node.enum.join(' or ')}.`);
+}
+
+function readString(node: SchemaNode, raw: string, spot: Spot): unknown {
+  const { path, surroundings } = spot;
+  const note = (message: string) => surroundings.note(`${toPathText(path)} ${message}`);
+  const reading = readText(node, raw, { ...surroundings, note });
+  if (reading.ok) return reading.value;
+  const seen = isDelicate(path) || raw === '' ? '' : `, got ${describe(raw)}`;
+  for (const mistake of reading.mistakes) report(spot, mistake.endsWith('.') ? mistake : `${mistake}${seen}.`);
+  return undefined;
+}
+
+function checkNumber(node: SchemaNode, value: number, spot: Spot): unknown {
+  if (!Number.isFinite(value)) return report(spot, `is ${value}, which JSON does not know.`);
+  const { minimum = -Infinity, maximum = Infinity } = node;
+  if (value >= minimum && value <= maximum) return value;
+  return report(spot, `must be ${value < minimum ? `at least ${minimum}` : `at most ${maximum}`}, got ${value}.`);
+}
+
+function readList(node: SchemaNode, list: readonly unknown[], spot: Spot): unknown {
+  if (list.length < (node.minItems ?? 0)) return report(spot, 'must not be empty.');
+  return list.map((item, index) => readBySchema(node.items ?? node, item, inside(spot, index)));
+}
+
+function readObject(node: SchemaNode, value: object, spot: Spot): unknown {
+  const missing = (node.required ?? []).filter((key) => !Object.hasOwn(value, key));
+  if (missing.length > 0) report(spot, `needs ${quoted(missing)}.`, 'key');
+  const names = node.propertyNames === undefined ? undefined : new RegExp(node.propertyNames.pattern);
+  const members = Object.entries(value).map(([key, member]) => {
+    const inner = inside(spot, key);
+    const known = childOf(node, key, member);
+    if (known === undefined) return [key, report(inner, unknownKey(node, key, spot.path), 'key')];
+    if (names?.test(key) === false) return [key, report(inner, `is not a name: use ${NAME_SAYS}.`, 'key')];
+    return [key, readBySchema(known, member, inner)];
+  });
+  return Object.fromEntries(members);
+}
+
+function childOf(node: SchemaNode, key: string, member: unknown): SchemaNode | undefined {
+  const { properties = {}, additionalProperties: others } = node;
+  if (Object.hasOwn(properties, key)) return properties[key];
+  if (others === false) return undefined;
+  // Free data stays free, and keeps its use, to the last leaf.
+  if (others === undefined) return node.use === 'runText' ? node : {};
+  // A name of one's own that lacks what it needs and is nearly a known one was meant to be that.
+  const isWhole = others.required?.every((need) => typeof member === 'object' && member !== null && need in member);
+  return isWhole === false && didYouMean(key, Object.keys(properties)) !== '' ? undefined : others;
+}
+
+function readEither(branches: readonly SchemaNode[], value: unknown, spot: Spot): unknown {
+  const fitting = branches.filter((branch) => accepts(branch, value));
+  const [only, ...others] = fitting;
+  if (only === undefined) return report(spot, wrongType({ anyOf: branches }, value, spot.path));
+  if (others.length === 0) return readBySchema(only, value, spot);
+  return readByKey(fitting, value as object, spot); // only maps come in several shapes
+}
+
+/** Shapes of maps are told apart by a key that only one of them requires. */
+function readByKey(branches: readonly SchemaNode[], value: object, spot: Spot): unknown {
+  const isShared = (key: string) => branches.every((branch) => branch.required?.includes(key));
+  const telling = branches.map((branch) => branch.required?.find((key) => !isShared(key)) ?? '');
+  const present = telling.filter((key) => Object.hasOwn(value, key));
+  if (present.length > 1) return report(spot, `has ${quoted(present)}; keep one of them.`, 'key');
+  const branch = branches.find((_, index) => telling[index] === present[0]);
+  if (branch !== undefined) return readBySchema(branch, value, spot);
+  const guesses = Object.keys(value).map((key) => didYouMean(key, telling));
+  return report(spot, `needs one of ${telling.join(', ')}.${guesses.find((guess) => guess !== '') ?? ''}`, 'key');
+}
+
+function checkSelector(selector: unknown, spot: Spot): void {
+  try {
+    compileSelector(selector as Selector); // what is no selector throws
+  } catch (error) {
+    if (!(error instanceof ToolcribError)) throw error;
+    report(spot, `does not select: ${error.message}`);
+  }
+}
+
+function accepts(node: SchemaNode, value: unknown): boolean {
+  switch (node.type) {
+    case undefined:
+      return true;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'integer':
+      return Number.isSafeInteger(value);
+    case 'number':
+      return Number.isFinite(value);
+    default:
+      return typeof value === node.type;
+  }
+}

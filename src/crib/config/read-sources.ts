@@ -1,0 +1,156 @@
+import { basename, dirname } from 'node:path';
+import { describe } from '../../core/known-keys.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { type ConfigText, type ReadText, readConfigText } from './config-text.ts';
+import { type ConfigProblem, toProblem } from './loaded-config.ts';
+import { type Mistake, type Path, toPathText } from './mistake.ts';
+import { findServers, toPastedServer } from './pasted-server.ts';
+import { inside, readBySchema, report, type Spot } from './read-by-schema.ts';
+import { readConfigFile } from './read-config-file.ts';
+import type { TextSurroundings } from './read-text.ts';
+import { NAME_PATTERN, NAME_SAYS } from './schema-node.ts';
+import type { McpFileSourceConfig, McpServer, McpSourceConfig, SourceConfig } from './source-config.ts';
+import { bundleNode, mcpNode, sourceNode } from './source-schema.ts';
+
+/** What the sources of a configuration are read against. */
+export interface SourceReading {
+  readonly text: ConfigText;
+  readonly surroundings: TextSurroundings;
+  /** How a file is shown. */
+  showFile(file: string): string;
+}
+
+/** The sources in order, without those that have problems. */
+export interface ReadSources {
+  readonly sources: Readonly<Record<string, SourceConfig>>;
+  readonly problems: readonly ConfigProblem[];
+  /** Reports of names that stand for two sources. */
+  readonly clashes: readonly string[];
+  /** Files of servers that were read. */
+  readonly files: readonly string[];
+}
+
+/** One source as it was found; `source` only counts if there are no mistakes. */
+interface Declared {
+  readonly name: string;
+  readonly path: Path;
+  readonly text: ConfigText;
+  readonly mistakes: readonly Mistake[];
+  readonly source?: SourceConfig;
+  /** True for a server of a file or of a pasted block. */
+  readonly isServer: boolean;
+}
+
+/** Reads `sources` and `mcpServers`, each entry on its own, so that one bad source never stops the others. */
+export async function readSources(written: object, pasted: object, reading: SourceReading): Promise<ReadSources> {
+  const { text, surroundings } = reading;
+  const own = Object.entries(written).map(([name, value]) => readSource(name, value, reading));
+  const files = own.flatMap(({ source }) => (source !== undefined && 'mcpFile' in source ? source.mcpFile : []));
+  const expanded = await Promise.all(own.map((declared) => expandFile(declared, reading)));
+  const inPlace = { ...surroundings, workspaceFolder: surroundings.folder };
+  const last = readServers(pasted, { path: ['mcpServers'], text, surroundings: inPlace, settings: {} });
+  const all = [...expanded.flat(), ...last];
+  const good = all.flatMap(({ name, source, mistakes }) =>
+    source === undefined || mistakes.length > 0 ? [] : [[name, source] as const],
+  );
+  return {
+    sources: Object.fromEntries(good),
+    problems: all.flatMap(({ name, mistakes, text: where }) => mistakes.map((one) => toProblem(name, one, where))),
+    clashes: findClashes(Object.keys(written), all),
+    files,
+  };
+}
+
+function findClashes(names: readonly string[], all: readonly Declared[]): readonly string[] {
+  const taken = new Set(names);
+  return all.flatMap(({ name, isServer, path, text }) => {
+    const isTaken = isServer && taken.has(name);
+    taken.add(name);
+    const message = `${describe(name)} is the name of a source already; rename one of them.`;
+    return isTaken ? [text.show({ path, at: 'key', message })] : [];
+  });
+}
+
+/** An entry of `sources` may also name a file of servers. */
+type Entry = Omit<Declared, 'source'> & { readonly source?: SourceConfig | McpFileSourceConfig };
+
+function readSource(name: string, value: unknown, { text, surroundings }: SourceReading): Entry {
+  const spot: Spot = { path: ['sources', name], surroundings, mistakes: [] };
+  const { path, mistakes } = spot;
+  const entry = { name, path, text, mistakes, isServer: false };
+  if (!new RegExp(NAME_PATTERN).test(name)) {
+    report(spot, `is not a name: use ${NAME_SAYS}.`, 'key');
+    return entry;
+  }
+  const source = readBySchema(sourceNode, value, spot) as SourceConfig | McpFileSourceConfig; // the schema says so, while there are no mistakes
+  if (mistakes.length > 0) return entry;
+  const { folder } = surroundings;
+  return { ...entry, source: 'mcp' in source ? { ...source, mcp: inFolder(source.mcp, folder) } : source };
+}
+
+async function expandFile(entry: Entry, { surroundings, showFile }: SourceReading): Promise<readonly Declared[]> {
+  const { source, ...rest } = entry;
+  if (source === undefined) return [rest];
+  if (!('mcpFile' in source)) return [{ ...rest, source }];
+  const { mcpFile, ...settings } = source;
+  const parsed = await parseServers(mcpFile, showFile(mcpFile));
+  if (typeof parsed === 'string') {
+    return [{ ...rest, mistakes: [{ path: [...entry.path, 'mcpFile'], at: 'value', message: parsed }] }];
+  }
+  const block = findServers(parsed.value);
+  if (block === undefined) surroundings.note(`${parsed.shownAs} holds no servers.`);
+  if (block === undefined) return [];
+  const home = dirname(mcpFile);
+  // .vscode/mcp.json and .cursor/mcp.json speak of the folder they stand in.
+  const folder = basename(home).startsWith('.') ? dirname(home) : home;
+  const inFile = { ...surroundings, folder, workspaceFolder: surroundings.folder };
+  return readServers(block.servers, { path: block.path, text: parsed, surroundings: inFile, settings });
+}
+
+async function parseServers(file: string, shownAs: string): Promise<ReadText | string> {
+  try {
+    return await readConfigText(await readConfigFile(file, shownAs), shownAs);
+  } catch (error) {
+    if (error instanceof ToolcribError) return error.message;
+    throw error;
+  }
+}
+
+interface ServerReading {
+  readonly path: Path;
+  readonly text: ConfigText;
+  readonly surroundings: TextSurroundings;
+  /** What the source that names the file says of all its servers. */
+  readonly settings: Omit<McpSourceConfig, 'mcp'>;
+}
+
+function readServers(servers: object, { path, text, surroundings, settings }: ServerReading): readonly Declared[] {
+  return Object.entries(servers).flatMap(([name, value]) => {
+    const spot: Spot = { path: [...path, name], surroundings, mistakes: [] };
+    const server = readServer(name, value, spot);
+    if (server === undefined && spot.mistakes.length === 0) return []; // it is switched off
+    const source = { ...settings, ...server } as McpSourceConfig; // there is a server, or there are mistakes
+    return [{ name, path: spot.path, text, mistakes: spot.mistakes, source, isServer: true }];
+  });
+}
+
+/** The server as a source; undefined for one that is switched off. */
+function readServer(name: string, value: unknown, spot: Spot): McpSourceConfig | undefined {
+  const { note, folder } = spot.surroundings;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return report(spot, `must be a map of a server, got ${describe(value)}.`);
+  }
+  const { server, bundle, isDisabled, unused } = toPastedServer(value);
+  if (isDisabled) return void note(`${toPathText(spot.path)} is disabled and left out.`);
+  // A name of digits would lose its place in the order.
+  if (!/^(?!\d+$)[^\p{Cc}]{1,64}$/u.test(name)) report(spot, 'is not a name that a source can have.', 'key');
+  if (unused.length > 0) note(`${toPathText(spot.path)}: not used here: ${unused.join(', ')}.`);
+  const mcp = inFolder(readBySchema(mcpNode, server, spot) as McpServer | undefined, folder); // the schema says so, while there are no mistakes
+  if (mcp === undefined) return undefined;
+  if (bundle === undefined) return { mcp };
+  return { mcp, bundle: readBySchema(bundleNode, bundle, inside(spot, 'bundle')) as string | false }; // likewise
+}
+
+function inFolder<Server extends McpServer | undefined>(server: Server, folder: string): Server {
+  return server !== undefined && 'command' in server ? { cwd: folder, ...server } : server;
+}

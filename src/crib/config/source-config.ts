@@ -1,0 +1,124 @@
+import type { Effects } from '../../core/tool-spec.ts';
+import type { SecretText } from '../../runtime/secrets/secret-template.ts';
+import type { PolicyConfig } from './config.ts';
+
+/** One text, or a list of them. */
+export type OneOrMany = string | readonly string[];
+
+/** What the owner of a configuration corrects about tools of a source. */
+export interface OverrideConfig {
+  readonly title?: string;
+  readonly description?: string;
+  readonly effects?: Effects;
+  readonly tags?: OneOrMany;
+  readonly category?: string;
+  readonly policy?: PolicyConfig;
+  /** Arguments that nobody sees or gives. */
+  readonly hiddenArguments?: OneOrMany;
+  /** Arguments that always have this value, and are hidden. */
+  readonly fixedArguments?: Readonly<Record<string, unknown>>;
+}
+
+/** What may be said about a source of any kind. */
+export interface SourceSettings {
+  /** The bundle its tools belong to: its own name if absent, none if `false`. */
+  readonly bundle?: string | false;
+  /** By glob over its tools' names. */
+  readonly overrides?: Readonly<Record<string, OverrideConfig>>;
+  readonly trust?: boolean;
+  /** Put before its tools' names with `_`; `""` for nothing. */
+  readonly prefix?: string;
+  /** The kinds its specs may carry. */
+  readonly kinds?: OneOrMany;
+  readonly include?: OneOrMany;
+  readonly exclude?: OneOrMany;
+  /** Defaults of the settings that reach its tools as `call.settings`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** What may be said about a source that connects. */
+export interface ConnectionSettings {
+  /** Who shares a connection and its state; all if absent. */
+  readonly share?: 'all' | 'profile' | 'caller' | 'conversation';
+  readonly initTimeoutMs?: number;
+  readonly refreshMs?: number;
+}
+
+/** An MCP server that runs as a child. */
+export interface McpChild {
+  readonly type?: 'stdio';
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, SecretText>>;
+  /** A file of `NAME=value` lines, read when the child starts. */
+  readonly envFile?: string;
+  /** The folder of the configuration if absent. */
+  readonly cwd?: string;
+}
+
+/** An MCP server that is reached by its address. */
+export interface McpRemote {
+  readonly type?: 'http' | 'sse';
+  readonly url: SecretText;
+  readonly headers?: Readonly<Record<string, SecretText>>;
+}
+
+/** How an MCP server is reached. */
+export type McpServer = McpChild | McpRemote;
+
+/** An MCP server as a source. */
+export interface McpSourceConfig extends SourceSettings, ConnectionSettings {
+  readonly mcp: McpServer;
+}
+/** Spec files and folders of them. */
+export interface FilesSourceConfig extends SourceSettings {
+  readonly files: OneOrMany;
+}
+/** Folders of modules that export tools. */
+export interface ModulesSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
+  readonly modules: OneOrMany;
+}
+/** Installed packages that bring tools: all, none, or these. */
+export interface PackagesSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
+  readonly packages: boolean | readonly string[];
+}
+/** Python files and folders of them. */
+export interface PythonSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
+  readonly python: OneOrMany;
+}
+/** The operations of an OpenAPI document: a file or an address. */
+export interface OpenApiSourceConfig extends SourceSettings, Omit<ConnectionSettings, 'share'> {
+  readonly openapi: string;
+  readonly baseUrl?: string;
+  readonly headers?: Readonly<Record<string, SecretText>>;
+}
+/** A list of specs at an address. */
+export interface HttpSourceConfig extends SourceSettings, Omit<ConnectionSettings, 'share'> {
+  readonly http: SecretText;
+  readonly headers?: Readonly<Record<string, SecretText>>;
+}
+/** Specs kept in the store. */
+export interface DatabaseSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'refreshMs'> {
+  readonly database: boolean;
+}
+/** A source of your own: a module or package that exports one. */
+export interface CustomSourceConfig extends SourceSettings, ConnectionSettings {
+  readonly module: string;
+  readonly options?: Readonly<Record<string, unknown>>;
+}
+/** A file of MCP servers, each of which becomes a source; what is said here holds for all of them. */
+export interface McpFileSourceConfig extends SourceSettings, ConnectionSettings {
+  readonly mcpFile: string;
+}
+
+/** A source as it is read: told apart by the one key that names its kind. */
+export type SourceConfig =
+  | McpSourceConfig
+  | FilesSourceConfig
+  | ModulesSourceConfig
+  | PackagesSourceConfig
+  | PythonSourceConfig
+  | OpenApiSourceConfig
+  | HttpSourceConfig
+  | DatabaseSourceConfig
+  | CustomSourceConfig;

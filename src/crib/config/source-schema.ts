@@ -1,0 +1,196 @@
+import { effectsNode, names, policyNode } from './policy-schema.ts';
+import {
+  address,
+  anything,
+  choice,
+  either,
+  flag,
+  list,
+  mapOf,
+  NAME_PATTERN,
+  NAME_SAYS,
+  object,
+  oneOrMany,
+  type SchemaNode,
+  text,
+  whole,
+} from './schema-node.ts';
+import type {
+  ConnectionSettings,
+  CustomSourceConfig,
+  DatabaseSourceConfig,
+  FilesSourceConfig,
+  HttpSourceConfig,
+  McpChild,
+  McpFileSourceConfig,
+  McpRemote,
+  McpSourceConfig,
+  ModulesSourceConfig,
+  OpenApiSourceConfig,
+  OverrideConfig,
+  PackagesSourceConfig,
+  PythonSourceConfig,
+  SourceSettings,
+} from './source-config.ts';
+
+const override = object<OverrideConfig>('What is corrected about the tools that match.', {
+  title: text('A title.'),
+  description: text('A description.'),
+  effects: effectsNode,
+  tags: names('Tags.'),
+  category: text('A category.'),
+  policy: policyNode,
+  hiddenArguments: names('Arguments that nobody sees or gives.'),
+  fixedArguments: mapOf(anything('The value.'), 'Arguments that always have this value, and are hidden.'),
+});
+
+/** What the owner corrects about the tools of a source. */
+export const overridesNode = mapOf(override, "Corrections, by glob over its tools' names.");
+
+/** The bundle of a source. */
+export const bundleNode = either(
+  'The bundle its tools belong to: its own name if absent, none if false.',
+  text('A bundle.', { pattern: NAME_PATTERN, says: NAME_SAYS }),
+  { type: 'boolean', enum: [false] },
+);
+
+const settings: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
+  bundle: bundleNode,
+  overrides: overridesNode,
+  trust: flag('Lets what it says about effects, policy, tags and category stand; else it can only raise caution.'),
+  prefix: {
+    type: 'string',
+    description: 'Put before its tools\' names with "_"; "" for nothing.',
+    pattern: '^([A-Za-z_][A-Za-z0-9_-]{0,40})?$',
+    says: 'letters, digits, "_" and "-", starting with a letter or "_", or ""',
+  },
+  kinds: names('The kinds of run its specs may carry.'),
+  include: names('Only these of its tools; for OpenAPI also "GET /pets*".'),
+  exclude: names('None of these of its tools.'),
+  settings: mapOf(anything('The value.'), 'Defaults of the settings that reach its tools as call.settings.'),
+};
+
+const share = choice(
+  ['all', 'profile', 'caller', 'conversation'],
+  'Who shares a connection and its state; default all.',
+);
+const initTimeoutMs = whole('How long it may take to start.');
+const refreshMs = whole('How often its list is read again.');
+const connection: Readonly<Record<keyof ConnectionSettings, SchemaNode>> = { share, initTimeoutMs, refreshMs };
+/** Headers that may hold secrets. */
+export const headersNode = mapOf(
+  text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+  'HTTP headers.',
+);
+const paths = (description: string) => oneOrMany(text('A path.', { use: 'path' }), description);
+
+/** A server that runs as a child. */
+const mcpChild = object<McpChild>(
+  'A server that runs as a child.',
+  {
+    type: choice(['stdio'], 'stdio'),
+    command: text('The program.', { use: 'command' }),
+    args: list({ type: 'string' }, 'Its arguments; no shell reads them. Secrets go into env.'),
+    env: mapOf(
+      text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+      'Added to the few variables that a child gets.',
+    ),
+    envFile: text('A file of NAME=value lines.', { use: 'path' }),
+    cwd: text("Where it runs; default this file's folder.", { use: 'path' }),
+  },
+  ['command'],
+);
+
+const mcpRemote = object<McpRemote>(
+  'A server that is reached by its address.',
+  {
+    type: choice(['http', 'sse'], 'How it is spoken to; found out if absent.'),
+    url: address('The address of the server.', { use: 'secretUrl' }),
+    headers: headersNode,
+  },
+  ['url'],
+);
+
+/** How an MCP server is reached. */
+export const mcpNode = either('An MCP server.', mcpChild, mcpRemote);
+
+/** One source; the key that names its kind tells which. */
+export const sourceNode = either(
+  'Where tools come from.',
+  object<McpSourceConfig>('An MCP server.', { mcp: mcpNode, ...settings, ...connection }, ['mcp']),
+  object<FilesSourceConfig>(
+    'Spec files.',
+    { files: paths('*.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched.'), ...settings },
+    ['files'],
+  ),
+  object<ModulesSourceConfig>(
+    'Modules.',
+    { modules: paths('Modules that export tools or bundles; files or folders.'), ...settings, initTimeoutMs },
+    ['modules'],
+  ),
+  object<PackagesSourceConfig>(
+    'Installed packages.',
+    {
+      packages: either(
+        'Installed packages with a "toolcrib" field: all, none, or these.',
+        flag('All, or none.'),
+        list(text('A package.'), 'These.'),
+      ),
+      ...settings,
+      initTimeoutMs,
+    },
+    ['packages'],
+  ),
+  object<PythonSourceConfig>(
+    'Python functions.',
+    { python: paths('Python files or folders of them.'), ...settings, initTimeoutMs },
+    ['python'],
+  ),
+  object<OpenApiSourceConfig>(
+    'A REST API.',
+    {
+      openapi: text('An OpenAPI document: a path or an address.', { use: 'pathOrUrl' }),
+      baseUrl: address('Where the API is, if the document does not say.'),
+      headers: headersNode,
+      ...settings,
+      initTimeoutMs,
+      refreshMs,
+    },
+    ['openapi'],
+  ),
+  object<HttpSourceConfig>(
+    'Specs at an address.',
+    {
+      http: address('The address of a list of specs.', { use: 'secretUrl' }),
+      headers: headersNode,
+      ...settings,
+      initTimeoutMs,
+      refreshMs,
+    },
+    ['http'],
+  ),
+  object<DatabaseSourceConfig>(
+    'Specs in the store.',
+    { database: flag('Specs kept in the store.'), ...settings, refreshMs },
+    ['database'],
+  ),
+  object<CustomSourceConfig>(
+    'A source of your own.',
+    {
+      module: text('A module or package that exports a source.', { use: 'module' }),
+      options: mapOf(anything('The value.'), 'Handed to the source.'),
+      ...settings,
+      ...connection,
+    },
+    ['module'],
+  ),
+  object<McpFileSourceConfig>(
+    'A file of MCP servers.',
+    {
+      mcpFile: text('An mcp.json or a YAML map of servers; each becomes a source of its own name.', { use: 'path' }),
+      ...settings,
+      ...connection,
+    },
+    ['mcpFile'],
+  ),
+);

@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+
+/** Where secrets are looked for. */
+export interface SecretSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Relative files and commands start here. */
+  readonly folder: string;
+  /** How long a command may take; 30 s if absent. */
+  readonly commandMs?: number;
+}
+
+/** What was found, or why nothing was; the reason never holds what was read. */
+export type SecretReading =
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly reason: string };
+
+const MAX_BYTES = 65_536;
+const COMMAND_MS = 30_000;
+const IS_WINDOWS = process.platform === 'win32';
+
+/** A secret in an environment variable. */
+export function readSecretVariable(name: string, { env }: SecretSurroundings): SecretReading {
+  const value = Object.hasOwn(env, name) ? env[name] : undefined;
+  return value === undefined || value === '' ? failed('it is not set') : found(value);
+}
+
+/** A secret in a file of its own; one newline at its end is dropped. */
+export async function readSecretFile(file: string, { folder }: SecretSurroundings): Promise<SecretReading> {
+  let handle: FileHandle | undefined;
+  try {
+    // Not waiting: a pipe in place of the file would otherwise hold whoever asks.
+    handle = await open(resolve(folder, file), constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await handle.stat()).isFile()) return failed('it is not a file');
+    const buffer = Buffer.alloc(MAX_BYTES + 1);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < buffer.length; length += read) {
+      read = (await handle.read(buffer, length, buffer.length - length, null)).bytesRead;
+    }
+    return length > MAX_BYTES ? failed(TOO_LONG) : found(buffer.toString('utf8', 0, length));
+  } catch (error) {
+    return failed(`it cannot be read (${codeOf(error)})`);
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Runs an argument vector, never a shell. It has the whole environment: programs that keep secrets need their own settings. */
+export async function readSecretCommand(
+  command: readonly string[],
+  { env, folder, commandMs = COMMAND_MS }: SecretSurroundings,
+): Promise<SecretReading> {
+  const [program = '', ...args] = command;
+  if (program === '' || command.some((argument) => argument.includes('\0'))) return failed('it is no command');
+  // What it says on stderr may repeat the secret, so nobody reads it. Its own group, so that all of it can be ended.
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'], detached: !IS_WINDOWS });
+  let stopped: string | undefined;
+  const stop = (reason: string) => {
+    stopped ??= reason;
+    endGroup(child);
+    child.stdout.destroy();
+  };
+  const stopWithUs = () => stop('the process ended');
+  const timer = setTimeout(() => stop(`it took longer than ${commandMs} ms`), commandMs);
+  process.once('exit', stopWithUs);
+  try {
+    const output = collect(child.stdout, () => stop(TOO_LONG));
+    const [code, signal] = await once(child, 'close');
+    if (stopped !== undefined) return failed(stopped);
+    if (code === 0) return found(output().toString('utf8'));
+    return failed(`it ended with ${signal ?? `exit code ${code}`}; run it by hand to see why`);
+  } catch (error) {
+    return failed(`it cannot be started (${codeOf(error)})`);
+  } finally {
+    clearTimeout(timer);
+    process.off('exit', stopWithUs);
+  }
+}
+
+function collect(stream: Readable, onTooLong: () => void): () => Buffer {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > MAX_BYTES) onTooLong();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks);
+}
+
+const TOO_LONG = `it is longer than ${MAX_BYTES} bytes`;
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (IS_WINDOWS) child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH') throw error; // gone already is what was wanted
+  }
+}
+
+function found(text: string): SecretReading {
+  const value = text.replace(/\r?\n$/, '');
+  if (value === '') return failed('it is empty');
+  return value.includes('\0') ? failed('it is not text') : { ok: true, value };
+}
+
+function failed(reason: string): SecretReading {
+  return { ok: false, reason };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}

@@ -1,0 +1,96 @@
+/** A text with secrets in it, as plain data that names them: `Bearer ${secret:github}`. */
+export interface SecretTemplate {
+  readonly secretTemplate: readonly SecretTemplatePart[];
+}
+
+/** A piece of text, or the name of a secret. */
+export type SecretTemplatePart = string | { readonly secret: string };
+
+/** A text, or one with secrets that are filled in at the moment of use. */
+export type SecretText = string | SecretTemplate;
+
+/** A piece of text, or what stood between `${` and `}`. */
+export type TextPiece = string | { readonly reference: string };
+
+// Alternatives in this order: an escape, a reference, an opening that is never closed.
+const REFERENCES = /\$\$\{|\$\{([^}]*)\}|\$\{/g;
+
+/** Splits a text at its `${...}`; `$${` is a plain `${`. Undefined if a `${` is never closed. */
+export function splitReferences(text: string): readonly TextPiece[] | undefined {
+  if (!text.includes('${')) return [text];
+  const pieces: TextPiece[] = [];
+  let plain = '';
+  let end = 0;
+  for (const match of text.matchAll(REFERENCES)) {
+    plain += text.slice(end, match.index);
+    end = match.index + match[0].length;
+    if (match[0] === '$${') {
+      plain += '${';
+      continue;
+    }
+    if (match[1] === undefined) return undefined;
+    if (plain !== '') pieces.push(plain);
+    plain = '';
+    pieces.push({ reference: match[1] });
+  }
+  plain += text.slice(end);
+  if (plain !== '') pieces.push(plain);
+  return pieces;
+}
+
+const SECRET = /^secret:(.*)$/s;
+
+/** The name of the secret that a reference names, if it names one. */
+export function secretNameOf(reference: string): string | undefined {
+  return SECRET.exec(reference)?.[1]?.trim();
+}
+
+/** Reads the `${secret:NAME}` of a text that may carry secrets; `$${` is a plain `${`, other references stay as they are. */
+export function toSecretText(text: string): SecretText {
+  const pieces = splitReferences(text);
+  if (pieces === undefined) return text;
+  return joinSecretText(
+    pieces.map((piece) => {
+      if (typeof piece === 'string') return piece;
+      const secret = secretNameOf(piece.reference);
+      return secret === undefined ? `\${${piece.reference}}` : { secret };
+    }),
+  );
+}
+
+/** A text if the parts hold no secret, else a template of them. */
+export function joinSecretText(parts: readonly SecretTemplatePart[]): SecretText {
+  const joined: SecretTemplatePart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part !== 'string') joined.push(Object.freeze({ secret: part.secret }));
+    else if (typeof last === 'string') joined[joined.length - 1] = last + part;
+    else if (part !== '') joined.push(part);
+  }
+  if (joined.every((part) => typeof part === 'string')) return joined.join('');
+  return Object.freeze({ secretTemplate: Object.freeze(joined) });
+}
+
+/** True for a template, also for one that was copied as data. */
+export function isSecretTemplate(value: unknown): value is SecretTemplate {
+  if (typeof value !== 'object' || value === null || !('secretTemplate' in value)) return false;
+  const parts: unknown = value.secretTemplate;
+  return Array.isArray(parts) && parts.every(isPart);
+}
+
+function isPart(part: unknown): part is SecretTemplatePart {
+  if (typeof part === 'string') return true;
+  return typeof part === 'object' && part !== null && 'secret' in part && typeof part.secret === 'string';
+}
+
+/** The names of the secrets in a text. */
+export function secretsIn(text: SecretText): readonly string[] {
+  if (typeof text === 'string') return [];
+  return text.secretTemplate.flatMap((part) => (typeof part === 'string' ? [] : part.secret));
+}
+
+/** The host of an address, parts of which may be secret. */
+export function hostOf(url: SecretText): string {
+  const parts = typeof url === 'string' ? [url] : url.secretTemplate;
+  return URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''))?.hostname ?? '';
+}

@@ -1,0 +1,114 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are variables written
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { Config, ProfileConfig, WrittenConfig } from '../../src/crib/config/config.ts';
+import { configNode } from '../../src/crib/config/config-schema.ts';
+import { emitSchema } from '../../src/crib/config/emit-schema.ts';
+import { object, type SchemaNode, text } from '../../src/crib/config/schema-node.ts';
+import { sourceNode } from '../../src/crib/config/source-schema.ts';
+import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const check = createSchemas().parser(emitSchema());
+const issuesOf = async (value: unknown) => {
+  const parsed = await check(value);
+  return parsed.ok ? [] : parsed.issues.map((issue) => issue.path);
+};
+
+describe('the schema for editors', () => {
+  it('is current; if not: node src/crib/config/emit-schema.ts && npx biome format --write schema', () => {
+    const file = readFileSync(join(ROOT, 'schema/toolcrib.schema.json'), 'utf8');
+    expect(JSON.parse(file)).toEqual(emitSchema());
+  });
+
+  it('accepts the example of the contract as it is written', async () => {
+    const example = parse(readFileSync(join(import.meta.dirname, 'fixtures/contract.yaml'), 'utf8'));
+    expect(await issuesOf(example)).toEqual([]);
+  });
+
+  it('accepts a variable wherever a single value stands, and an empty section', async () => {
+    expect(
+      await issuesOf({
+        server: { port: '${PORT:-2742}' },
+        access: { keys: '${KEYS}' },
+        profiles: { a: { expose: '${EXPOSE}' } },
+        bundles: null,
+        sources: null,
+      }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown key', { profils: {} }],
+    ['a port that is a word', { server: { port: 'http' } }],
+    ['a source of no kind', { sources: { a: { bundle: 'b' } } }],
+    ['an unknown mode', { extensions: { approval: { mode: 'sometimes' } } }],
+    ['an extension without a module', { extensions: { mine: { priority: 600 } } }],
+    ['an empty entry of a list', { profiles: { a: { include: [null] } } }],
+  ])('refuses %s', async (_, value) => {
+    expect(await issuesOf(value)).not.toEqual([]);
+  });
+
+  it('describes every key', () => {
+    expect(undescribed(configNode, '')).toEqual([]);
+  });
+
+  it('says nothing about how values are read', () => {
+    expect(JSON.stringify(emitSchema())).not.toMatch(/"(use|says)":/);
+  });
+});
+
+describe('schema and types agree', () => {
+  it('in the keys of every object, or the compiler complains', () => {
+    interface Pair {
+      readonly a: string;
+      readonly b?: string;
+    }
+    const node = text('');
+    object<Pair>('', { a: node, b: node });
+    // @ts-expect-error a key of the interface that the schema lacks
+    object<Pair>('', { a: node });
+    // @ts-expect-error a key of the schema that the interface lacks
+    object<Pair>('', { a: node, b: node, c: node });
+    // @ts-expect-error a required key that does not exist
+    object<Pair>('', { a: node, b: node }, ['c']);
+    expect(node.type).toBe('string');
+  });
+
+  it('in the sections of a configuration', () => {
+    const keys: Readonly<Record<keyof WrittenConfig, true>> = {
+      ...{ $schema: true, defaultProfile: true, sources: true, mcpServers: true, tools: true, bundles: true },
+      ...{ profiles: true, secrets: true, services: true, extensions: true, executors: true, results: true },
+      ...{ access: true, store: true, server: true, retrieval: true, onDuplicate: true },
+    };
+    expect(Object.keys(configNode.properties ?? {}).sort()).toEqual(Object.keys(keys).sort());
+  });
+
+  it('in the kinds of sources', () => {
+    const kinds = (sourceNode.anyOf ?? []).flatMap((branch) => branch.required ?? []);
+    expect(kinds).toEqual([
+      ...['mcp', 'files', 'modules', 'packages', 'python', 'openapi', 'http', 'database', 'module', 'mcpFile'],
+    ]);
+  });
+
+  it('so that what is read can be used as what it is', () => {
+    const profile: ProfileConfig = { include: ['add'], rules: [{ tools: 'pay', when: {}, otherwise: 'deny' }] };
+    const config: Config = { sources: { a: { files: './tools' } }, profiles: { profile } };
+    // @ts-expect-error servers of a pasted block are sources once they are read
+    config.mcpServers;
+    expect(config.profiles).toEqual({ profile });
+  });
+});
+
+function undescribed(node: SchemaNode, path: string): readonly string[] {
+  const keys = Object.entries(node.properties ?? {});
+  const silent = keys.filter(([, child]) => child.description === undefined).map(([key]) => `${path}/${key}`);
+  const inner = [...(node.anyOf ?? []), node.items, node.additionalProperties || undefined];
+  return [
+    ...silent,
+    ...keys.flatMap(([key, child]) => undescribed(child, `${path}/${key}`)),
+    ...inner.flatMap((child) => (child === undefined ? [] : undescribed(child, `${path}/*`))),
+  ];
+}
