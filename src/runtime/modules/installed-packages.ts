@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+
+/** A package that a project has installed, and its package.json as it stands there. */
+export interface InstalledPackage {
+  readonly name: string;
+  readonly folder: string;
+  readonly manifest: string;
+}
+
+const DEPENDENCIES = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
+
+/** The packages that the project of a folder depends on, in the order of their names. Reads their package.json and nothing else. */
+export function installedPackages(folder: string): readonly InstalledPackage[] {
+  const project = ancestorsOf(folder).find(isProject) ?? folder;
+  const manifest = join(project, 'package.json');
+  const shelves = nodeModulesOf(project);
+  const names = existsSync(manifest) ? dependenciesIn(manifest) : shelves.slice(0, 1).flatMap(namesOn);
+  return [...new Set(names)].sort().flatMap((name) => findOn(shelves, name) ?? []);
+}
+
+/** The package of this name as a file in `folder` would find it. */
+export function findPackage(name: string, folder: string): InstalledPackage | undefined {
+  return findOn(nodeModulesOf(folder), name);
+}
+
+/** A package.json as a record. Throws where it is none. */
+export function readManifest(path: string, text: string): Readonly<Record<string, unknown>> {
+  try {
+    const manifest: unknown = JSON.parse(text);
+    if (isRecord(manifest)) return manifest;
+  } catch (cause) {
+    throw new ToolcribError('invalid_file', `${path} is not JSON: ${messageOf(cause)}`, { cause });
+  }
+  throw new ToolcribError('invalid_file', `${path} holds no object`);
+}
+
+/** True for an object that is no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function ancestorsOf(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...ancestorsOf(parent)];
+}
+
+function isProject(folder: string): boolean {
+  return existsSync(join(folder, 'package.json')) || existsSync(join(folder, 'node_modules'));
+}
+
+function nodeModulesOf(folder: string): readonly string[] {
+  return ancestorsOf(folder)
+    .map((ancestor) => join(ancestor, 'node_modules'))
+    .filter((shelf) => existsSync(shelf));
+}
+
+function dependenciesIn(path: string): readonly string[] {
+  const manifest = readManifest(path, readFileSync(path, 'utf8'));
+  return DEPENDENCIES.flatMap((key) => {
+    const dependencies = manifest[key];
+    return isRecord(dependencies) ? Object.keys(dependencies) : [];
+  });
+}
+
+function namesOn(shelf: string): readonly string[] {
+  return readdirSync(shelf).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(shelf, name)).map((inner) => `${name}/${inner}`) : [name],
+  );
+}
+
+function findOn(shelves: readonly string[], name: string): InstalledPackage | undefined {
+  for (const shelf of shelves) {
+    const folder = join(shelf, name);
+    try {
+      return { name, folder, manifest: readFileSync(join(folder, 'package.json'), 'utf8') };
+    } catch {
+      // Not on this shelf. One that cannot be read could not be imported either.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import { realpath } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import type { Clock } from '../../core/ports.ts';
+import { messageOf } from '../../core/tool-error.ts';
+import { importFailure } from './import-failure.ts';
+import { hashFile, importModule } from './import-module.ts';
+import { type ModuleExport, readExports } from './module-exports.ts';
+import { createModuleProbe } from './module-probe.ts';
+
+/** What a file exported when it could last be imported; the same object while its text is the same. */
+interface LoadedModule {
+  readonly version: string;
+  readonly exports: readonly ModuleExport[];
+}
+
+/** Modules as they were last read. */
+export interface ModuleLoader {
+  /** Reads a module again if its text or its factories changed. One that fails stays what it was. */
+  load(file: string, factories: readonly string[]): Promise<LoadAttempt>;
+  /** Forgets every module but these. */
+  keep(files: ReadonlySet<string>): void;
+}
+
+/** The module as it could last be imported, if ever, and why it cannot be by now. */
+interface LoadAttempt {
+  readonly good: LoadedModule | undefined;
+  readonly failure?: string;
+  /** The version that can only fail: it is not tried again. */
+  readonly hopeless?: string;
+}
+
+export interface ModuleLoaderOptions {
+  /** How long one module may take to be imported, its factories included. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** How long a module may take where nobody says. */
+export const IMPORT_TIMEOUT_MS = 10_000;
+
+/** Each text of a module is tried in a worker once, so that one that throws, exits or never ends costs only itself; then it is imported here. */
+export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
+  const { signal } = options;
+  const probe = createModuleProbe(options);
+  const attempts = new Map<string, Promise<LoadAttempt>>();
+  let importing: Promise<unknown> = Promise.resolve();
+
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = importing.then(work);
+    importing = next.catch(() => {}); // whoever waits for it is told
+    return next;
+  };
+
+  const attempt = async (file: string, factories: readonly string[], last: LoadAttempt): Promise<LoadAttempt> => {
+    const { good, hopeless } = last;
+    const hash = await hashFile(file);
+    const version = [hash, ...factories].join();
+    if (good?.version === version) return { good };
+    if (hopeless === version || signal.aborted) return last;
+    const url = pathToFileURL(await realpath(file)).href;
+    const verdict = await probe.probe({ url, factories });
+    if (signal.aborted) return last;
+    if ((await hashFile(file)) !== hash) return attempt(file, factories, last); // what was tried is not what would be imported
+    if (!verdict.ok) return { good, failure: verdict.reason, ...(verdict.isFinal && { hopeless: version }) };
+    const read = async () => readExports(await importModule(file, hash), factories);
+    try {
+      return { good: { version, exports: await inTurn(() => withinTime(read(), options)) } };
+    } catch (cause) {
+      return { good, failure: importFailure(cause, url), hopeless: version };
+    }
+  };
+
+  return {
+    load(file, factories) {
+      const next = (attempts.get(file) ?? Promise.resolve({ good: undefined })).then(
+        ({ good, hopeless }: LoadAttempt) =>
+          attempt(file, factories, { good, ...(hopeless !== undefined && { hopeless }) }).catch((cause) => ({
+            good,
+            failure: `it cannot be read: ${messageOf(cause)}`,
+          })),
+      );
+      attempts.set(file, next); // one after the other, so that each version is tried once
+      return next;
+    },
+    keep(files) {
+      for (const file of attempts.keys()) if (!files.has(file)) attempts.delete(file);
+    },
+  };
+}
+
+async function withinTime<T>(work: Promise<T>, { timeoutMs, clock }: ModuleLoaderOptions): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const stopTimer = clock.setTimer(timeoutMs, () => late.reject(new Error(`it did not end within ${timeoutMs} ms`)));
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    stopTimer();
+  }
+}

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import { importFailure } from './import-failure.ts';
+import { readExports } from './module-exports.ts';
+import type { ProbeMessage, ProbeRequest } from './module-probe-worker.ts';
+
+/** Imports whatever it is sent and says how that went. Runs in a thread of its own, which may be ended at any moment. */
+function serve(port: MessagePort): void {
+  const say = (message: ProbeMessage) => port.postMessage(message);
+  const exit = process.exit.bind(process);
+  process.exit = (code) => {
+    say({ kind: 'exited', code: String(code ?? process.exitCode ?? 0) });
+    return exit(code);
+  };
+  port.on('message', (request: ProbeRequest) => {
+    port.unref(); // an import that waits for nothing but itself ends the thread instead of hanging it
+    tryOut(request).then((message) => {
+      port.ref();
+      say(message);
+    });
+  });
+  say({ kind: 'ready' });
+}
+
+async function tryOut({ url, factories }: ProbeRequest): Promise<ProbeMessage> {
+  try {
+    await readExports(await import(url), factories);
+    await new Promise(setImmediate); // promises that were rejected and left alone come to light
+    return { kind: 'passed' };
+  } catch (cause) {
+    return { kind: 'failed', reason: importFailure(cause, url, (path) => readFileSync(path, 'utf8')) };
+  }
+}
+
+if (parentPort !== null) serve(parentPort);

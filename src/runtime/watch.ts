@@ -1,0 +1,112 @@
+import { type FSWatcher, statSync, watch } from 'node:fs';
+import { basename } from 'node:path';
+import { messageOf } from '../core/tool-error.ts';
+
+/** Listens to a changing set of folders, each without those below it. Keeps no process alive. */
+export interface FolderWatch {
+  /** Listens to a folder from now on. Say it before reading the folder, so that nothing falls in between. */
+  listen(folder: string): void;
+  /** Stops listening to all others. */
+  keepOnly(folders: ReadonlySet<string>): void;
+  close(): void;
+}
+
+export interface FolderWatchOptions {
+  /** Something changed in one of the folders; changes that come together are told once. */
+  onChange(): void;
+  warn(message: string): void;
+}
+
+/** Editors write a file in several steps: a change is told when nothing more has come for `QUIET_MS`, or after `LONGEST_MS`. */
+const QUIET_MS = 15;
+const LONGEST_MS = 60;
+
+/** How often to look where the system cannot tell. */
+const POLL_MS = 2000;
+
+interface Listening {
+  readonly watcher: FSWatcher;
+  readonly identity: string;
+}
+
+/** Starts listening to nothing; which folders, `listen` says. */
+export function createFolderWatch({ onChange, warn }: FolderWatchOptions): FolderWatch {
+  const listening = new Map<string, Listening>();
+  const polled = new Set<string>();
+  const burst = createBurst(onChange);
+  let poll: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  const stop = (folder: string): void => {
+    listening.get(folder)?.watcher.close();
+    listening.delete(folder);
+    polled.delete(folder);
+  };
+  const start = (folder: string): void => {
+    const watcher = watch(folder, { persistent: false }, (event, file) => {
+      // A folder that is removed or replaced says its own name; from then on its watcher is deaf.
+      if (event === 'rename' && file === basename(folder)) stop(folder);
+      burst.add();
+    });
+    watcher.on('error', () => {
+      stop(folder);
+      burst.add();
+    });
+    listening.set(folder, { watcher, identity: identityOf(folder) });
+  };
+  const pollInstead = (folder: string, cause: unknown): void => {
+    if (polled.has(folder)) return;
+    polled.add(folder);
+    warn(`${folder} cannot be watched, so it is looked at every ${POLL_MS} ms: ${messageOf(cause)}.`);
+    poll ??= setInterval(() => polled.size > 0 && onChange(), POLL_MS).unref();
+  };
+
+  return {
+    listen(folder) {
+      try {
+        if (isClosed || listening.get(folder)?.identity === identityOf(folder)) return;
+        stop(folder);
+        start(folder);
+      } catch (cause) {
+        if (!isGone(cause)) pollInstead(folder, cause);
+      }
+    },
+    keepOnly(folders) {
+      for (const folder of [...listening.keys(), ...polled]) if (!folders.has(folder)) stop(folder);
+    },
+    close() {
+      isClosed = true;
+      burst.stop();
+      clearInterval(poll);
+      for (const folder of [...listening.keys()]) stop(folder);
+    },
+  };
+}
+
+function createBurst(onEnd: () => void): { add(): void; stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let begin = 0;
+  const end = () => {
+    timer = undefined;
+    onEnd();
+  };
+  return {
+    add() {
+      const now = performance.now();
+      if (timer === undefined) begin = now;
+      clearTimeout(timer);
+      timer = setTimeout(end, Math.max(0, Math.min(QUIET_MS, begin + LONGEST_MS - now))).unref();
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Tells a folder from another one that took its place; the number alone is given again soon. */
+function identityOf(folder: string): string {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
+}
+
+function isGone(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR');
+}

@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { Source } from '../core/source.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import { IMPORT_TIMEOUT_MS } from '../runtime/modules/module-loader.ts';
+import { createModuleReading, type ModuleToRead } from '../runtime/modules/module-reading.ts';
+import { scanModules } from '../runtime/modules/scan-modules.ts';
+import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
+
+/** Where to look for modules that export tools. */
+export interface ModulesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
+  /** A folder, searched with the folders below it, or one file. */
+  readonly path: string;
+  /** Whether edits are noticed as they happen; true if absent. */
+  readonly watch?: boolean;
+  /** How long one module may take to be imported. */
+  readonly importTimeoutMs?: number;
+}
+
+const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'watch', 'importTimeoutMs'] as const;
+
+/** Exports that are called if they are functions. */
+const FACTORIES = ['default', 'tools'];
+
+/**
+ * Tools and bundles that modules of a folder export: results of `defineTool` and `defineBundle`, lists of them, plain
+ * objects with name, description, input and execute, and functions named `default` or `tools` that return any of these.
+ * Its code runs in this process, so it is trusted unless told otherwise. Each text of a module is imported twice: tried in
+ * a worker, then here. A changed module is read anew, what it imports is not.
+ */
+export function modules(given: ModulesOptions): Source {
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, ...options } = readOptions<ModulesOptions>(given, KEYS, 'modules()');
+  const { path: _path, watch = true, ...rest } = options;
+  if (typeof options.path !== 'string') {
+    throw new ToolcribError('invalid_option', `modules() takes a path, got ${describe(options.path)}.`);
+  }
+  const path = resolve(options.path);
+  return {
+    trust: true,
+    ...rest,
+    async start(context) {
+      const { clock } = context;
+      const closing = new AbortController();
+      const signal = AbortSignal.any([context.signal, closing.signal]);
+      const warn = (message: string): void => {
+        if (!signal.aborted) context.warn(`${rest.name}: ${message}`);
+      };
+      const onChange = () => void reading.readAll().catch(() => {}); // the status tells
+      const watching = watch ? createFolderWatch({ onChange, warn }) : undefined;
+      signal.addEventListener('abort', () => watching?.close());
+      const find = () => findModules(path, { watching, warn, signal });
+      const reading = createModuleReading({ source: rest.name, importTimeoutMs, clock, signal, warn, find });
+      return { ...(await reading.start()), close: async () => closing.abort() };
+    },
+  };
+}
+
+interface Finding {
+  readonly watching: FolderWatch | undefined;
+  readonly signal: AbortSignal;
+  warn(message: string): void;
+}
+
+async function findModules(path: string, { watching, signal, warn }: Finding): Promise<readonly ModuleToRead[]> {
+  const folders = new Set<string>();
+  const onFolder = (folder: string): void => {
+    if (signal.aborted) return;
+    folders.add(folder);
+    watching?.listen(folder);
+  };
+  try {
+    const files = await scanModules(path, { onFolder, warn });
+    return files.map((file) => ({
+      file,
+      label: file,
+      factories: FACTORIES,
+      parts: [{ place: file, choose: (exports) => exports }],
+    }));
+  } catch (cause) {
+    onFolder(nearestFolder(path)); // to see it come, or come back
+    throw cause;
+  } finally {
+    watching?.keepOnly(folders);
+  }
+}
+
+function nearestFolder(path: string): string {
+  const parent = dirname(path);
+  return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
+}

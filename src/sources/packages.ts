@@ -1,0 +1,92 @@
+import { resolve } from 'node:path';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { Source } from '../core/source.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { type InstalledPackage, installedPackages } from '../runtime/modules/installed-packages.ts';
+import { chooseExport, isToolLike, type ModuleExport } from '../runtime/modules/module-exports.ts';
+import { IMPORT_TIMEOUT_MS } from '../runtime/modules/module-loader.ts';
+import { createModuleReading, type ModuleToRead } from '../runtime/modules/module-reading.ts';
+import { type PackageEntry, packageEntries } from '../runtime/modules/package-entries.ts';
+
+/** Which project's packages to look through. */
+export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
+  /** The project's folder: its dependencies count, or all of node_modules where it has no package.json. */
+  readonly folder: string;
+  /** How long one module may take to be imported. */
+  readonly importTimeoutMs?: number;
+}
+
+const KEYS = ['name', 'folder', 'trust', 'bundle', 'kinds', 'importTimeoutMs'] as const;
+
+/**
+ * Tools and bundles that installed packages offer in their package.json:
+ * `"toolcrib": { "tools": { "my_tool": "./dist/tools.js#myTool" }, "bundles": { ... } }`. A package without that field is
+ * never imported. Each text is imported twice: tried in a worker, then here. Changes are seen on reload.
+ */
+export function packages(given: PackagesOptions): Source {
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, ...options } = readOptions<PackagesOptions>(given, KEYS, 'packages()');
+  const { folder: _folder, ...rest } = options;
+  if (typeof options.folder !== 'string') {
+    throw new ToolcribError('invalid_option', `packages() takes a folder, got ${describe(options.folder)}.`);
+  }
+  const folder = resolve(options.folder);
+  return {
+    trust: true,
+    ...rest,
+    async start(context) {
+      const { clock } = context;
+      const closing = new AbortController();
+      const signal = AbortSignal.any([context.signal, closing.signal]);
+      const warn = (message: string): void => {
+        if (!signal.aborted) context.warn(`${rest.name}: ${message}`);
+      };
+      const entriesOf = createEntryReader(warn);
+      const find = async () => toModules(installedPackages(folder).flatMap(entriesOf), warn);
+      const reading = createModuleReading({ source: rest.name, importTimeoutMs, clock, signal, warn, find });
+      return { ...(await reading.start()), close: async () => closing.abort() };
+    },
+  };
+}
+
+/** Reads what packages offer; a package.json that cannot be read leaves its package as it was. */
+function createEntryReader(warn: (message: string) => void): (found: InstalledPackage) => readonly PackageEntry[] {
+  const last = new Map<string, readonly PackageEntry[]>();
+  return (found) => {
+    try {
+      const entries = packageEntries(found, warn);
+      if (entries.length > 0) last.set(found.folder, entries);
+      else last.delete(found.folder);
+      return entries;
+    } catch (cause) {
+      const entries = last.get(found.folder) ?? [];
+      warn(`${messageOf(cause)}${entries.length > 0 ? '; its old entries are kept' : ''}.`);
+      return entries;
+    }
+  };
+}
+
+function toModules(entries: readonly PackageEntry[], warn: (message: string) => void): readonly ModuleToRead[] {
+  return [...Map.groupBy(entries, ({ file }) => file)].map(([file, parts]) => ({
+    file,
+    label: `Package "${parts[0]?.package}", ${file},`,
+    factories: [...new Set(parts.map(({ exportName }) => exportName ?? 'default'))],
+    parts: parts.map((entry) => ({ place: entry.place, choose: (exports) => [chooseEntry(exports, entry, warn)] })),
+  }));
+}
+
+function chooseEntry(
+  exports: readonly ModuleExport[],
+  entry: PackageEntry,
+  warn: (message: string) => void,
+): ModuleExport {
+  const chosen = chooseExport(exports, entry.exportName);
+  if ('problem' in chosen) return chosen;
+  const { name, value } = chosen;
+  if (Array.isArray(value) && value.some(isToolLike)) return chosen;
+  if (!isToolLike(value))
+    return { name, problem: `export "${name}": it is ${describe(value)}, not a tool or a bundle` };
+  if ('name' in value && value.name !== entry.name) {
+    warn(`${entry.place}: it is named ${describe(value.name)} and stays so; name both alike.`);
+  }
+  return chosen;
+}
