@@ -1,0 +1,63 @@
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { messageOf } from '../core/tool-error.ts';
+
+/** A hash of what was read, good enough to notice an edit, or why it could not be read. */
+export type FileReading =
+  | { readonly ok: true; readonly hash: string }
+  | { readonly ok: false; readonly reason: string };
+
+/** Takes one piece of a file; it is overwritten afterwards. */
+export type TakePiece = (piece: Buffer) => void;
+
+const PIECE_BYTES = 1 << 20;
+
+/** Reads a whole file of bounded size, piece by piece; whatever is no plain file is refused without being read. */
+export async function readPieces(path: string, maxBytes: number, take: TakePiece): Promise<FileReading> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for its writer
+    const reason = await refuse(file, maxBytes);
+    return reason === undefined ? await readAll(file, maxBytes, take) : { ok: false, reason };
+  } catch (cause) {
+    return { ok: false, reason: `it cannot be read: ${messageOf(cause)}` };
+  } finally {
+    await file?.close();
+  }
+}
+
+/** The hash of a file as it is now; nothing if it cannot be read. */
+export async function hashOf(path: string, maxBytes: number): Promise<string | undefined> {
+  const reading = await readPieces(path, maxBytes, () => {});
+  return reading.ok ? reading.hash : undefined;
+}
+
+async function refuse(file: FileHandle, maxBytes: number): Promise<string | undefined> {
+  const stats = await file.stat();
+  if (stats.isDirectory()) return 'it is a folder';
+  if (!stats.isFile()) return 'it is no plain file';
+  return stats.size > maxBytes ? tooLarge(maxBytes) : undefined;
+}
+
+// The next piece is read while this one is looked at, hence two buffers.
+async function readAll(file: FileHandle, maxBytes: number, take: TakePiece): Promise<FileReading> {
+  let hash = 0;
+  let [buffer, other] = [Buffer.allocUnsafe(PIECE_BYTES), Buffer.allocUnsafe(PIECE_BYTES)];
+  let length = 0;
+  let reading = file.read(buffer, 0, PIECE_BYTES);
+  for (;;) {
+    const { bytesRead } = await reading;
+    length += bytesRead;
+    if (bytesRead === 0) return { ok: true, hash: `${length}:${hash}` };
+    if (length > maxBytes) return { ok: false, reason: tooLarge(maxBytes) };
+    const piece = buffer.subarray(0, bytesRead);
+    [buffer, other] = [other, buffer];
+    reading = file.read(buffer, 0, PIECE_BYTES);
+    hash = crc32(piece, hash);
+    take(piece);
+  }
+}
+
+function tooLarge(maxBytes: number): string {
+  return `it is larger than ${maxBytes} bytes`;
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage } from 'node:http';
+import { messageOf } from '../core/tool-error.ts';
+import { createDeadline } from './fetch-deadline.ts';
+import { FetchError } from './fetch-error.ts';
+import { type Hop, nextHop } from './fetch-hop.ts';
+import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
+import { type ResolveHost, sendGuarded } from './guarded-request.ts';
+
+/** Which private hosts may be reached: that of the first address only, no redirect; or these, by name or `name:port`. */
+export type AllowPrivate = 'first' | readonly string[];
+
+/** How something is fetched, and how much it may take. */
+export interface GuardedFetchOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  /** None if absent. */
+  readonly allowPrivate?: AllowPrivate;
+  /** Of the answer, packed and unpacked. Default 10 MB. */
+  readonly maxBytes?: number;
+  /** Default 5. */
+  readonly maxRedirects?: number;
+  /** Until the headers of each answer have come. Default 10 s. */
+  readonly headerTimeoutMs?: number;
+  /** For everything. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** Default: the system's. */
+  readonly resolve?: ResolveHost;
+}
+
+/** An answer, whatever its status. */
+export interface FetchedResponse {
+  readonly status: number;
+  /** The address that answered, after redirects. */
+  readonly url: URL;
+  /** By lower-case name; cookies are left out. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
+const DEFAULTS = { maxBytes: 10_000_000, maxRedirects: 5, headerTimeoutMs: 10_000, timeoutMs: 30_000 };
+
+/** Fetches an address, with every step from name to last byte bounded and checked. Throws a `FetchError`. */
+export async function guardedFetch(address: string | URL, options: GuardedFetchOptions = {}): Promise<FetchedResponse> {
+  const limits = { ...DEFAULTS, ...options };
+  const deadline = createDeadline(options.signal);
+  const resolver = options.resolve === undefined ? {} : { resolve: options.resolve };
+  let hop = firstHop(address, options);
+  deadline.start(limits.timeoutMs, () => `${hop.url.host} did not answer in full within ${limits.timeoutMs} ms.`);
+  try {
+    for (let redirects = 0; ; redirects++) {
+      const stopWaiting = deadline.start(
+        limits.headerTimeoutMs,
+        () => `${hop.url.host} did not answer within ${limits.headerTimeoutMs} ms.`,
+      );
+      const mayBePrivate = isAllowed(hop.url, redirects, options.allowPrivate);
+      const response = await sendGuarded({ ...hop, ...resolver, mayBePrivate, signal: deadline.signal });
+      stopWaiting();
+      const next = nextHop(hop, response);
+      if (next === undefined) return await toFetched(response, hop.url, limits.maxBytes);
+      response.destroy();
+      if (redirects >= limits.maxRedirects)
+        throw new FetchError('refused', `${hop.url.host} redirects more than ${limits.maxRedirects} times.`);
+      hop = next;
+    }
+  } catch (cause) {
+    throw toFetchError(cause, hop.url.host, deadline.signal);
+  } finally {
+    deadline.stop();
+  }
+}
+
+/** Headers that say how a message is carried, which is not for callers to say. */
+const NOT_FOR_CALLERS = [
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+function firstHop(address: string | URL, { method = 'GET', headers = {}, body }: GuardedFetchOptions): Hop {
+  if (!URL.canParse(String(address))) throw new FetchError('refused', 'What should be fetched is no address.');
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const wrong = given.find(([name]) => NOT_FOR_CALLERS.includes(name));
+  if (wrong !== undefined) throw new FetchError('malformed', `The header "${wrong[0]}" cannot be chosen.`);
+  return {
+    url: new URL(address),
+    method: method.toUpperCase(),
+    headers: { 'user-agent': 'toolcrib', 'accept-encoding': ACCEPT_ENCODING, ...Object.fromEntries(given) },
+    ...(body !== undefined && { body }),
+  };
+}
+
+function isAllowed({ host, hostname }: URL, redirects: number, allowPrivate: AllowPrivate = []): boolean {
+  if (allowPrivate === 'first') return redirects === 0;
+  return allowPrivate.some((allowed) => [host, hostname].includes(allowed.toLowerCase()));
+}
+
+async function toFetched(response: IncomingMessage, url: URL, maxBytes: number): Promise<FetchedResponse> {
+  const bytes = await readBody(response, url.host, maxBytes);
+  const { 'set-cookie': _cookies, ...headers } = response.headers;
+  const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  return { status: response.statusCode ?? 0, url, headers: Object.fromEntries(texts), bytes };
+}
+
+function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchError {
+  if (signal.aborted) {
+    const { reason } = signal;
+    return reason instanceof FetchError ? reason : new FetchError('cancelled', `Fetching from ${host} was cancelled.`);
+  }
+  if (cause instanceof FetchError) return cause;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (/^(Z_|ERR__ERROR_FORMAT|ERR_BROTLI)/.test(code))
+    return new FetchError('malformed', `The answer of ${host} cannot be unpacked.`, { cause });
+  if (/^(HPE_|ERR_INVALID|ERR_UNESCAPED)/.test(code))
+    return new FetchError('malformed', `What is exchanged with ${host} is not HTTP: ${messageOf(cause)}.`, { cause });
+  if (/^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE|EPIPE)$/.test(code))
+    return new FetchError('unreachable', `${host} ended the connection before the whole answer had come.`, { cause });
+  return new FetchError('unreachable', `${host} cannot be reached: ${code || messageOf(cause)}.`, { cause });
+}

@@ -1,0 +1,135 @@
+import type { JsonSchema } from '../core/json.ts';
+import { createRun, isToolName, RUN, type Run, type ToolSpec } from '../core/tool-spec.ts';
+import { createSharedEffects, createSharedPolicies } from './spec-sharing.ts';
+
+/** An entry of which the names of all members are known to be ordinary. */
+type Entry = { readonly [Key in (typeof ORDINARY_KEYS)[number]]?: unknown };
+type Draft = { -readonly [Key in keyof ToolSpec]: ToolSpec[Key] };
+
+const ORDINARY_KEYS = [
+  'name',
+  'title',
+  'description',
+  'input',
+  'output',
+  'effects',
+  'policy',
+  'category',
+  'tags',
+  'version',
+  'instructions',
+  'meta',
+  'run',
+] as const;
+const ORDINARY: ReadonlySet<string> = new Set(ORDINARY_KEYS);
+
+/** Fields of a run that need a closer look: paths to be resolved, what only code may attach, what an object has already. */
+const SPECIAL_RUN_FIELDS: ReadonlySet<string> = new Set([
+  'cwd',
+  'module',
+  'file',
+  'sandbox',
+  'needs',
+  'parse',
+  'parseOutput',
+  'toJSON',
+  '__proto__',
+]);
+
+const MAX_DEPTH = 100;
+const NO_TAGS: readonly string[] = Object.freeze([]);
+const NO_INPUT: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) });
+
+/**
+ * The quick way from parsed text to a spec: an entry that nobody else holds is frozen where it is, not copied, and equal
+ * parts are shared. Whatever is out of the ordinary, mistakes too, gives `undefined` and is for `toToolSpec` to judge.
+ */
+export function createSpecAdoption(source: string): (entry: unknown) => ToolSpec | undefined {
+  const shareEffects = createSharedEffects();
+  const sharePolicy = createSharedPolicies();
+  // What `createRun` makes, in a third of the time: an assigned copy on the prototype that seals.
+  const seal: object = Object.getPrototypeOf(createRun({ kind: '' }));
+  return function adoptSpec(entry) {
+    if (!isOrdinary(entry)) return undefined;
+    const { name, description = '', input = NO_INPUT, tags = NO_TAGS, run } = entry;
+    if (!isToolName(name) || typeof description !== 'string') return undefined;
+    if (!isInputSchema(input) || !isTags(tags) || !isRun(run)) return undefined;
+    const effects = shareEffects(entry.effects);
+    const policy = sharePolicy(entry.policy);
+    if (effects === undefined || policy === undefined) return undefined;
+    const sealed: Run = Object.freeze(Object.assign(Object.create(seal), run));
+    const spec = { name, description, input, effects, policy, tags, source, origin: name, [RUN]: sealed };
+    return addRest(spec, entry) ? Object.freeze(spec) : undefined;
+  };
+}
+
+function isOrdinary(entry: unknown): entry is Entry {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return false;
+  for (const key in entry) if (!ORDINARY.has(key)) return false;
+  return true;
+}
+
+function addRest(spec: Draft, { title, output, category, version, instructions, meta }: Entry): boolean {
+  if (!isText(title) || !isText(category) || !isText(version) || !isText(instructions)) return false;
+  if (title !== undefined) spec.title = title;
+  if (category !== undefined) spec.category = category;
+  if (version !== undefined) spec.version = version;
+  if (instructions !== undefined) spec.instructions = instructions;
+  if (output !== undefined) {
+    if (!isSchema(output)) return false;
+    spec.output = output;
+  }
+  if (meta !== undefined) {
+    if (typeof meta !== 'object' || meta === null || !freezeMembers(meta, 0)) return false;
+    spec.meta = meta as NonNullable<ToolSpec['meta']>; // free data
+  }
+  return true;
+}
+
+function isText(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === 'string';
+}
+
+function isTags(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value)) return false;
+  for (const tag of value) if (typeof tag !== 'string' || tag === '') return false;
+  Object.freeze(value);
+  return true;
+}
+
+function isInputSchema(value: unknown): value is JsonSchema {
+  return isSchema(value) && (value.type === 'object' || value.type === undefined);
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { $schema, '~standard': standard } = value as JsonSchema; // an object
+  return $schema === undefined && standard === undefined && freezeMembers(value, 0);
+}
+
+function isRun(value: unknown): value is Run {
+  if (typeof value !== 'object' || value === null || typeof (value as Run).kind !== 'string') return false; // read as unknown
+  for (const key in value) {
+    if (SPECIAL_RUN_FIELDS.has(key) || !freezeMember((value as Run)[key], 0)) return false; // an own key
+  }
+  return true;
+}
+
+/** Freezes parsed JSON to the last leaf; `false` where it is nested too deeply or holds what `copyJson` refuses. */
+function freezeMembers(value: object, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
+  Object.freeze(value);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (!freezeMember(value[index], depth)) return false;
+    return true;
+  }
+  for (const key in value) {
+    if (key === '__proto__' || !freezeMember((value as Record<string, unknown>)[key], depth)) return false; // an own key
+  }
+  return true;
+}
+
+function freezeMember(value: unknown, depth: number): boolean {
+  if (typeof value === 'object') return value === null || freezeMembers(value, depth + 1);
+  return typeof value !== 'number' || Number.isFinite(value); // 1e999 parses as Infinity
+}

@@ -1,0 +1,49 @@
+import { describe } from '../core/known-keys.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { toToolSpec } from './define-tool.ts';
+import { isLegacyEntry, toEntry } from './legacy-spec.ts';
+import { createSpecAdoption } from './spec-adoption.ts';
+import { resolveRunPaths } from './spec-paths.ts';
+
+/** Where entries come from. */
+export interface EntryOptions {
+  /** The name of the source that its specs bear. */
+  readonly source: string;
+  /** The folder that relative paths of a run start from; absent for what did not come from a file here. */
+  readonly folder?: string;
+}
+
+/** Fields of a run that are functions, or belong beside it; data under these names would be taken for them. */
+const NOT_FOR_DATA = ['parse', 'parseOutput', 'needs'] as const;
+
+/**
+ * Makes the conversion of one entry of a spec list, in our own format or that of seed 003, into a spec. A bad entry
+ * throws a `ToolcribError`. Entries are taken over, not copied: they must be nobody else's.
+ */
+export function createEntryReader({ source, folder }: EntryOptions): (entry: unknown) => ToolSpec {
+  const adopt = createSpecAdoption(source);
+  return (entry) => adopt(entry) ?? readWithCare(entry, source, folder);
+}
+
+function readWithCare(given: unknown, source: string, folder: string | undefined): ToolSpec {
+  const entry = isLegacyEntry(given) ? toEntry(given) : given;
+  if (!isObject(entry)) {
+    throw new ToolcribError(
+      'not_a_tool',
+      `${describe(entry)} is not a tool; a tool has name, description, input and run.`,
+    );
+  }
+  const { run } = entry;
+  if (!isObject(run)) return toToolSpec(entry, source);
+  for (const field of NOT_FOR_DATA) {
+    if (run[field] === undefined) continue;
+    const advice = field === 'needs' ? 'write it beside run' : 'only a tool in code has it';
+    throw new ToolcribError('invalid_run', `Tool ${describe(entry.name)}: run has no "${field}"; ${advice}.`);
+  }
+  return toToolSpec(folder === undefined ? entry : { ...entry, run: resolveRunPaths(run, folder) }, source);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

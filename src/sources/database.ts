@@ -1,0 +1,107 @@
+import { copyJson, type MaybePromise, NotJsonError } from '../core/json.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { LiveSource, Source, SourceContext } from '../core/source.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { oneAtATime } from '../runtime/one-at-a-time.ts';
+import { repeat } from '../runtime/repeat.ts';
+import { createEntryReader } from '../runtime/spec-entry.ts';
+import { keepKnown, type NextSpecs } from '../runtime/spec-list.ts';
+import { createListing } from '../runtime/spec-listing.ts';
+
+/** What this source needs of a store. */
+export interface SpecsPort {
+  list(): MaybePromise<readonly { readonly name: string; readonly spec: unknown }[]>;
+  /** A token that differs after every change, whoever made it. */
+  version?(): MaybePromise<string>;
+  /** Tells of changes, where the store can. */
+  onChange?(listener: () => void): () => void;
+}
+
+/** Which stored specs to follow. */
+export interface DatabaseOptions {
+  readonly name: string;
+  readonly specs: SpecsPort;
+  /** How often to ask for the version, for changes that other processes make; default 2 s. */
+  readonly refreshMs?: number;
+  readonly trust?: boolean;
+  readonly bundle?: string | false;
+  /** Default: `http` alone. */
+  readonly kinds?: readonly string[];
+}
+
+const KEYS = ['name', 'specs', 'refreshMs', 'trust', 'bundle', 'kinds'] as const;
+
+/** The source of specs kept in the store. A store that cannot be read any more leaves the last list. */
+export function database(given: DatabaseOptions): Source {
+  const {
+    specs,
+    refreshMs = 2000,
+    kinds = ['http'],
+    ...source
+  } = readOptions<DatabaseOptions>(given, KEYS, 'database()');
+  if (typeof specs?.list !== 'function')
+    throw new ToolcribError(
+      'invalid_option',
+      `database(): specs is the part of a store that lists, not ${describe(specs)}.`,
+    );
+  return { ...source, kinds, start: (context) => startDatabase({ name: source.name, specs, refreshMs }, context) };
+}
+
+type Settings = Required<Pick<DatabaseOptions, 'name' | 'specs' | 'refreshMs'>>;
+
+async function startDatabase({ name, specs: port, refreshMs }: Settings, context: SourceContext): Promise<LiveSource> {
+  const listing = createListing();
+  let version: string | undefined;
+  let isClosed = false;
+
+  const update = oneAtATime(async () => {
+    try {
+      const now = await port.version?.();
+      if (isClosed || (now !== undefined && now === version && listing.status().state === 'ready')) return;
+      const next = readStored(await port.list(), name);
+      if (isClosed) return;
+      version = now;
+      for (const { name: tool, message } of next.problems) context.warn(`${name}: stored spec "${tool}": ${message}`);
+      listing.show(keepKnown(listing.specs(), next), { leftOut: next.problems[0]?.message });
+    } catch (cause) {
+      listing.fail(`the store cannot be read: ${messageOf(cause)}`); // whatever it is: the last list stays
+    }
+  });
+
+  const stopListening = port.onChange?.(() => void update());
+  await update();
+  const stop = repeat(refreshMs, update);
+  const { specs, onChange, status } = listing;
+  return {
+    specs,
+    onChange,
+    status,
+    refresh: update,
+    async close() {
+      isClosed = true;
+      stop();
+      stopListening?.();
+      listing.close();
+    },
+  };
+}
+
+interface StoredReading extends NextSpecs {
+  readonly problems: readonly { readonly name: string; readonly message: string }[];
+}
+
+function readStored(stored: Awaited<ReturnType<SpecsPort['list']>>, source: string): StoredReading {
+  const read = createEntryReader({ source });
+  const entries: { readonly spec: ToolSpec }[] = [];
+  const problems: { readonly name: string; readonly message: string }[] = [];
+  for (const { name, spec } of stored) {
+    try {
+      entries.push({ spec: read(copyJson(spec)) }); // a copy: what the store hands out may be its own
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError || cause instanceof NotJsonError)) throw cause;
+      problems.push({ name, message: cause.message });
+    }
+  }
+  return { entries, problems };
+}

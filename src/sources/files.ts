@@ -1,0 +1,90 @@
+import { resolve } from 'node:path';
+import { listOf } from '../core/bundle.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { LiveSource, Source, SourceContext } from '../core/source.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { oneAtATime } from '../runtime/one-at-a-time.ts';
+import { readSpecFolders, type SpecFolders, troublesOf } from '../runtime/spec-folders.ts';
+import { createListing } from '../runtime/spec-listing.ts';
+import { createFolderWatch } from '../runtime/watch.ts';
+
+/** Where spec files lie. */
+export interface FilesOptions {
+  readonly name: string;
+  /** Files (`*.yaml`, `*.yml`, `*.json`, `*.ndjson`) and folders of them; relative ones start from the working directory. */
+  readonly path: string | readonly string[];
+  /** True unless said otherwise: what lies here was put here. */
+  readonly trust?: boolean;
+  readonly bundle?: string | false;
+  readonly kinds?: readonly string[];
+  /** The most that is read of one file; default 5 MB, NDJSON 50 MB. */
+  readonly maxBytes?: number;
+}
+
+const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'maxBytes'] as const;
+
+/** The source of tools in spec files, which are watched. A file that does not parse any more keeps its tools. */
+export function files(given: FilesOptions): Source {
+  const { path, maxBytes, trust = true, ...source } = readOptions<FilesOptions>(given, KEYS, 'files()');
+  const paths = listOf(path);
+  if (!Array.isArray(paths) || paths.length === 0 || paths.some((one) => typeof one !== 'string' || one === ''))
+    throw new ToolcribError('invalid_option', `files(): path is a file or folder, or a list, not ${describe(path)}.`);
+  const roots = paths.map((one) => resolve(one));
+  const settings = { source: source.name, roots, ...(maxBytes !== undefined && { maxBytes }) };
+  return { ...source, trust, start: (context) => startFiles(settings, context) };
+}
+
+interface Settings {
+  readonly source: string;
+  readonly roots: readonly string[];
+  readonly maxBytes?: number;
+}
+
+async function startFiles(settings: Settings, context: SourceContext): Promise<LiveSource> {
+  const listing = createListing();
+  const told = new Set<string>();
+  let known: SpecFolders = { files: new Map(), unreadable: [] };
+  let read: 'changed' | 'all' = 'all';
+  let isClosed = false;
+
+  const warn = (message: string) => context.warn(`${settings.source}: ${message}`);
+  const watch = createFolderWatch({
+    onChange: () => void update().catch((cause) => listing.fail(messageOf(cause))),
+    warn,
+  });
+  const update = oneAtATime(async () => {
+    const how = { ...settings, read, watch };
+    read = 'changed';
+    known = await readSpecFolders(known, how);
+    if (isClosed) return;
+    const { failures, leftOut, passedOver } = troublesOf(known, settings.roots);
+    const troubles = [...failures, ...leftOut, ...passedOver];
+    for (const trouble of troubles) if (!told.has(trouble)) warn(trouble);
+    told.clear(); // what is mended and breaks again is told again
+    for (const trouble of troubles) told.add(trouble);
+    const listed = [...known.files.values()].flatMap((file) => file.specs);
+    listing.show(listed, { down: summary(failures), leftOut: summary(leftOut) });
+  });
+
+  await update();
+  const { specs, onChange, status } = listing;
+  return {
+    specs,
+    onChange,
+    status,
+    refresh() {
+      read = 'all';
+      return update();
+    },
+    async close() {
+      isClosed = true;
+      watch.close();
+      listing.close();
+    },
+  };
+}
+
+function summary(troubles: readonly string[]): string | undefined {
+  const [first] = troubles;
+  return troubles.length < 2 ? first : `${first} And ${troubles.length - 1} more.`;
+}

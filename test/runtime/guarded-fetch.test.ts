@@ -1,0 +1,309 @@
+import { once } from 'node:events';
+import { createServer as createTcpServer } from 'node:net';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../../src/runtime/guarded-fetch.ts';
+import { startServer } from '../sources/http-server.ts';
+
+const first = { allowPrivate: 'first' } as const;
+
+/** What kept something from being fetched. */
+async function failureOf(fetching: Promise<FetchedResponse>): Promise<string> {
+  return fetching.then(
+    ({ status }) => `it answered with ${status}`,
+    (error) => `${error.failure}: ${error.message}`,
+  );
+}
+
+describe('a private address', () => {
+  it.each([
+    'http://127.0.0.1:1/',
+    'http://127.1:1/',
+    'http://2130706433:1/',
+    'http://0x7f000001:1/',
+    'http://[::1]:1/',
+    'http://[::ffff:127.0.0.1]:1/',
+    'http://10.0.0.1/',
+    'http://169.254.169.254/latest/meta-data',
+    'http://[fe80::1]/',
+    'http://[fd00::1]/',
+    'http://0.0.0.0:1/',
+  ])('such as %s is refused', async (address) => {
+    expect(await failureOf(guardedFetch(address))).toMatch(/^refused: .* is on a private network/);
+  });
+
+  it('behind a name is refused after the name is resolved', async () => {
+    expect(await failureOf(guardedFetch('http://localhost:1/'))).toMatch(
+      /^refused: localhost:1 is on a private network/,
+    );
+    const resolve = async () => [{ address: '10.1.2.3', family: 4 }];
+    expect(await failureOf(guardedFetch('http://looks.public.example/', { resolve }))).toMatch(/^refused/);
+  });
+
+  it('is refused before anything is sent to it', async () => {
+    const server = await startServer();
+    await failureOf(guardedFetch(server.url));
+    expect(server.requests).toEqual([]);
+  });
+
+  it('may be reached where its host, or host and port, is allowed, and only there', async () => {
+    const server = await startServer();
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+    const port = server.host.split(':')[1];
+    for (const allowed of ['127.0.0.1', server.host])
+      expect(await guardedFetch(server.url, { allowPrivate: [allowed] })).toMatchObject({ status: 200 });
+    const options: GuardedFetchOptions = { resolve, allowPrivate: ['Inner.example'] };
+    expect(await guardedFetch(`http://inner.example:${port}/`, options)).toMatchObject({ status: 200 });
+    expect(await failureOf(guardedFetch(`http://other.example:${port}/`, options))).toMatch(/^refused/);
+    expect(await failureOf(guardedFetch(server.url, { allowPrivate: ['127.0.0.1:1'] }))).toMatch(/^refused/);
+  });
+
+  it('is the one that was checked: a name is resolved once', async () => {
+    const server = await startServer();
+    const answers = ['127.0.0.1', '10.0.0.1'];
+    let asked = 0;
+    const resolve = async () => [{ address: answers[asked++] ?? '', family: 4 }];
+    const address = `http://rebinding.example:${server.host.split(':')[1]}/`;
+    expect(await guardedFetch(address, { resolve, allowPrivate: ['rebinding.example'] })).toMatchObject({
+      status: 200,
+    });
+    expect(asked).toBe(1);
+  });
+});
+
+describe('a redirect', () => {
+  it('to a private address is refused, even from an address that may be private', async () => {
+    const inner = await startServer();
+    const server = await startServer((_, response) => response.writeHead(302, { location: inner.url }).end());
+    expect(await failureOf(guardedFetch(server.url, first))).toBe(
+      `refused: ${inner.host} is on a private network, which may not be reached from here.`,
+    );
+    expect(inner.requests).toEqual([]);
+  });
+
+  it('is followed to allowed hosts, at most five times', async () => {
+    const server = await startServer();
+    const redirectTimes = (times: number) =>
+      server.answer((request, response) => {
+        const count = Number(request.url?.slice(1)) || 0;
+        if (count === times) response.end('there');
+        else response.writeHead(307, { location: `/${count + 1}` }).end();
+      });
+    redirectTimes(5);
+    const options = { allowPrivate: [server.host] };
+    const response = await guardedFetch(server.url, options);
+    expect([response.url.pathname, response.bytes.toString()]).toEqual(['/5', 'there']);
+    redirectTimes(6);
+    expect(await failureOf(guardedFetch(server.url, options))).toBe(
+      `refused: ${server.host} redirects more than 5 times.`,
+    );
+  });
+
+  it('in a circle ends', async () => {
+    const server = await startServer((_, response) => response.writeHead(301, { location: '/specs' }).end());
+    expect(await failureOf(guardedFetch(server.url, { allowPrivate: [server.host] }))).toMatch(
+      /redirects more than 5 times/,
+    );
+    expect(server.requests).toHaveLength(6);
+  });
+
+  it.each([
+    'file:///etc/passwd',
+    'ftp://example.com/',
+    'http://[bad',
+    'javascript:alert(1)',
+    'http://user:pass@example.com/',
+  ])('to %s is refused', async (location) => {
+    const server = await startServer((_, response) => response.writeHead(302, { location }).end());
+    expect(await failureOf(guardedFetch(server.url, first))).toMatch(/^(refused|malformed)/);
+  });
+
+  it('carries credentials within one origin and never to another', async () => {
+    const other = await startServer();
+    const server = await startServer((request, response) => {
+      const location = request.url === '/specs' ? '/next' : other.url;
+      response.writeHead(302, { location }).end();
+    });
+    const headers = { Authorization: 'Bearer x', Cookie: 'a=b', 'X-Api-Key': 'k', Accept: 'application/json' };
+    await guardedFetch(server.url, { headers, allowPrivate: [server.host, other.host] });
+    expect(server.requests[1]?.headers).toMatchObject({ authorization: 'Bearer x', 'x-api-key': 'k', cookie: 'a=b' });
+    expect(other.requests[0]?.headers).toMatchObject({ accept: 'application/json' });
+    for (const name of ['authorization', 'cookie', 'x-api-key'])
+      expect(other.requests[0]?.headers[name]).toBeUndefined();
+  });
+
+  it('turns a POST into a GET where a browser would, and repeats it where it would not', async () => {
+    const server = await startServer();
+    const methods = async (status: number) => {
+      const begin = server.requests.length;
+      server.answer((request, response) =>
+        request.url === '/specs' ? response.writeHead(status, { location: '/next' }).end() : response.end(),
+      );
+      await guardedFetch(server.url, { method: 'post', body: '{}', allowPrivate: [server.host] });
+      return server.requests.slice(begin).map(({ method, headers }) => [method, headers['content-length']]);
+    };
+    expect(await methods(303)).toEqual([
+      ['POST', '2'],
+      ['GET', undefined],
+    ]);
+    expect(await methods(308)).toEqual([
+      ['POST', '2'],
+      ['POST', '2'],
+    ]);
+  });
+});
+
+describe('an answer', () => {
+  it('comes with status, headers and bytes, and without cookies', async () => {
+    const server = await startServer((_, response) => {
+      response.writeHead(404, { 'content-type': 'text/plain', 'set-cookie': 'a=b' }).end('no such thing');
+    });
+    const response = await guardedFetch(server.url, first);
+    expect(response.status).toBe(404);
+    expect(response.headers).toMatchObject({ 'content-type': 'text/plain' });
+    expect(response.headers['set-cookie']).toBeUndefined();
+    expect(response.bytes.toString()).toBe('no such thing');
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)('is unpacked from %s, within the same bound', async (encoding, pack) => {
+    const server = await startServer();
+    const give = (text: string) =>
+      server.answer((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end(pack(text)));
+    give('hello');
+    expect((await guardedFetch(server.url, first)).bytes.toString()).toBe('hello');
+    give('0'.repeat(1_000_000));
+    expect(await failureOf(guardedFetch(server.url, { ...first, maxBytes: 10_000 }))).toBe(
+      `too_large: ${server.host} answered with more than 10000 bytes.`,
+    );
+  });
+
+  it('that says it is too large is not read', async () => {
+    const server = await startServer((_, response) => {
+      response.writeHead(200, { 'content-length': '1000000' }).write('x');
+    });
+    expect(await failureOf(guardedFetch(server.url, { ...first, maxBytes: 1000 }))).toMatch(/^too_large/);
+  });
+
+  it('without end is cut off, and the connection with it', async () => {
+    const ended = Promise.withResolvers<void>();
+    const server = await startServer((request, response) => {
+      const more = () => {
+        while (response.write('x'.repeat(10_000)));
+        response.once('drain', more);
+      };
+      more();
+      request.on('close', () => ended.resolve());
+    });
+    expect(await failureOf(guardedFetch(server.url, { ...first, maxBytes: 1_000_000 }))).toMatch(/^too_large/);
+    await ended.promise;
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'is shorter than it said',
+      'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
+      /^unreachable: .*before the whole answer had come/,
+    ],
+    ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', /^malformed: .*is not HTTP/],
+    ['is nothing', '', /^unreachable: .*before the whole answer had come/],
+    [
+      'is not gzip',
+      'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello',
+      /^malformed: .*cannot be unpacked/,
+    ],
+    [
+      'is in an unknown encoding',
+      'HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\nContent-Length: 1\r\n\r\nx',
+      /^malformed: .*"zip"/,
+    ],
+  ])('that %s fails with a sentence', async (_, text, message) => {
+    const server = createTcpServer((socket) => {
+      socket.once('data', () => socket.end(text));
+      socket.on('error', () => {});
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(() => server.close());
+    const { port } = server.address() as { port: number }; // it listens on a port
+    expect(await failureOf(guardedFetch(`http://127.0.0.1:${port}/`, first))).toMatch(message);
+  });
+
+  it('that never comes is waited for no longer than said', async () => {
+    const server = await startServer(() => {});
+    expect(await failureOf(guardedFetch(server.url, { ...first, headerTimeoutMs: 30 }))).toBe(
+      `timeout: ${server.host} did not answer within 30 ms.`,
+    );
+  });
+
+  it('that drips is waited for no longer than said', async () => {
+    const server = await startServer((request, response) => {
+      response.flushHeaders();
+      const timer = setInterval(() => response.write('x'), 5);
+      request.on('close', () => clearInterval(timer));
+    });
+    expect(await failureOf(guardedFetch(server.url, { ...first, timeoutMs: 100 }))).toBe(
+      `timeout: ${server.host} did not answer in full within 100 ms.`,
+    );
+  });
+
+  it('is not waited for once the caller has gone', async () => {
+    const server = await startServer(() => {});
+    const controller = new AbortController();
+    const fetching = failureOf(guardedFetch(server.url, { ...first, signal: controller.signal }));
+    await server.nextRequest();
+    controller.abort();
+    expect(await fetching).toBe(`cancelled: Fetching from ${server.host} was cancelled.`);
+    expect(await failureOf(guardedFetch(server.url, { ...first, signal: AbortSignal.abort() }))).toMatch(/^cancelled/);
+  });
+});
+
+describe('a request', () => {
+  it.each([
+    'file:///etc/passwd',
+    'ftp://example.com/',
+    'data:text/plain,x',
+    'nothing',
+    'http://user:secret@example.com/',
+  ])('to %s is refused, and the address is not repeated', async (address) => {
+    const failure = await failureOf(guardedFetch(address));
+    expect(failure).toMatch(/^refused/);
+    expect(failure).not.toMatch(/secret|passwd/);
+  });
+
+  it('does not choose how it is carried', async () => {
+    const server = await startServer();
+    expect(await failureOf(guardedFetch(server.url, { ...first, headers: { Host: 'other' } }))).toMatch(
+      /^malformed: The header "host"/,
+    );
+    expect(await failureOf(guardedFetch(server.url, { ...first, headers: { 'x-a': 'b\r\nc: d' } }))).toMatch(
+      /^malformed/,
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it('never tells the query of its address when it fails', async () => {
+    const server = await startServer((_, response) => response.destroy());
+    expect(await failureOf(guardedFetch(`${server.url}?token=secret`, first))).not.toContain('secret');
+  });
+
+  it('to a host that nobody answers for says so', async () => {
+    const server = await startServer();
+    await server.close();
+    expect(await failureOf(guardedFetch(server.url, first))).toBe(
+      `unreachable: ${server.host} cannot be reached: ECONNREFUSED.`,
+    );
+    const resolve = () => Promise.reject(new Error('getaddrinfo ENOTFOUND'));
+    expect(await failureOf(guardedFetch('http://nowhere.example/', { resolve }))).toMatch(
+      /^unreachable: nowhere.example cannot be found/,
+    );
+  });
+});
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
