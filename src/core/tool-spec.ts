@@ -3,8 +3,8 @@ import { describe } from './known-keys.ts';
 import type { Policy } from './policy.ts';
 import { type Issue, ToolcribError } from './tool-error.ts';
 
-/** The key under which a spec carries how it runs. A symbol: spread copies it; JSON and structured clone drop it. */
-export const RUN: unique symbol = Symbol('toolcrib.run');
+/** The key under which a spec carries how it runs. A symbol: spread copies it; JSON and structured clone drop it. Shared, because a plugin may have another copy of this package. */
+export const RUN: unique symbol = Symbol.for('toolcrib.run');
 
 /** How a tool runs: its kind and that kind's own fields. Never shown to anybody. */
 export interface Run {

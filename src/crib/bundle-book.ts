@@ -37,8 +37,19 @@ export interface CribBundles {
 /** The same for the crib itself. */
 export interface BundleBook extends CribBundles {
   definitions(): readonly Bundle[];
+  /** The names there would be with these bundles; throws where they do not go together. */
+  checkBase(base: BundleBase): ReadonlySet<string>;
   /** Puts others in the place of the bundles it began with; those defined by hand stay. */
-  replaceBase(bundles: readonly Bundle[], homes: readonly Bundle[]): void;
+  replaceBase(base: BundleBase): void;
+}
+
+/** The bundles that were not defined by hand. */
+interface BundleBase {
+  readonly bundles: readonly Bundle[];
+  /** Bundles that sources make of their own tools. */
+  readonly homes: readonly Bundle[];
+  /** Bundles that sources bring. */
+  readonly found: readonly BundleList[];
 }
 
 export interface BundleBookOptions {
@@ -59,12 +70,18 @@ export function createBundleBook(options: BundleBookOptions): BundleBook {
   let base: readonly Bundle[] = options.bundles;
   let homes: readonly Bundle[] = options.homes;
   let defined: readonly Bundle[] = base;
-  const check = (candidates: readonly Bundle[]) => checkBundles(mergeHomes(candidates, homes));
-  const definitions = () => {
-    const lists = options.found();
-    return mergeHomes(admitBundles({ defined, lists, check, warn: options.warn }), homes);
+  const join = (
+    wanted: readonly Bundle[],
+    around: readonly Bundle[],
+    lists: readonly BundleList[],
+  ): readonly Bundle[] => {
+    const check = (candidates: readonly Bundle[]) => checkBundles(mergeHomes(candidates, around));
+    check(wanted);
+    return mergeHomes(admitBundles({ defined: wanted, lists, check, warn: options.warn }), around);
   };
-  checkBundles(definitions());
+  const definitions = () => join(defined, homes, options.found());
+  const withByHand = (next: readonly Bundle[]) => [...next, ...defined.filter((bundle) => !base.includes(bundle))];
+  definitions();
 
   const replace = (next: readonly Bundle[]): void => {
     checkBundles(mergeHomes(next, homes));
@@ -89,11 +106,11 @@ export function createBundleBook(options: BundleBookOptions): BundleBook {
 
   return {
     definitions,
-    replaceBase(nextBase, nextHomes) {
-      const byHand = defined.filter((bundle) => !base.includes(bundle));
-      const next = [...nextBase, ...byHand];
-      checkBundles(mergeHomes(next, nextHomes));
-      [base, homes, defined] = [nextBase, nextHomes, next];
+    checkBase: (next) => new Set(join(withByHand(next.bundles), next.homes, next.found).map((bundle) => bundle.name)),
+    replaceBase(next) {
+      const all = withByHand(next.bundles);
+      checkBundles(mergeHomes(all, next.homes));
+      [base, homes, defined] = [next.bundles, next.homes, all];
       options.onChange();
     },
     define(input) {

@@ -1,13 +1,15 @@
 import type { Caller } from '../core/caller.ts';
+import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Profile } from '../core/profile.ts';
 import { type Criteria, compileCriteria, compileGlob, flagsOf } from '../core/selector.ts';
-import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
 import { createChest } from './chest.ts';
+import type { Configuration } from './configuration.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
-import { startEngine } from './engine.ts';
+import { type Engine, startEngine } from './engine.ts';
 import { explain } from './explain.ts';
 import type { Generation, ProfileSet } from './generation.ts';
 import { readFixedParts, readParts } from './parts.ts';
@@ -19,9 +21,12 @@ import { joinSections, type Section, sectionsOf } from './sections.ts';
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);
-  const engine = await startEngine(readFixedParts(options), readParts(options));
+  const configuration = await configurationOf(options);
+  const parts = configuration === undefined ? readParts(options) : await configuration.read();
+  const engine = await startEngine(readFixedParts(options), parts);
   const { generation, profiles, registration } = engine;
-  let reloading: Promise<unknown> = Promise.resolve();
+  const reload = createReload(engine, configuration);
+  configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 
   return {
     get catalog() {
@@ -46,16 +51,42 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
     sections: () => allSections(generation()),
     instructions: () => joinSections(allSections(generation())),
-    reload() {
-      const result = reloading.then(engine.refresh, engine.refresh); // one after the other: each reports its own difference
-      reloading = result;
-      return result;
-    },
+    reload,
     onChange: engine.onChange,
     profiles: () => [...profiles().byName.keys()],
     sources: engine.sources,
     warnings: engine.warnings,
-    close: engine.close,
+    store: configuration?.store,
+    async close() {
+      await engine.close();
+      await configuration?.close();
+    },
+  };
+}
+
+/** Only what has a configuration loads the code that reads one. */
+async function configurationOf(options: CribOptions): Promise<Configuration | undefined> {
+  const isConfigured = [options.config, options.configFile, options.store, options.secrets].some(
+    (part) => part !== undefined,
+  );
+  if (!isConfigured) return undefined;
+  const { openConfiguration } = await import('./configuration.ts');
+  return openConfiguration(options);
+}
+
+/** One after the other, so that each reports its own difference. A configuration with a mistake changes nothing. */
+function createReload(engine: Engine, configuration: Configuration | undefined): () => Promise<Changes> {
+  let last: Promise<unknown> = Promise.resolve();
+  const reload = async (): Promise<Changes> => {
+    const before = engine.generation().catalog;
+    if (configuration !== undefined) await engine.apply(await configuration.read());
+    await engine.refresh();
+    return compareCatalogs(before, engine.generation().catalog);
+  };
+  return () => {
+    const result = last.then(reload, reload);
+    last = result;
+    return result;
   };
 }
 

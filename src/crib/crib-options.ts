@@ -4,10 +4,12 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
-import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { functionExecutor } from '../executors/function.ts';
 import type { BundleInput, DefinedBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
+import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
+import type { WrittenConfig } from './config/config.ts';
 import type { ProfileSet } from './generation.ts';
 import { type ProfileInput, readProfile } from './read-profile.ts';
 
@@ -27,6 +29,13 @@ export interface CribOptions {
   /** Reach the `setup` of every bundle. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly retriever?: Retriever;
+  /** The file, or the folder of a `toolcrib.yaml`; what it says is joined with what stands here. */
+  readonly configFile?: string;
+  /** The same as an object; relative paths start from the working directory. */
+  readonly config?: WrittenConfig;
+  readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
+  /** `sqlite:path`, `postgres://...` or `memory:`. */
+  readonly store?: { readonly url: string };
 }
 
 const KEYS = [
@@ -40,25 +49,14 @@ const KEYS = [
   'services',
   'options',
   'retriever',
+  'config',
+  'configFile',
+  'secrets',
+  'store',
 ] as const;
-/** Parts of the contract that are not here yet, and what to use meanwhile. */
-const LATER = {
-  config: 'pass tools, bundles and profiles as options',
-  configFile: 'pass tools, bundles and profiles as options',
-  store: 'everything is kept in memory',
-  secrets: 'hand credentials to tools as services',
-} as const;
-
 /** Refuses options that are unknown or whose part is missing. */
 export function readCribOptions(value: unknown): CribOptions {
-  const later = Object.keys(LATER) as (keyof typeof LATER)[]; // the keys of a literal
-  const given = readOptions<CribOptions & Record<keyof typeof LATER, unknown>>(
-    value,
-    [...KEYS, ...later],
-    'createCrib',
-  );
-  for (const key of later)
-    if (given[key] !== undefined) throw notAvailable(`The option "${key}" of createCrib`, LATER[key]);
+  const given = readOptions<CribOptions>(value, KEYS, 'createCrib');
   for (const key of ['tools', 'bundles', 'sources', 'extensions', 'executors'] as const) {
     if (given[key] !== undefined && !Array.isArray(given[key])) {
       throw new ToolcribError(
@@ -67,7 +65,16 @@ export function readCribOptions(value: unknown): CribOptions {
       );
     }
   }
-  requireObject(given.options, 'options');
+  for (const key of ['options', 'secrets', 'store', 'config'] as const) requireObject(given[key], key);
+  if (given.configFile !== undefined && typeof given.configFile !== 'string') {
+    throw new ToolcribError(
+      'invalid_option',
+      `The option "configFile" of createCrib must be a path, got ${describe(given.configFile)}.`,
+    );
+  }
+  if (given.configFile !== undefined && given.config !== undefined) {
+    throw new ToolcribError('invalid_option', 'createCrib takes config or configFile, not both.');
+  }
   if (given.retriever !== undefined) requireRetriever(given.retriever);
   return given;
 }

@@ -3,6 +3,7 @@ import type { Catalog, Changes } from '../core/catalog.ts';
 import type { Extension } from '../core/extension.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Criteria } from '../core/selector.ts';
+import type { Store } from '../core/store.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
@@ -54,6 +55,8 @@ export interface Crib {
   sources(): readonly SourceReport[];
   /** What is allowed but hardly meant, in sentences. */
   warnings(): readonly string[];
+  /** What outlives the process; only a crib with a configuration has one. */
+  readonly store: Store | undefined;
   /** Waits for calls in flight, then closes bundles, sources, extensions and executors. */
   close(): Promise<void>;
 }

@@ -1,4 +1,3 @@
-import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import type { Retriever } from '../core/retriever.ts';
 import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
 import { wordMatch } from '../retrieval/word-match.ts';
@@ -41,8 +40,8 @@ export interface Engine {
   onChange: Generations['onChange'];
   /** Puts other parts in the place of those it runs with. A mistake in them throws and changes nothing. */
   apply(parts: Parts): Promise<void>;
-  /** Reads every source again and says what differs. */
-  refresh(): Promise<Changes>;
+  /** Reads every source again. */
+  refresh(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -91,10 +90,6 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     onChange: markOld,
     warn,
   });
-  const requireBundlesOf = ({ profiles }: Parts) => {
-    const names = new Set(bundles.definitions().map((bundle) => bundle.name));
-    for (const profile of profiles.byName.values()) checkProfileBundles(profile, names);
-  };
   const started = await startSources({
     sources: [codeSource, ...first.sources],
     context: { clock: systemClock, services: services.all(), warn },
@@ -104,7 +99,8 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   });
   live = started;
   try {
-    requireBundlesOf(first); // only now, since sources bring bundles, too
+    // Only now, since sources bring bundles, too.
+    requireBundles(first.profiles, new Set(bundles.definitions().map((bundle) => bundle.name)));
   } catch (cause) {
     await started.close();
     throw cause;
@@ -128,7 +124,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   ];
   const announce = () => {
     for (const report of started.report())
-      if (report.state === 'failed') warn(`Source "${report.name}": ${report.reason}.`);
+      if (report.state === 'failed') warn(`Source "${report.name}": ${sentence(report.reason)}`);
     for (const problem of problems()) warnings.announce(problem);
   };
   announce();
@@ -165,26 +161,41 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     warn,
     onChange: generations.onChange,
     async apply(next) {
-      await started.replace([codeSource, ...next.sources]);
-      bundles.replaceBase(next.bundles, homesOf(next.sources));
-      requireBundlesOf(next);
+      const prepared = await started.prepare([codeSource, ...next.sources]);
+      const base = { bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles };
+      try {
+        // Everything that can be wrong is found before anything is changed.
+        requireBundles(next.profiles, bundles.checkBase(base));
+        extensions.checkGiven(next.extensions, next.turnedOff);
+      } catch (cause) {
+        await prepared.cancel();
+        throw cause;
+      }
+      parts = next;
+      bundles.replaceBase(base);
       extensions.replaceGiven(next.extensions, next.turnedOff);
       services.replace(next.services);
-      parts = next;
+      await prepared.commit();
       markOld();
       announce();
     },
     async refresh() {
-      const before = generation().catalog;
       await started.refresh();
       markOld();
-      return compareCatalogs(before, generation().catalog);
     },
     close() {
       closing ??= close();
       return closing;
     },
   };
+}
+
+function requireBundles(profiles: ProfileSet, known: ReadonlySet<string>): void {
+  for (const profile of profiles.byName.values()) checkProfileBundles(profile, known);
+}
+
+function sentence(reason = 'it failed'): string {
+  return reason.endsWith('.') ? reason : `${reason}.`;
 }
 
 function rankWith(retriever: Retriever | undefined, generation: () => Generation): Retriever['rank'] {

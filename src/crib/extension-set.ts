@@ -12,6 +12,8 @@ export interface ExtensionSet {
   add(extension: Extension): void;
   remove(name: string): void;
   pipeline(): Pipeline;
+  /** Throws where these could not take part. */
+  checkGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
   /** Puts others in the place of those it began with; what was added or removed by hand stays so. */
   replaceGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
   /** What holds where neither tool nor profile speaks. */
@@ -48,6 +50,12 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
     options.onChange();
   };
 
+  const withByHand = (next: readonly Extension[]): Extension[] => {
+    const removed = base.filter((extension) => !registered.includes(extension)).map((extension) => extension.name);
+    const added = registered.filter((extension) => !base.includes(extension));
+    return [...next.filter((extension) => !removed.includes(extension.name)), ...added];
+  };
+
   const rewrite = (specs: readonly ToolSpec[], extension: Extension): readonly ToolSpec[] => {
     if (extension.onList === undefined) return specs;
     try {
@@ -66,11 +74,10 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
       if (registered.some((extension) => extension.name === name))
         replace(registered.filter((extension) => extension.name !== name));
     },
+    checkGiven: (given, turnedOff) => void orderExtensions(withByHand(baseOf(given, turnedOff))),
     replaceGiven(given, turnedOff) {
       const next = baseOf(given, turnedOff);
-      const removed = base.filter((extension) => !registered.includes(extension)).map((extension) => extension.name);
-      const byHand = registered.filter((extension) => !base.includes(extension));
-      replace([...next.filter((extension) => !removed.includes(extension.name)), ...byHand]);
+      replace(withByHand(next));
       base = next;
     },
     pipeline: () => pipeline,

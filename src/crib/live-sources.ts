@@ -21,11 +21,19 @@ export interface LiveSources {
   /** The first source, other than `besides`, that lists a tool of this name. */
   ownerOf(name: string, besides: Source): string | undefined;
   report(): readonly SourceReport[];
-  /** Puts other sources in their place: those that are the same object stay, new ones are started first, old ones closed after. */
-  replace(sources: readonly Source[]): Promise<void>;
+  /** Starts those of `sources` that are not running yet; nobody sees them before `commit`, and `cancel` ends them again. */
+  prepare(sources: readonly Source[]): Promise<PreparedSources>;
   /** Reads every source again; one that fails keeps its list. */
   refresh(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Sources that are started and not yet used. */
+interface PreparedSources {
+  readonly bundles: readonly BundleList[];
+  /** Puts them in the place of the others, and closes those that are no longer wanted. */
+  commit(): Promise<void>;
+  cancel(): Promise<void>;
 }
 
 export interface LiveSourcesOptions {
@@ -137,7 +145,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   await Promise.all(slots.map(start));
   return {
     lists: () => fresh().map(({ source, specs }) => ({ source: source.name, specs })),
-    bundles: () => fresh().map(({ source, bundles }) => ({ source: source.name, bundles })),
+    bundles: () => bundlesOf(fresh()),
     ownerOf: (name, besides) => slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name,
     report: () =>
       slots.map(({ source, live, specs, failure }) => ({
@@ -159,18 +167,29 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         }),
       );
     },
-    async replace(sources) {
+    async prepare(sources) {
       const before = slots;
       const next = sources.map((source) => before.find((slot) => slot.source === source) ?? createSlot(source));
-      await Promise.all(next.filter((slot) => !before.includes(slot)).map(start));
-      slots = next;
-      await closeSlots(before.filter((slot) => !next.includes(slot)));
+      const started = next.filter((slot) => !before.includes(slot));
+      await Promise.all(started.map(start));
+      return {
+        bundles: bundlesOf(next),
+        async commit() {
+          slots = next;
+          await closeSlots(before.filter((slot) => !next.includes(slot)));
+        },
+        cancel: () => closeSlots(started),
+      };
     },
     async close() {
       closing.abort();
       await closeSlots(slots);
     },
   };
+}
+
+function bundlesOf(slots: readonly Slot[]): readonly BundleList[] {
+  return slots.map(({ source, bundles }) => ({ source: source.name, bundles }));
 }
 
 function createSlot(source: Source): Slot {

@@ -30,6 +30,10 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   ajv: /^runtime\//,
   'ajv-formats': /^runtime\//,
   re2js: /^runtime\//,
+  yaml: /^(runtime|crib\/config)\//,
+  pg: /^store\//,
+  'gpt-tokenizer': /^crib\/token-cost\.ts$/,
+  '@clack/prompts': /^doors\/cli\//,
 };
 
 interface Import {

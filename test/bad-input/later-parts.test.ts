@@ -9,12 +9,6 @@ const missing = (what: RegExp) => ({
 });
 
 describe('a part that comes later says what is missing', () => {
-  it.each(['config', 'configFile', 'store', 'secrets'])('createCrib: %s', async (option) => {
-    await expect(createCrib(wrong({ [option]: 'x' }))).rejects.toMatchObject(
-      missing(new RegExp(`"${option}".*not available`)),
-    );
-  });
-
   it.each<[string, unknown, RegExp]>([
     ['rules', [{ tools: ['x'] }], /"only".*rules/],
     ['delegate', { reader: 'open' }, /"only".*delegation/],

@@ -1,0 +1,73 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Store } from '../core/store.ts';
+import { hostOf } from '../runtime/secrets/secret-template.ts';
+import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
+import { createFolderWatch } from '../runtime/watch.ts';
+import { loadConfig, readConfigObject } from './config/load-config.ts';
+import type { LoadedConfig } from './config/loaded-config.ts';
+import { createConfiguredParts } from './configured-parts.ts';
+import { createConfiguredSources } from './configured-sources.ts';
+import type { CribOptions } from './crib-options.ts';
+import { lazyStore } from './lazy-store.ts';
+import type { Parts } from './parts.ts';
+
+/** A configuration that can be read again. */
+export interface Configuration {
+  readonly store: Store;
+  /** The parts it stands for now. A mistake in it throws. */
+  read(): Promise<Parts>;
+  /** Calls `onChange` after an edit of any file that was read. */
+  watch(onChange: () => void, warn: (message: string) => void): void;
+  close(): Promise<void>;
+}
+
+/** The configuration that the options name. */
+export async function openConfiguration(options: CribOptions): Promise<Configuration> {
+  const { env } = process;
+  const load = () => loadFrom(options, env);
+  let loaded = await load();
+  const { folder } = loaded;
+  const secrets = createSecrets({ ...loaded.config.secrets, ...options.secrets }, { env, folder });
+  const store = lazyStore(() => openStoreOf(loaded, options, secrets));
+  const partsOf = createConfiguredParts(options, createConfiguredSources({ folder, env, store, secrets }));
+  let isFirst = true;
+  let stopWatching = () => {};
+
+  return {
+    store,
+    async read() {
+      if (!isFirst) loaded = await load();
+      isFirst = false;
+      return partsOf(loaded);
+    },
+    watch(onChange, warn) {
+      const watch = createFolderWatch({ onChange, warn });
+      for (const file of loaded.files) watch.listen(dirname(file));
+      stopWatching = () => watch.close();
+    },
+    async close() {
+      stopWatching();
+      await store.close();
+    },
+  };
+}
+
+function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
+  const surroundings = { env, secretNames: Object.keys(options.secrets ?? {}) };
+  if (options.config !== undefined) return readConfigObject(options.config, { ...surroundings, folder: process.cwd() });
+  const path = resolve(options.configFile ?? '.');
+  if (isFolder(path)) return loadConfig({ ...surroundings, cwd: path });
+  return loadConfig({ ...surroundings, cwd: process.cwd(), file: path });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+async function openStoreOf({ config, folder }: LoadedConfig, options: CribOptions, secrets: Secrets): Promise<Store> {
+  const { openStore } = await import('../store/open-store.ts');
+  const url = options.store?.url ?? config.store?.url;
+  const filled = url === undefined || typeof url === 'string' ? url : await secrets.fill(url, { host: hostOf(url) });
+  return openStore({ url: filled, configFolder: folder, env: process.env });
+}

@@ -1,0 +1,66 @@
+import type { ToolSpec } from '../core/tool-spec.ts';
+
+/** The formats whose cost can be told: what a vendor's model is sent, or an MCP client. */
+export const TOKEN_FORMATS = ['openai', 'anthropic', 'gemini', 'mcp'] as const;
+export type TokenFormat = (typeof TOKEN_FORMATS)[number];
+
+/** Counted as a model counts, which loads two megabytes of vocabulary, or told from the length. */
+export type Counting = 'exact' | 'estimate';
+
+type Define = (specs: readonly ToolSpec[]) => readonly unknown[];
+
+const DEFINERS: Readonly<Record<TokenFormat, () => Promise<Define>>> = {
+  openai: async () => (await import('../formats/openai.ts')).toOpenAI,
+  anthropic: async () => (await import('../formats/anthropic.ts')).toAnthropic,
+  gemini: async () => (await import('../formats/gemini.ts')).toGemini,
+  mcp: async () => (await import('../formats/mcp.ts')).toMcp,
+};
+
+/** The definitions of tools in a format; only that format is loaded. */
+export async function definitionsOf(specs: readonly ToolSpec[], format: TokenFormat): Promise<readonly unknown[]> {
+  return (await DEFINERS[format]())(specs);
+}
+
+/** Tokens of a list of tools in a format. */
+export async function tokensOf(
+  specs: readonly ToolSpec[],
+  format: TokenFormat,
+  counting: Counting = 'exact',
+): Promise<number> {
+  const counts = await tokensOfEach(specs, format, counting);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Tokens of each tool's definition, as JSON text in the encoding of OpenAI's current models; other vendors count alike, not equally. */
+export async function tokensOfEach(
+  specs: readonly ToolSpec[],
+  format: TokenFormat,
+  counting: Counting = 'exact',
+): Promise<readonly number[]> {
+  const define = await DEFINERS[format]();
+  const count = counting === 'exact' ? await loadCounter() : estimate;
+  // One by one: how many tools a vendor takes at once is not the question here.
+  return specs.map((spec) => count(JSON.stringify(unwrap(define([spec])[0]))));
+}
+
+// Gemini has all declarations in one object, which no single tool is to pay for.
+function unwrap(definition: unknown): unknown {
+  const isWrapped = typeof definition === 'object' && definition !== null && 'functionDeclarations' in definition;
+  return isWrapped ? (definition.functionDeclarations as readonly unknown[])[0] : definition; // a list of one, made just now
+}
+
+/** Median of two thousand definitions of public MCP servers; nine of ten lie within 15 percent of it. */
+const BYTES_PER_TOKEN = 4.5;
+
+function estimate(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+}
+
+// An unbroken run costs quadratic time, and a description may come from anywhere; a digit ends every kind of run.
+const LONG_RUN = /[\p{L}\p{M}]{256}|[^\s\p{L}\p{N}]{256}|\s{256}/gu;
+
+async function loadCounter(): Promise<(text: string) => number> {
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
+  const asText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }; // `<|endoftext|>` means nothing here
+  return (text) => countTokens(text.replace(LONG_RUN, '$&0'), asText);
+}

@@ -1,0 +1,198 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cribOf, folderWith, namesOf } from './workshop.ts';
+
+const PLUGIN = `
+export const greet = {
+  name: 'greet', description: 'Greets', needs: ['clock', 'setting:voice'],
+  input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  execute: ({ name }, call) => call.settings.voice + ' ' + name + ' at ' + call.services.clock.now(),
+};
+`;
+
+describe('a crib of a configuration', () => {
+  it('runs a code tool from a scanned directory with a service and settings from configuration', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `
+sources: { mine: { modules: ./plugins, settings: { voice: Hello } } }
+services: { clock: ./clock.js }
+profiles: { assistant: {}, loud: { settings: { voice: HELLO } } }
+defaultProfile: assistant
+`,
+      'clock.js': "export default { now: () => 'noon' };",
+      'plugins/greet.js': PLUGIN,
+      'package.json': '{ "type": "module" }',
+    });
+    const crib = await cribOf(folder);
+    expect(await (await crib.open()).call('greet', { name: 'Ann' })).toMatchObject({
+      content: [{ text: 'Hello Ann at noon' }],
+    });
+    expect(await (await crib.open('loud')).call('greet', { name: 'Ann' })).toMatchObject({
+      content: [{ text: 'HELLO Ann at noon' }],
+    });
+  });
+
+  it('runs a tool of an installed package, which needs no entry', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': 'profiles: {}\n',
+      'package.json': '{ "type": "module", "dependencies": { "acme-tools": "1.0.0" } }',
+      'node_modules/acme-tools/package.json':
+        '{ "name": "acme-tools", "version": "1.0.0", "type": "module", "toolcrib": { "tools": { "acme": "./tools.js#acme" } } }',
+      'node_modules/acme-tools/tools.js':
+        "export const acme = { name: 'acme', description: '', execute: () => 'from a package' };",
+    });
+    const crib = await cribOf(folder);
+    expect(await (await crib.open()).call('acme')).toMatchObject({ content: [{ text: 'from a package' }] });
+  });
+
+  it('tools of TOOLCRIB_PLUGINS_DIR are there', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': '{}\n',
+      'extra/one.mjs': "export const one = { name: 'one', description: '', execute: () => 1 };",
+    });
+    process.env.TOOLCRIB_PLUGINS_DIR = join(folder, 'extra');
+    try {
+      expect(namesOf(await cribOf(folder))).toEqual(['one']);
+    } finally {
+      delete process.env.TOOLCRIB_PLUGINS_DIR;
+    }
+  });
+
+  it('specs inline are tools; a bad one is reported with its place and the others load', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `
+tools:
+  - { name: good, description: Good, run: { kind: shell, command: ["true"] } }
+  - { name: "not good", run: { kind: shell, command: ["true"] } }
+`,
+    });
+    const outcome = await cribOf(folder).then(
+      (crib) => ({ names: namesOf(crib), told: crib.warnings().join('\n') }),
+      (error: Error) => ({ names: ['good'], told: error.message }),
+    );
+    expect(outcome.names).toEqual(['good']);
+    expect(outcome.told).toContain('not good');
+  });
+
+  it('overrides correct what a source says; everything above tightens', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `
+sources:
+  local: { files: ./tools.json, prefix: box, exclude: [hidden], overrides: { "box_*": { effects: { destructive: true }, tags: [boxed], policy: { timeoutMs: 5 } } } }
+`,
+      'tools.json': JSON.stringify({
+        tools: ['open', 'hidden'].map((name) => ({
+          name,
+          description: '',
+          effects: { destructive: false },
+          run: { kind: 'shell', command: ['true'] },
+        })),
+      }),
+    });
+    const crib = await cribOf(folder);
+    expect(namesOf(crib)).toEqual(['box_open']);
+    expect(crib.get('box_open')).toMatchObject({
+      effects: { destructive: true },
+      tags: ['boxed'],
+      policy: { timeoutMs: 5 },
+    });
+  });
+
+  it('an extension of a module takes part, a built-in is tuned or turned off', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `
+extensions:
+  approval: { mode: always }
+  retry: false
+  mine: { module: ./mine.mjs, priority: 600 }
+`,
+      'mine.mjs':
+        "export const mine = { name: 'other', priority: 500, veto: undefined, wrap: (call, next) => next(call) };",
+    });
+    const crib = await cribOf(folder, { tools: [{ name: 'tool', description: '', run: () => 1 }] });
+    const names = crib.extensions.list().map((extension) => [extension.name, extension.priority]);
+    expect(names).toContainEqual(['mine', 600]);
+    expect(names.map(([name]) => name)).not.toContain('retry');
+    expect(await (await crib.open()).call('tool')).toMatchObject({ error: { code: 'denied' } });
+  });
+
+  it('one bad source never stops the others: it is listed as failed, with its reason', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `
+sources:
+  later: { mcp: { command: npx, args: ["@playwright/mcp@latest"] } }
+  gone: { files: "\${NOWHERE_TO_BE_FOUND}/x" }
+  fine: { files: ./tools.json }
+`,
+      'tools.json': JSON.stringify({
+        tools: [{ name: 'fine', description: '', run: { kind: 'shell', command: ['true'] } }],
+      }),
+    });
+    const crib = await cribOf(folder);
+    expect(namesOf(crib)).toEqual(['fine']);
+    expect(crib.sources().find((source) => source.name === 'later')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('not available'),
+    });
+    expect(crib.warnings().join('\n')).toContain('NOWHERE_TO_BE_FOUND');
+  });
+
+  it('the example of the contract loads; what comes later is listed as not available yet', async () => {
+    const folder = folderWith({
+      'services/clock.ts': "export default { now: () => 'noon' };",
+      'extensions/mine.ts':
+        "export const mine = { name: 'mine', priority: 500, wrap: (call: never, next: (call: never) => unknown) => next(call) };",
+      'tools/one.yaml': 'tools: [{ name: add, description: Add, run: { kind: shell, command: ["true"] } }]',
+      'plugins/two.ts': "export const two = { name: 'two', description: '', execute: () => 2 };",
+      'mcp.yaml': 'thinking: { command: npx, args: ["server"], bundle: reasoning }',
+    });
+    cpSync(join(import.meta.dirname, '../config/fixtures/contract.yaml'), join(folder, 'toolcrib.yaml'));
+    process.env.PW_TOKEN = 'token';
+    try {
+      const crib = await cribOf(folder);
+      expect(namesOf(crib)).toEqual(['add', 'two']);
+      const states = Object.fromEntries(crib.sources().map(({ name, state }) => [name, state]));
+      expect(states).toMatchObject({
+        local: 'ready',
+        mine: 'ready',
+        browser: 'failed',
+        gh: 'failed',
+        py: 'failed',
+        petstore: 'failed',
+        thinking: 'failed',
+      });
+      const reasons = crib.sources().filter(({ state }) => state === 'failed');
+      for (const name of ['browser', 'gh', 'py', 'petstore', 'thinking']) {
+        expect(reasons.find((source) => source.name === name)?.reason).toContain('not available in this version');
+      }
+      expect(
+        crib.warnings().filter((warning) => warning.startsWith('Not available in this version')).length,
+      ).toBeGreaterThan(3);
+    } finally {
+      delete process.env.PW_TOKEN;
+    }
+  });
+
+  it('a rule that cannot be judged yet makes its tools ask, or leaves them out', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': `
+profiles:
+  assistant:
+    rules:
+      - { tools: [pay], when: { properties: { amount: { maximum: 100 } } }, otherwise: approve }
+      - { tools: [burn], when: {}, otherwise: deny }
+`,
+    });
+    const tools = ['pay', 'burn'].map((name) => ({ name, description: '', run: () => 'ran' }));
+    const chest = await (await cribOf(folder, { tools })).open();
+    expect(await chest.call('pay', { amount: 1 })).toMatchObject({ error: { code: 'denied' } });
+    expect(await chest.call('burn')).toMatchObject({ error: { code: 'unknown_tool' } });
+  });
+
+  it('code and configuration are joined', async () => {
+    const folder = folderWith({ 'toolcrib.yaml': 'profiles: { a: { include: [x] } }\n' });
+    const crib = await cribOf(folder, { tools: [{ name: 'x', description: '', run: () => 1 }], profiles: { b: {} } });
+    expect(crib.profiles()).toEqual(['a', 'b']);
+  });
+});

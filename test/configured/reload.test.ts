@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { cribOf, folderWith, namesOf, nextChange, write } from './workshop.ts';
+
+const tool = (name: string, description = name) =>
+  JSON.stringify({ tools: [{ name, description, run: { kind: 'shell', command: ['true'] } }] });
+const configuration = (profile: string) => `
+sources:
+  local: { files: ./tools }
+profiles:
+  assistant: ${profile}
+`;
+const START = {
+  'toolcrib.yaml': configuration('{ include: [one] }'),
+  'tools/one.json': tool('one'),
+  'tools/two.json': tool('two'),
+};
+
+describe('reload', () => {
+  it('reports added, removed and changed entries', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    write(folder, { 'tools/one.json': tool('one', 'another'), 'tools/two.json': tool('three') });
+    const changes = await crib.reload();
+    // The watcher may have been faster: then there is nothing left to report.
+    expect(namesOf(crib)).toEqual(['one', 'three']);
+    expect(crib.get('one')?.description).toBe('another');
+    expect(Object.keys(changes)).toEqual(['added', 'removed', 'changed']);
+  });
+
+  it('an edit of the configuration is picked up while running, and open chests follow', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    const chest = await crib.open('assistant');
+    expect(chest.list().map((spec) => spec.name)).toEqual(['one']);
+    write(folder, { 'toolcrib.yaml': configuration('{ include: [two] }') });
+    await crib.reload();
+    expect(chest.list().map((spec) => spec.name)).toEqual(['two']);
+    expect(await chest.call('one')).toMatchObject({ error: { code: 'unknown_tool' } });
+  });
+
+  it('an edit is noticed without asking', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    const changed = nextChange(crib);
+    write(folder, { 'tools/four.json': tool('four') });
+    await changed;
+    expect(namesOf(crib)).toContain('four');
+  });
+
+  it('a source that is added to the configuration comes, one that is taken out goes', async () => {
+    const folder = folderWith({ ...START, 'more/five.json': tool('five') });
+    const crib = await cribOf(folder);
+    const changed = nextChange(crib);
+    write(folder, { 'toolcrib.yaml': 'sources:\n  more: { files: ./more }\n' });
+    await changed;
+    expect(namesOf(crib)).toEqual(['five']);
+    expect(crib.sources().map((source) => source.name)).toEqual(['code', 'more', 'packages']);
+  });
+
+  it('a configuration that does not parse keeps the old state, and reload says why', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    write(folder, { 'toolcrib.yaml': 'sources: [\n' });
+    await expect(crib.reload()).rejects.toMatchObject({ name: 'ToolcribError', code: 'invalid_config' });
+    expect(namesOf(crib)).toEqual(['one', 'two']);
+    expect((await crib.open('assistant')).list()).toHaveLength(1);
+  });
+
+  it('a configuration with a bundle that does not exist keeps the old state', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    write(folder, { 'toolcrib.yaml': configuration('{ include: [two], essential: [nowhere] }') });
+    await expect(crib.reload()).rejects.toThrow('nowhere');
+    expect((await crib.open('assistant')).list().map((spec) => spec.name)).toEqual(['one']);
+  });
+
+  it('a profile that is gone shows nothing to those who had opened it', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    const chest = await crib.open('assistant');
+    write(folder, {
+      'toolcrib.yaml': 'sources:\n  local: { files: ./tools }\nprofiles:\n  other: {}\n  another: {}\n',
+    });
+    await crib.reload();
+    expect(chest.list()).toEqual([]);
+    expect(await chest.call('one')).toMatchObject({ error: { code: 'unknown_tool' } });
+  });
+
+  it('tools, bundles and extensions added by hand survive', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    crib.register({ name: 'mine', description: '', run: () => 'mine' });
+    crib.bundles.define({ name: 'hand', include: ['mine'] });
+    crib.extensions.add({ name: 'watcher', priority: 500 });
+    write(folder, { 'toolcrib.yaml': configuration('{}') });
+    await crib.reload();
+    expect(namesOf(crib)).toContain('mine');
+    expect(crib.bundles.get('hand')?.members).toEqual(['mine']);
+    expect(crib.extensions.list().map((extension) => extension.name)).toContain('watcher');
+  });
+
+  it('a source whose entry did not change goes on running', async () => {
+    const folder = folderWith(START);
+    const crib = await cribOf(folder);
+    const before = crib.get('one');
+    write(folder, { 'toolcrib.yaml': configuration('{ include: ["*"] }') });
+    await crib.reload();
+    expect(crib.get('one')).toBe(before);
+  });
+
+  it('what was counted is not forgotten by an edit of something else', async () => {
+    const limits = 'extensions: { rateLimit: { rates: [{ scope: all, amount: 1, perMs: 3600000 }] } }\n';
+    const folder = folderWith({ 'toolcrib.yaml': limits });
+    const crib = await cribOf(folder, { tools: [{ name: 'once', description: '', run: () => 1 }] });
+    const chest = await crib.open();
+    expect(await chest.call('once')).toMatchObject({ ok: true });
+    write(folder, { 'toolcrib.yaml': `${limits}profiles: { other: {} }\n` });
+    await crib.reload();
+    expect(await (await crib.openAll()).call('once')).toMatchObject({ error: { code: 'rate_limited' } });
+  });
+});
