@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
-/** What runs from the sources in seconds, and what needs the built package. */
+/** What starts processes, databases or servers. */
+const SYSTEM = ['test/cli/**/*.test.ts', 'test/sources/**/*.test.ts', 'test/store/**/*.test.ts'];
+/** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
 
 /** Generous: a busy machine is not a failing test. */
@@ -9,7 +11,8 @@ const limits = { testTimeout: 60_000, hookTimeout: 60_000 };
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: BUILT, ...limits } },
+      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...SYSTEM, ...BUILT], ...limits } },
+      { test: { name: 'system', include: SYSTEM, ...limits } },
       { test: { name: 'package', include: BUILT, ...limits } },
     ],
   },

@@ -1,7 +1,11 @@
 import { availableParallelism, cpus } from 'node:os';
 import { benchCall } from './call.ts';
 import { benchCatalog } from './catalog.ts';
+import { benchCli } from './cli.ts';
+import { benchStore } from './store.ts';
 
 console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
 await benchCall();
 await benchCatalog();
+await benchCli();
+await benchStore();

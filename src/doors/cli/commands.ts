@@ -1,0 +1,143 @@
+import type { FlagName, Flags } from './flags.ts';
+
+/** 0 ok, 1 the call failed or was refused, 2 usage or configuration, 130 interrupted. */
+export type ExitCode = 0 | 1 | 2 | 130;
+
+/** What was asked for. */
+export interface Invocation {
+  readonly words: readonly string[];
+  readonly flags: Flags;
+}
+
+export type RunCommand = (invocation: Invocation) => Promise<ExitCode>;
+
+/** What a positional word is, for checks, help and completion. */
+export interface Word {
+  readonly name: string;
+  readonly optional?: true;
+  /** Stands for any number of words. */
+  readonly many?: true;
+  readonly values?: readonly string[];
+  readonly completes?: 'tool' | 'argument' | 'file' | 'command' | 'spec';
+}
+
+/** One command as data. */
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  readonly words?: readonly Word[];
+  readonly flags?: readonly FlagName[];
+  readonly examples?: readonly string[];
+  /** Known, but not in this version. */
+  readonly isLater?: true;
+}
+
+const TOOL: Word = { name: 'TOOL', completes: 'tool' };
+
+/** The commands, in the order of help. */
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'init',
+    summary: 'write a commented toolcrib.yaml',
+    flags: ['from', 'force'],
+    examples: ['toolcrib init', 'toolcrib init --from ~/.cursor/mcp.json'],
+  },
+  {
+    name: 'check',
+    summary: 'validate the configuration, start every source, report problems and costs',
+  },
+  {
+    name: 'list',
+    summary: 'the tools',
+    flags: ['tag', 'category', 'pattern', 'kind', 'source', 'bundle', 'flag', 'format', 'tokens'],
+    examples: ['toolcrib list --tag files --flag readOnly', 'toolcrib list --profile assistant --format openai'],
+  },
+  {
+    name: 'show',
+    summary: 'one tool: schema, policy, bundles, token cost',
+    words: [TOOL],
+  },
+  {
+    name: 'explain',
+    summary: 'why a tool is visible or not, and which layer set each limit',
+    words: [TOOL],
+    flags: ['caller', 'role'],
+    examples: ['toolcrib explain pay_invoice --profile assistant --caller alice --role dev'],
+  },
+  {
+    name: 'search',
+    summary: 'ranked tools for a request in words',
+    words: [{ name: 'WORDS', many: true }],
+    flags: ['limit', 'expand'],
+    examples: ['toolcrib search click a button --limit 3'],
+  },
+  {
+    name: 'call',
+    summary: 'run a tool; asks first on a terminal where approval is needed',
+    words: [TOOL, { name: 'key=value', optional: true, many: true, completes: 'argument' }],
+    flags: ['args', 'yes', 'approval'],
+    examples: [
+      'toolcrib call add a=1 b=2',
+      `toolcrib call add --args '{"a":1,"b":2}'`,
+      'toolcrib call add --args - < add.json',
+    ],
+  },
+  {
+    name: 'bundles',
+    summary: 'the bundles and what each costs in tokens',
+    flags: ['tokens'],
+  },
+  {
+    name: 'profiles',
+    summary: 'the profiles and what each costs in tokens',
+    flags: ['tokens'],
+  },
+  {
+    name: 'sources',
+    summary: 'the sources, how each is doing and what it costs in tokens',
+    flags: ['tokens'],
+  },
+  {
+    name: 'specs',
+    summary: 'specs kept in the store: list, add, remove, export, history',
+    words: [
+      { name: 'add|remove|export|history', optional: true, values: ['add', 'remove', 'export', 'history'] },
+      { name: 'FILE|-|NAME', optional: true, completes: 'spec' },
+    ],
+    examples: ['toolcrib specs add tools.yaml', 'toolcrib specs export > tools.json', 'toolcrib specs history add'],
+  },
+  {
+    name: 'completion',
+    summary: 'a script that completes commands, flags and tool names',
+    words: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
+    examples: [
+      'source <(toolcrib completion bash)',
+      'toolcrib completion fish > ~/.config/fish/completions/toolcrib.fish',
+    ],
+  },
+  {
+    name: 'help',
+    summary: 'help, or that of one command',
+    words: [{ name: 'COMMAND', optional: true, completes: 'command' }],
+  },
+  {
+    name: 'version',
+    summary: 'the version',
+    flags: ['version'],
+  },
+  { name: 'serve', summary: 'REST, MCP and console', isLater: true },
+  { name: 'script', summary: 'run a script that calls tools', isLater: true },
+  { name: 'types', summary: 'TypeScript declarations of tools', isLater: true },
+  { name: 'approvals', summary: 'calls that wait for approval', isLater: true },
+  { name: 'calls', summary: 'calls that were made', isLater: true },
+  { name: 'audit', summary: 'verify or export the audit', isLater: true },
+  { name: 'pins', summary: 'definitions that were accepted', isLater: true },
+  { name: 'keys', summary: 'API keys', isLater: true },
+  { name: 'eval', summary: 'search quality', isLater: true },
+  { name: 'connect', summary: 'the entry for an MCP client', isLater: true },
+  { name: 'worker', summary: 'work for a server elsewhere', isLater: true },
+  { name: 'doctor', summary: 'what is wrong with this machine', isLater: true },
+];
+
+/** The commands that this version has. */
+export const AVAILABLE: readonly Command[] = COMMANDS.filter(({ isLater }) => isLater !== true);

@@ -1,0 +1,78 @@
+import { ToolcribError } from '../../../core/tool-error.ts';
+import { type Counting, TOKEN_FORMATS } from '../../../crib/token-cost.ts';
+import { type CheckReport, reportOn, reportUnusable } from '../check-report.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import { printSources } from '../describe-sources.ts';
+import { withCrib } from '../open-crib.ts';
+import { note, paint, print, printJson, toLine } from '../output.ts';
+import { reportFailure } from '../report-failure.ts';
+import { printTable } from '../table.ts';
+import { tokenText } from '../token-figures.ts';
+
+/** `toolcrib check`: 0 if nothing is wrong, 1 if something is reported, 2 if the configuration cannot be used. */
+export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
+  process.removeAllListeners('warning'); // each of them stands in the report
+  try {
+    return await withCrib(flags, async (crib) => {
+      const report = await reportOn(crib);
+      if (flags.json === true) printJson(report);
+      else printReport(report);
+      return report.ok ? 0 : 1;
+    });
+  } catch (cause) {
+    if (flags.json === true && cause instanceof ToolcribError) printJson(reportUnusable(cause.message));
+    return reportFailure(cause);
+  }
+}
+
+function printReport(report: CheckReport): void {
+  const counting: Counting = report.tokensExact ? 'exact' : 'estimate';
+  print(`${paint('bold', 'Configuration')}  ok`);
+  if (report.store !== undefined) printStore(report.store);
+  if (report.sources.length > 0) section('Sources', () => printSources(report.sources, counting));
+  section('Extensions, outermost first', () =>
+    printTable(
+      [{ heading: 'PRIORITY', align: 'right' }, { heading: 'NAME' }, { heading: 'WHY HERE', flexible: true }],
+      report.extensions.map(({ priority, name, reason }) => [String(priority), name, reason]),
+    ),
+  );
+  section('Token cost of the tools each profile shows at first', () =>
+    printTable(
+      [
+        { heading: 'PROFILE' },
+        { heading: 'TOOLS', align: 'right' },
+        ...TOKEN_FORMATS.map((format) => ({ heading: format.toUpperCase(), align: 'right' as const })),
+      ],
+      report.profiles.map(({ name, toolCount, tokens, ...profile }) => [
+        profile.default ? `${name} (default)` : name,
+        String(toolCount),
+        ...TOKEN_FORMATS.map((format) => tokenText(tokens[format], counting)),
+      ]),
+    ),
+  );
+  printSentences('Guards that are off', report.guardsOff);
+  printSentences('Name conflicts', report.conflicts);
+  printSentences('Problems', report.problems);
+  note(
+    report.ok
+      ? paint('green', 'Nothing is wrong.', process.stderr)
+      : paint('yellow', 'Something is wrong, see above.', process.stderr),
+  );
+}
+
+function printStore({ engine, location, warnings }: NonNullable<CheckReport['store']>): void {
+  print(`${paint('bold', 'Store')}          ${engine}, ${toLine(location)}`);
+  for (const warning of warnings) print(`               ${toLine(warning)}`);
+}
+
+function section(title: string, printBody: () => void): void {
+  print(`\n${paint('bold', title)}`);
+  printBody();
+}
+
+function printSentences(title: string, sentences: readonly string[]): void {
+  if (sentences.length === 0) return;
+  section(title, () => {
+    for (const sentence of sentences) print(`  ${toLine(sentence)}`);
+  });
+}

@@ -1,0 +1,104 @@
+import { userInfo } from 'node:os';
+import type { Store } from '../../../core/store.ts';
+import { notAvailable, ToolcribError } from '../../../core/tool-error.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import type { Flags } from '../flags.ts';
+import { withCrib } from '../open-crib.ts';
+import { note, print, printJson } from '../output.ts';
+import { readSpecs } from '../read-specs.ts';
+import { printTable } from '../table.ts';
+import { usage } from '../usage.ts';
+
+/** What is worked with: the store, and who works. */
+interface Desk {
+  readonly crib: Crib;
+  readonly specs: Store['specs'];
+  readonly flags: Flags;
+  readonly by: string;
+}
+
+const ACTIONS: Readonly<Record<string, (desk: Desk, subject: string) => Promise<ExitCode>>> = {
+  add: addSpecs,
+  remove: removeSpec,
+  export: exportSpecs,
+  history: showHistory,
+};
+
+/** `toolcrib specs`: lists, adds, removes and exports specs of the store, and shows who changed what. */
+export function editSpecs({ words, flags }: Invocation): Promise<ExitCode> {
+  const [verb, subject] = words;
+  const run = verb === undefined ? listSpecs : ACTIONS[verb];
+  if (run === undefined) throw usage(`specs takes add, remove, export or history, not "${verb}".`);
+  if (verb !== undefined && verb !== 'export' && subject === undefined) {
+    throw usage(`"toolcrib specs ${verb}" needs ${verb === 'add' ? 'a FILE, or - for stdin' : 'a NAME'}.`);
+  }
+  return withCrib(flags, async (crib) => {
+    if (crib.store === undefined) throw notAvailable('The store', 'keep specs in files');
+    return run({ crib, specs: crib.store.specs, flags, by: whoIsHere() }, subject ?? '');
+  });
+}
+
+async function listSpecs({ specs, flags }: Desk): Promise<ExitCode> {
+  const stored = (await specs.list()).map(({ name, by, at }) => ({ name, by, at: toTime(at) }));
+  if (flags.json === true) printJson({ specs: stored });
+  else if (stored.length === 0) note('No specs are stored. "toolcrib specs add FILE" adds some.');
+  else
+    printTable(
+      [{ heading: 'NAME' }, { heading: 'CHANGED' }, { heading: 'BY' }],
+      stored.map(({ name, at, by }) => [name, at, by]),
+    );
+  return 0;
+}
+
+async function addSpecs({ crib, specs, flags, by }: Desk, file: string): Promise<ExitCode> {
+  const results = [];
+  for (const spec of await readSpecs(file)) results.push({ name: spec.name, result: await specs.put(spec, by) });
+  if (flags.json === true) printJson({ specs: results });
+  else for (const { name, result } of results) print(`${name} ${result}`);
+  await crib.reload();
+  const unseen = results.map(({ name }) => name).filter((name) => crib.get(name)?.source === undefined);
+  if (unseen.length > 0) {
+    note(
+      `Stored, but not among the tools: ${unseen.join(', ')}. "toolcrib check" says why; a source with "database: true" reads the store.`,
+    );
+  }
+  return 0;
+}
+
+async function removeSpec({ specs, flags, by }: Desk, name: string): Promise<ExitCode> {
+  if (!(await specs.remove(name, by))) throw new ToolcribError('failed', `No spec "${name}" is stored.`);
+  if (flags.json === true) printJson({ specs: [{ name, result: 'removed' }] });
+  else print(`${name} removed`);
+  return 0;
+}
+
+async function exportSpecs({ specs }: Desk, name: string): Promise<ExitCode> {
+  const stored = (await specs.list()).filter((entry) => name === '' || entry.name === name);
+  printJson({ tools: stored.map(({ spec }) => spec) }); // a spec file: JSON is YAML, too
+  return 0;
+}
+
+async function showHistory({ specs, flags }: Desk, name: string): Promise<ExitCode> {
+  const changes = (await specs.history(name)).map((change) => ({ ...change, at: toTime(change.at) }));
+  if (changes.length === 0) throw new ToolcribError('failed', `Nothing was ever stored under "${name}".`);
+  if (flags.json === true) printJson({ name, changes });
+  else
+    printTable(
+      [{ heading: 'WHEN' }, { heading: 'WHAT' }, { heading: 'BY' }],
+      changes.map(({ at, what, by }) => [at, what, by]),
+    );
+  return 0;
+}
+
+function toTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function whoIsHere(): string {
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    return 'cli'; // a user without a name, as in some containers
+  }
+}

@@ -1,0 +1,56 @@
+import { tokensOf } from '../../../crib/token-cost.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import { openChest, withCrib } from '../open-crib.ts';
+import { note, printJson } from '../output.ts';
+import { printTable } from '../table.ts';
+import { countingOf, tokenText, USUAL_FORMAT } from '../token-figures.ts';
+
+/** `toolcrib bundles`: the bundles in view, what is in them and what they cost. */
+export function listBundles({ flags }: Invocation): Promise<ExitCode> {
+  const counting = countingOf(flags);
+  return withCrib(flags, async (crib) => {
+    const chest = await openChest(crib, flags);
+    const [active, essential] = [chest.active(), chest.essential()];
+    const bundles = await Promise.all(
+      chest.available().map(async (name) => {
+        const specs = (crib.bundles.get(name)?.members ?? []).flatMap((member) => chest.get(member) ?? []);
+        const description = crib.bundles.info(name)?.description;
+        return {
+          name,
+          ...(description !== undefined && { description }),
+          tools: specs.map((spec) => spec.name),
+          requires: crib.bundles.get(name)?.requires ?? [],
+          active: active.includes(name),
+          essential: essential.includes(name),
+          tokens: await tokensOf(specs, USUAL_FORMAT, counting),
+        };
+      }),
+    );
+    if (flags.json === true) printJson({ bundles, tokensExact: counting === 'exact' });
+    else if (bundles.length === 0) note('No bundles.');
+    else {
+      printTable(
+        [
+          { heading: 'NAME' },
+          { heading: 'STATE' },
+          { heading: 'TOOLS', align: 'right' },
+          { heading: 'TOKENS', align: 'right' },
+          { heading: 'DESCRIPTION', flexible: true },
+        ],
+        bundles.map((bundle) => [
+          bundle.name,
+          stateOf(bundle),
+          String(bundle.tools.length),
+          tokenText(bundle.tokens, counting),
+          bundle.description ?? '',
+        ]),
+      );
+    }
+    return 0;
+  });
+}
+
+function stateOf({ active, essential }: { readonly active: boolean; readonly essential: boolean }): string {
+  if (essential) return 'essential';
+  return active ? 'active' : 'inactive';
+}

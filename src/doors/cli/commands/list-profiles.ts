@@ -1,0 +1,40 @@
+import { tokensOf } from '../../../crib/token-cost.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import { withCrib } from '../open-crib.ts';
+import { printJson } from '../output.ts';
+import { openProfiles } from '../profile-chests.ts';
+import { printTable } from '../table.ts';
+import { countingOf, tokenText, USUAL_FORMAT } from '../token-figures.ts';
+
+/** `toolcrib profiles`: the profiles, how many tools each shows at first and what they cost. */
+export function listProfiles({ flags }: Invocation): Promise<ExitCode> {
+  const counting = countingOf(flags);
+  return withCrib(flags, async (crib) => {
+    const profiles = await Promise.all(
+      (await openProfiles(crib)).map(async ({ chest, isDefault }) => {
+        const specs = chest.list();
+        const tokens = await tokensOf(specs, USUAL_FORMAT, counting);
+        return { name: chest.profile, default: isDefault, toolCount: specs.length, tokens };
+      }),
+    );
+    if (flags.json === true) {
+      printJson({ profiles, tokensExact: counting === 'exact' });
+      return 0;
+    }
+    printTable(
+      [
+        { heading: 'NAME' },
+        { heading: 'DEFAULT' },
+        { heading: 'TOOLS', align: 'right' },
+        { heading: 'TOKENS', align: 'right' },
+      ],
+      profiles.map((profile) => [
+        profile.name,
+        profile.default ? 'yes' : '',
+        String(profile.toolCount),
+        tokenText(profile.tokens, counting),
+      ]),
+    );
+    return 0;
+  });
+}

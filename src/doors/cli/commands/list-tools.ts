@@ -1,0 +1,86 @@
+import type { Criteria } from '../../../core/selector.ts';
+import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../crib/token-cost.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import type { Flags } from '../flags.ts';
+import { openChest, withCrib } from '../open-crib.ts';
+import { note, printJson } from '../output.ts';
+import { printTable } from '../table.ts';
+import { countingOf, tokenText, USUAL_FORMAT } from '../token-figures.ts';
+
+/** `toolcrib list`: the tools that meet all filters, or their definitions for a vendor. */
+export function listTools({ flags }: Invocation): Promise<ExitCode> {
+  return withCrib(flags, async (crib) => {
+    const specs = await chosenTools(crib, flags);
+    const { format } = flags;
+    if (format !== undefined)
+      printJson(await definitionsOf(specs, format as TokenFormat)); // one of the flag's values
+    else await printTools(crib, specs, flags);
+    return 0;
+  });
+}
+
+async function chosenTools(crib: Crib, flags: Flags): Promise<readonly ToolSpec[]> {
+  const matching = new Set(crib.match(criteriaOf(flags)).map((spec) => spec.name));
+  const chest = await openChest(crib, flags);
+  return chest.list().filter((spec) => matching.has(spec.name));
+}
+
+function criteriaOf(flags: Flags): Criteria {
+  const booleans = (flags.flag ?? []).map((given) => {
+    const [name = '', value = 'true'] = given.split('=');
+    return [name, value === 'true' ? true : value === 'false' ? false : value] as const;
+  });
+  return {
+    ...Object.fromEntries(booleans),
+    ...(flags.tag !== undefined && { tags: flags.tag }),
+    ...(flags.category !== undefined && { category: flags.category }),
+    ...(flags.pattern !== undefined && { namePattern: flags.pattern }),
+    ...(flags.kind !== undefined && { kind: flags.kind }),
+    ...(flags.source !== undefined && { source: flags.source }),
+    ...(flags.bundle !== undefined && { bundle: flags.bundle }),
+  };
+}
+
+async function printTools(crib: Crib, specs: readonly ToolSpec[], flags: Flags): Promise<void> {
+  const counting = countingOf(flags);
+  const tokens = await tokensOfEach(specs, USUAL_FORMAT, counting);
+  if (flags.json === true) {
+    const tools = specs.map((spec, index) => ({ ...toListed(spec, crib), tokens: tokens[index] }));
+    printJson({ tools, total: tools.length, tokensExact: counting === 'exact' });
+  } else if (specs.length === 0) note('No tools.');
+  else
+    printToolTable(
+      specs,
+      tokens.map((count) => tokenText(count, counting)),
+    );
+}
+
+function printToolTable(specs: readonly ToolSpec[], tokens: readonly string[]): void {
+  printTable(
+    [
+      { heading: 'NAME' },
+      { heading: 'KIND' },
+      { heading: 'SOURCE' },
+      { heading: 'TOKENS', align: 'right' },
+      { heading: 'DESCRIPTION', flexible: true },
+    ],
+    specs.map((spec, index) => [spec.name, spec[RUN].kind, spec.source, tokens[index] ?? '', spec.description]),
+  );
+}
+
+function toListed(spec: ToolSpec, crib: Crib) {
+  const { name, title, description, source, category, tags, effects } = spec;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    kind: spec[RUN].kind, // an operator may know the kind, and nothing else of how a tool runs
+    source,
+    ...(category !== undefined && { category }),
+    tags,
+    bundles: crib.bundles.of(name).map((bundle) => bundle.name),
+    effects,
+  };
+}

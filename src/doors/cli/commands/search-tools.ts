@@ -1,0 +1,46 @@
+import type { ExitCode, Invocation } from '../commands.ts';
+import { openChest, withCrib } from '../open-crib.ts';
+import { note, printJson } from '../output.ts';
+import { printTable } from '../table.ts';
+import { usage } from '../usage.ts';
+
+/** `toolcrib search WORDS`: tools that fit a request, best first. */
+export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
+  const limit = toCount(flags.limit);
+  return withCrib(flags, async (crib) => {
+    const chest = await openChest(crib, flags);
+    const hits = await chest.search(words.join(' '), {
+      expand: flags.expand === true,
+      ...(limit !== undefined && { limit }),
+    });
+    if (flags.json === true) {
+      printJson({
+        results: hits.map(({ name, score, description, bundle, why }) => ({
+          name,
+          score,
+          description,
+          ...(bundle !== undefined && { bundle }),
+          why,
+        })),
+      });
+    } else if (hits.length === 0) note('No tool fits.');
+    else {
+      printTable(
+        [
+          { heading: 'SCORE', align: 'right' },
+          { heading: 'NAME' },
+          { heading: 'WHY', flexible: true },
+          { heading: 'DESCRIPTION', flexible: true },
+        ],
+        hits.map(({ name, score, description, why }) => [score.toFixed(3), name, why, description]),
+      );
+    }
+    return 0;
+  });
+}
+
+function toCount(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw usage(`--limit takes a whole number of at least 1, not "${text}".`);
+  return Number(text);
+}

@@ -1,0 +1,70 @@
+import { flagsOf } from '../../../core/selector.ts';
+import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import { openChest, withCrib } from '../open-crib.ts';
+import { paint, print, printJson, toLine, toLines } from '../output.ts';
+import { tokensByFormat } from '../token-figures.ts';
+import { unknownTool } from '../unknown-tool.ts';
+
+/** `toolcrib show TOOL`: everything an operator may know about one tool. */
+export function showTool({ words, flags }: Invocation): Promise<ExitCode> {
+  const [name = ''] = words;
+  return withCrib(flags, async (crib) => {
+    const chest = await openChest(crib, flags);
+    const spec = chest.get(name);
+    if (spec === undefined) throw unknownTool(name, chest);
+    const shown = { ...describeTool(spec, crib), tokens: await tokensByFormat([spec], 'exact') };
+    if (flags.json === true) printJson(shown);
+    else print(toText(shown));
+    return 0;
+  });
+}
+
+function describeTool(spec: ToolSpec, crib: Crib) {
+  const { name, title, description, source, origin, category, tags, version, effects, policy } = spec;
+  return {
+    name,
+    ...(title !== undefined && { title }),
+    description,
+    kind: spec[RUN].kind, // an operator may know the kind, and nothing else of how a tool runs
+    source,
+    origin,
+    status: crib.sources().find((report) => report.name === source)?.state ?? 'ready',
+    ...(category !== undefined && { category }),
+    tags,
+    ...(version !== undefined && { version }),
+    bundles: crib.bundles.of(name).map((bundle) => bundle.name),
+    effects,
+    flags: Object.fromEntries(flagsOf(spec)),
+    policy,
+    ...(spec.requires !== undefined && { requires: spec.requires }),
+    ...(spec.instructions !== undefined && { instructions: spec.instructions }),
+    ...(spec.examples !== undefined && { examples: spec.examples }),
+    inputSchema: spec.input,
+    ...(spec.output !== undefined && { outputSchema: spec.output }),
+  };
+}
+
+function toText(shown: Readonly<Record<string, unknown>>): string {
+  const rows = Object.entries(shown).filter(([key, value]) => !isEmpty(value) && key !== 'flags'); // most of them are effects
+  const width = Math.max(...rows.map(([key]) => key.length));
+  return rows
+    .map(([key, value]) => {
+      const text = toValueText(value);
+      const indented = text.includes('\n') ? `\n${text.replace(/^/gm, '  ')}` : text;
+      return `${paint('bold', key.padEnd(width))}  ${indented}`;
+    })
+    .join('\n');
+}
+
+function toValueText(value: unknown): string {
+  if (typeof value === 'string') return toLines(value);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return toLine(value.join(', '));
+  const short = JSON.stringify(value);
+  return toLines(short.length <= 60 ? short : JSON.stringify(value, null, 2));
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}

@@ -1,0 +1,38 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Approve, Caller } from '../../core/caller.ts';
+import type { Chest } from '../../crib/chest.ts';
+import type { Crib } from '../../crib/crib.ts';
+import type { ExitCode } from './commands.ts';
+import { findConfig } from './find-config.ts';
+import type { Flags } from './flags.ts';
+import { note } from './output.ts';
+import { withProgress } from './progress.ts';
+
+/** Whoever has this command line has the configuration, too. */
+export const OPERATOR = 'operator';
+
+/** The crib of the configuration that `--config` names, or of the one in the working directory. */
+export async function openCrib({ config }: Pick<Flags, 'config'>): Promise<Crib> {
+  const { createCrib } = await import('../../crib/create-crib.ts');
+  return createCrib({ configFile: config ?? process.cwd() });
+}
+
+/** Opens the crib, works with it and closes it, whatever happens. */
+export async function withCrib(flags: Flags, work: (crib: Crib) => Promise<ExitCode>): Promise<ExitCode> {
+  if (flags.config === undefined && findConfig(process.cwd()) === undefined) {
+    note('There is no toolcrib.yaml here; "toolcrib init" writes one.');
+  }
+  const crib = await withProgress('Starting sources', openCrib(flags));
+  try {
+    await setImmediate(); // warnings come on the next tick, and before the result
+    return await work(crib);
+  } finally {
+    await crib.close();
+  }
+}
+
+/** The chest of `--profile`, or the operator's over all tools. */
+export function openChest(crib: Crib, { profile }: Flags, approve?: Approve): Promise<Chest> {
+  const caller: Caller = { id: OPERATOR, ...(approve !== undefined && { approve }) };
+  return profile === undefined ? crib.openAll(caller) : crib.open(profile, caller);
+}

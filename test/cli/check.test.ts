@@ -1,0 +1,88 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { OFFICE } from './office.ts';
+import { createWorkshop, type Workshop } from './workshop.ts';
+
+const made: Workshop[] = [];
+const workshop = (files: Readonly<Record<string, string>>) => {
+  const created = createWorkshop(files);
+  made.push(created);
+  return created;
+};
+afterAll(() => {
+  for (const created of made) created.remove();
+});
+
+/** Something no code expects: a part of the language that throws once the command is under way. */
+const BREAK_SEARCH = `const { toFixed } = Number.prototype; Number.prototype.toFixed = function (digits) { if (digits === 3) throw new TypeError('broken'); return toFixed.call(this, digits); };`;
+
+describe('toolcrib check', () => {
+  it('exits with 0 where nothing is wrong', async () => {
+    const { code, stdout, stderr } = await workshop(OFFICE).run(['check']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Nothing is wrong.\n' });
+    expect(stdout).toMatch(/office +ready +5/);
+    expect(stdout).toMatch(/750 +approval +a person is asked once per call/);
+    expect(stdout).toMatch(/PROFILE +TOOLS +OPENAI +ANTHROPIC +GEMINI +MCP\nreader \(default\) +2 +\d+ +\d+ +\d+ +\d+/);
+  });
+
+  it('exits with 1 where a source failed, and shows the others', async () => {
+    const config = 'sources:\n  gone: { modules: ./absent }\n  office: { modules: ./tools }\n';
+    const { code, stdout } = await workshop({ ...OFFICE, 'toolcrib.yaml': config }).run(['check']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/gone +(failed|down) /);
+    expect(stdout).toMatch(/office +ready +5/);
+  });
+
+  it('exits with 1 where a selector matches nothing or a name is claimed twice', async () => {
+    const config =
+      'sources:\n  one: { modules: ./tools }\n  two: { modules: ./tools }\nprofiles:\n  x: { include: ["nothing_*"] }\n';
+    const crib = workshop({ ...OFFICE, 'toolcrib.yaml': config });
+    const { code, stdout } = await crib.run(['check']);
+    expect(code).toBe(1);
+    expect(stdout).toContain('"add" comes from both one and two');
+    expect(stdout).toContain('Profile "x": include "nothing_*" matches no tool.');
+  });
+
+  it('names guards that are off without calling it a problem', async () => {
+    const crib = workshop({
+      ...OFFICE,
+      'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}extensions: { approval: false }\n`,
+    });
+    expect(await crib.json(['check'])).toMatchObject({ ok: true, guardsOff: ['approval'] });
+  });
+
+  it('exits with 2 where the configuration is invalid, with file, line, column and the nearest key', async () => {
+    const crib = workshop({ 'toolcrib.yaml': 'profils: {}\n' });
+    const { code, stdout, stderr } = await crib.run(['check', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, configuration: { ok: false } });
+    expect(stderr).toContain('toolcrib.yaml:1:1');
+    expect(stderr).toContain('"profiles"');
+  });
+});
+
+describe('secrets', () => {
+  it('are not printed, neither in a result nor in an error', async () => {
+    const config = `${OFFICE['toolcrib.yaml']}secrets: { key: { env: CRIB_KEY, hosts: ["example.com"] } }\n`;
+    const crib = workshop({ ...OFFICE, 'toolcrib.yaml': config });
+    const { stdout, stderr } = await crib.run(['check', '--json'], {
+      env: { CRIB_KEY: 'hunter2hunter2', TOOLCRIB_DEBUG: '1' },
+    });
+    expect(stdout).not.toBe('');
+    expect(`${stdout}${stderr}`).not.toContain('hunter2');
+  });
+});
+
+describe('an unexpected error', () => {
+  it('is one line and how to see more', async () => {
+    const crib = workshop(OFFICE);
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BREAK_SEARCH)}` };
+    const ran = await crib.run(['search', 'add'], { env });
+    expect(ran).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: broken\nThis should not have happened. TOOLCRIB_DEBUG=1 shows where.\n',
+    });
+    const debugged = await crib.run(['search', 'add'], { env: { ...env, TOOLCRIB_DEBUG: '1' } });
+    expect(debugged.stderr).toMatch(/^error: broken\n.*\n\s+at /);
+  });
+});

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, describe, expect, it } from 'vitest';
+import { OFFICE } from './office.ts';
+import { createWorkshop, MAIN } from './workshop.ts';
+
+const office = createWorkshop(OFFICE);
+afterAll(office.remove);
+
+async function names(...flags: string[]): Promise<readonly string[]> {
+  const { tools } = (await office.json(['list', ...flags])) as { tools: { name: string }[] }; // as docs/cli.md says
+  return tools.map((tool) => tool.name);
+}
+
+describe('toolcrib list', () => {
+  it('shows all tools to the operator, those a profile hides too', async () => {
+    const { code, stdout } = await office.run(['list']);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.split(' ')[0])).toEqual([
+      'NAME',
+      'add',
+      'echo',
+      'fail',
+      'wait',
+      'wipe',
+      '',
+    ]);
+  });
+
+  it('shows under a profile what that profile shows', async () => {
+    expect(await names('--profile', 'reader')).toEqual(['add', 'echo']);
+  });
+
+  it.each([
+    [['--tag', 'math', '--tag', 'read'], ['add']],
+    [['--category', 'math'], ['add']],
+    [
+      ['--pattern', 'w*'],
+      ['wait', 'wipe'],
+    ],
+    [['--kind', 'function', '--pattern', '?dd'], ['add']],
+    [['--source', 'nobody'], []],
+    [
+      ['--bundle', 'reading'],
+      ['add', 'echo'],
+    ],
+    [['--flag', 'destructive'], ['wipe']],
+    [['--flag', 'quick', '--flag', 'readOnly=true'], ['add']],
+  ])('filters by %j', async (flags, expected) => {
+    expect(await names(...flags)).toEqual(expected);
+  });
+
+  it('answers a filter that cannot be meant with the nearest known one', async () => {
+    const { code, stderr } = await office.run(['list', '--flag', 'readonly']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('Did you mean "readOnly"?');
+  });
+
+  it('prints definitions as a vendor takes them, and nothing of how a tool runs', async () => {
+    const { stdout } = await office.run(['list', '--pattern', 'add', '--format', 'openai']);
+    expect(JSON.parse(stdout)).toMatchObject([{ type: 'function', function: { name: 'add' } }]);
+    expect(stdout).not.toContain('office.mjs');
+  });
+
+  it('estimates tokens and counts them when asked to', async () => {
+    const estimated = await office.run(['list', '--pattern', 'add']);
+    const counted = await office.run(['list', '--pattern', 'add', '--tokens']);
+    expect(estimated.stdout).toMatch(/ ~\d+ /);
+    expect(counted.stdout).toMatch(/ \d+ /);
+    expect(counted.stdout).not.toContain('~');
+  });
+
+  it('ends quietly when nobody reads on', () => {
+    const { stderr } = spawnSync('sh', ['-c', '"$0" "$1" list --json | true', process.execPath, MAIN], {
+      cwd: office.folder,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+  });
+});
+
+describe('toolcrib show', () => {
+  it('says all an operator may know of a tool', async () => {
+    const { code, stdout } = await office.run(['show', 'add']);
+    expect(code).toBe(0);
+    for (const part of ['Add two numbers', 'office', 'reading', '"type": "number"', '"openai":'])
+      expect(stdout).toContain(part);
+  });
+
+  it('names the nearest tool where there is none of that name', async () => {
+    expect(await office.run(['show', 'ad'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: There is no tool "ad". Did you mean "add"?\n',
+    });
+  });
+
+  it('does not tell of a tool that the profile hides', async () => {
+    const { code, stderr } = await office.run(['show', 'wipe', '--profile', 'reader']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: There is no tool "wipe".\n' });
+  });
+});
+
+describe('toolcrib explain', () => {
+  it('says why a tool is not visible', async () => {
+    const { code, stdout } = await office.run(['explain', 'wipe', '--caller', 'alice', '--role', 'dev']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('wipe is not visible in profile reader:\n  no include selector matches it');
+  });
+
+  it('says which layer set each limit', async () => {
+    const { stdout } = await office.run(['explain', 'add']);
+    expect(stdout).toMatch(/approval +"dangerous" +default/);
+  });
+});
+
+describe('toolcrib search', () => {
+  it('ranks tools for a request', async () => {
+    const { code, stdout } = await office.run(['search', 'add', 'numbers', '--limit', '1']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^SCORE.*\n\d\.\d+ +add /);
+  });
+
+  it.each(['0', '-1', 'many', '1.5'])('takes no limit of %s', async (limit) => {
+    expect(await office.run(['search', 'add', `--limit=${limit}`])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('toolcrib bundles, profiles and sources', () => {
+  it('bundles says which are active and which always are', async () => {
+    const { stdout } = await office.run(['bundles', '--profile', 'reader']);
+    expect(stdout).toMatch(/reading +essential +2 +~\d+ +Look and do not touch/);
+  });
+
+  it('profiles marks the default one and counts what each shows', async () => {
+    const { stdout } = await office.run(['profiles']);
+    expect(stdout).toMatch(/reader +yes +2 +~\d+\nwriter +5 +~\d+/);
+  });
+
+  it('an unknown profile is answered with the nearest', async () => {
+    const { code, stderr } = await office.run(['list', '--profile', 'raeder']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'error: There is no profile "raeder". Did you mean "reader"?\n',
+    });
+  });
+
+  it('sources says how each is doing', async () => {
+    const { stdout } = await office.run(['sources']);
+    expect(stdout).toMatch(/office +ready +5 +~\d+/);
+  });
+});
