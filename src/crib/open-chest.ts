@@ -1,0 +1,237 @@
+import { type BundleInfo, bundleInfo, expand } from '../core/bundle.ts';
+import type { Caller } from '../core/caller.ts';
+import { isPromise } from '../core/json.ts';
+import { describe, readMember, readOptions } from '../core/known-keys.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Profile } from '../core/profile.ts';
+import type { Retriever, SearchHit } from '../core/retriever.ts';
+import type { CallRequest, ToolCall } from '../core/tool-call.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import type { View } from '../core/view.ts';
+import { type Activation, createActivation, type Names } from './activation.ts';
+import type { Call, CallHost, CallOptions } from './call.ts';
+import type { Chest, SearchOptions } from './chest.ts';
+import { ACTIVE_BUNDLES, type DeprecatedNames, deprecatedNames } from './deprecated.ts';
+import { type Entrance, enterCall } from './enter-call.ts';
+import type { Generation } from './generation.ts';
+import type { Pipeline } from './pipeline.ts';
+import { joinSections, type Section, sectionsOf } from './sections.ts';
+import type { Setups } from './setups.ts';
+/** What a chest needs of its crib. */
+export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
+  readonly setups: Setups;
+  generation(): Generation;
+  pipeline(): Pipeline;
+  isClosed(): boolean;
+  track(result: Promise<ToolResult>): Promise<ToolResult>;
+  rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
+  readonly rank: Retriever['rank'];
+}
+
+const DEFAULT_LIMIT = 10;
+const SEARCH_KEYS = ['limit', 'minScore', 'expand', 'bundleFilter'] as const;
+
+/** Opens in constant time: nothing is looked at before the first use. A class for speed, as some open a chest per request. */
+class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
+  readonly #host: ChestHost;
+  readonly #profile: Profile;
+  readonly #caller: Caller;
+  #seen: { readonly generation: Generation; readonly profile: Profile; readonly view: View } | undefined;
+  #activation: Activation | undefined;
+  #listing: { readonly view: View; readonly version: number; readonly specs: readonly ToolSpec[] } | undefined;
+  #entrance: Entrance | undefined;
+
+  constructor(host: ChestHost, profile: Profile, caller: Caller) {
+    this.#host = host;
+    this.#profile = profile;
+    this.#caller = caller;
+  }
+
+  get profile(): string {
+    return this.#profile.name;
+  }
+
+  list(): readonly ToolSpec[] {
+    const view = this.#view();
+    const { version } = this.#shown();
+    if (this.#listing?.view === view && this.#listing.version === version) return this.#listing.specs;
+    const active = new Set(this.active());
+    const { bundles } = this.#host.generation();
+    const names = view.names.filter((name) => {
+      const homes = bundles.of(name);
+      return homes.length === 0 || homes.some((bundle) => active.has(bundle.name));
+    });
+    const specs = this.#host.rewriteListing(Object.freeze(names.flatMap((name) => view.get(name) ?? [])));
+    this.#listing = { view, version, specs };
+    return specs;
+  }
+
+  get(name: string): ToolSpec | undefined {
+    return this.#view().get(name);
+  }
+
+  async search(query: string, given: SearchOptions = {}): Promise<readonly SearchHit[]> {
+    if (typeof query !== 'string')
+      throw new ToolcribError('invalid_option', `search takes words, got ${describe(query)}.`);
+    const options = readOptions<SearchOptions>(given, SEARCH_KEYS, 'search');
+    const view = this.#view();
+    const { limit = DEFAULT_LIMIT, minScore, bundleFilter } = options;
+    const ranked = await this.#host.rank(query, {
+      limit,
+      among: view.has,
+      ...(minScore !== undefined && { minScore }),
+    });
+    const { bundles } = this.#host.generation();
+    const byName = new Map(ranked.map((hit) => [hit.name, hit]));
+    const hits = [...byName.keys()];
+    const requiresOf = (name: string) => view.get(name)?.requires ?? [];
+    const names =
+      options.expand === true
+        ? expand(hits, bundles, { isInView: view.has, requiresOf, ...(bundleFilter && { bundleFilter }) })
+        : hits;
+    return names.flatMap((name) => {
+      const spec = view.get(name);
+      if (spec === undefined) return [];
+      const [bundle] = bundles.of(name);
+      const hit = byName.get(name) ?? { name, score: 0, why: `belongs with ${hits.join(', ')}` };
+      return { ...hit, description: spec.description, ...(bundle !== undefined && { bundle: bundle.name }), spec };
+    });
+  }
+
+  call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult> {
+    return this.#enter(name, input, options, undefined);
+  }
+
+  async callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]> {
+    if (!Array.isArray(calls))
+      throw new ToolcribError('invalid_option', `callAll takes a list of calls, got ${describe(calls)}.`);
+    const answer = async (request: CallRequest): Promise<CallAnswer> => {
+      const { id, name, input } = readRequest(request);
+      return { id, name, result: await this.call(name, input, options) };
+    };
+    return Promise.all(Array.from(calls, answer));
+  }
+
+  available(): readonly string[] {
+    return this.#shown().available();
+  }
+  active(): readonly string[] {
+    return this.#shown().active();
+  }
+  essential(): readonly string[] {
+    return this.#shown().essential();
+  }
+  activate(names: Names): Promise<Outcome> {
+    return this.#shown().activate(names);
+  }
+  deactivate(names: Names): Promise<Outcome> {
+    return this.#shown().deactivate(names);
+  }
+  setActive(names: Names): Promise<Outcome> {
+    return this.#shown().setActive(names);
+  }
+  addEssential(names: Names): Promise<Outcome> {
+    return this.#shown().addEssential(names);
+  }
+
+  sections(): readonly Section[] {
+    return sectionsOf(new Set(this.active()), this.list(), this.#host.generation().bundles);
+  }
+  instructions(): string {
+    return joinSections(this.sections());
+  }
+
+  [ACTIVE_BUNDLES](): readonly BundleInfo[] {
+    const view = this.#view();
+    const { bundles } = this.#host.generation();
+    return this.active()
+      .flatMap((name) => bundles.get(name) ?? [])
+      .map((bundle) => bundleInfo(bundle, view.has));
+  }
+
+  /** What the caller sees at this moment. */
+  #view(): View {
+    const generation = this.#host.generation();
+    if (this.#seen?.generation === generation) return this.#seen.view;
+    const profile = generation.currentProfile(this.#profile);
+    this.#seen = { generation, profile, view: generation.viewFor(profile, this.#caller) };
+    return this.#seen.view;
+  }
+
+  #shown(): Activation {
+    this.#activation ??= createActivation({
+      profile: this.#profile,
+      now: () => ({ view: this.#view(), bundles: this.#host.generation().bundles }),
+      setups: this.#host.setups,
+    });
+    return this.#activation;
+  }
+
+  #enter(
+    name: string,
+    input: unknown,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+  ): Promise<ToolResult> {
+    this.#entrance ??= this.#openEntrance();
+    const result = enterCall(this.#entrance, { name, input, options, parent });
+    return isPromise(result) ? this.#host.track(result) : Promise.resolve(result);
+  }
+
+  #openEntrance(): Entrance {
+    const { lifetime, servicesFor, stateFor, warn, pipeline, isClosed } = this.#host;
+    const toolsFor = (call: Call): ToolCall['tools'] => ({
+      list: () => this.list(),
+      search: (query, options) => this.search(query, options),
+      call: (name, input) => this.#enter(name, input, inherited(call), call),
+    });
+    return {
+      caller: this.#caller,
+      host: { lifetime, servicesFor, stateFor, warn, toolsFor },
+      view: () => this.#view(),
+      pipeline,
+      isClosed,
+    };
+  }
+}
+Object.defineProperties(OpenChest.prototype, Object.getOwnPropertyDescriptors(deprecatedNames));
+
+/** One caller's chest under one profile. */
+export function createChest(host: ChestHost, profile: Profile, caller: Caller): Chest {
+  return new OpenChest(host, profile, caller) as OpenChest & DeprecatedNames; // they were put on its prototype
+}
+
+/** What a call made inside a call takes over from it. */
+function inherited(call: Call): CallOptions {
+  const { conversation, turn, timeZone, door } = call.origin.options;
+  return {
+    ...(conversation !== undefined && { conversation }),
+    ...(turn !== undefined && { turn }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(door !== undefined && { door }),
+  };
+}
+
+// A batch comes from a model: an entry may be anything, and must not spoil the others.
+function readRequest(request: unknown): { readonly id: string; readonly name: string; readonly input: unknown } {
+  if (typeof request !== 'object' || request === null) return { id: '', name: '', input: undefined };
+  const id = memberOf(request, 'id');
+  const name = memberOf(request, 'name');
+  return {
+    id: typeof id === 'string' ? id : '',
+    name: typeof name === 'string' ? name : '',
+    input: memberOf(request, 'input'),
+  };
+}
+
+/** What cannot be read is a symbol, which is neither an id, a name nor arguments. */
+function memberOf(request: object, key: string): unknown {
+  try {
+    return readMember(request, key, 'a call');
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return Symbol('unreadable');
+  }
+}
