@@ -19,6 +19,7 @@ import type { Generation } from './generation.ts';
 import type { Pipeline } from './pipeline.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
 import type { Setups } from './setups.ts';
+
 /** What a chest needs of its crib. */
 export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   readonly setups: Setups;

@@ -167,6 +167,29 @@ describe('a list that is fetched again', () => {
     expect(statusOf(crib, 'team')).toMatchObject({ state: 'ready' });
   });
 
+  it('is asked for once by all who want it while another request is under way', async () => {
+    const server = await startServer();
+    server.give(listOf('a'));
+    const live = await http({ name: 'team', url: server.url }).start({
+      clock: { now: () => 0, setTimer: () => () => {} },
+      services: {},
+      signal: new AbortController().signal,
+      warn() {},
+    });
+    const held = Promise.withResolvers<void>();
+    server.answer(async (_, response) => {
+      await held.promise;
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(listOf('b')));
+    });
+    const first = live.refresh?.();
+    await server.nextRequest();
+    const others = [live.refresh?.(), live.refresh?.(), live.refresh?.()];
+    held.resolve();
+    await Promise.all([first, ...others]);
+    await live.close();
+    expect(server.requests).toHaveLength(3); // at start, the first, and one for the three
+  });
+
   it('is not asked for any more once the crib is closed', async () => {
     const server = await startServer();
     server.give(listOf('a'));
