@@ -29,7 +29,7 @@ export async function readSpecFolders(before: SpecFolders, options: SpecFoldersO
   const files = new Map<string, SpecFile>();
   for (const found of scans.flatMap((scan) => scan.files))
     files.set(found.path, await readSpecFile(found, before.files.get(found.path), options));
-  for (const [path, file] of before.files) 
+  for (const [path, file] of before.files) if (!files.has(path) && isHidden(path, unreadable)) files.set(path, file);
   return { files, unreadable };
 }
 

@@ -9,7 +9,7 @@ import { type EntryReader, type EntrySink, NOT_TEXT, type NoList } from './spec-
 import { readYamlEntries } from './spec-yaml.ts';
 
 /** One spec and where it stands; lines count from 1, places in the list from 0. */
-export interface SpecEntry {
+interface SpecEntry {
   readonly spec: ToolSpec;
   readonly line: number;
   readonly index: number;

@@ -1,5 +1,4 @@
 import { type FSWatcher, statSync, watch } from 'node:fs';
-import { basename } from 'node:path';
 import { messageOf } from '../core/tool-error.ts';
 
 /** Listens to a changing set of folders, each without those below it. Keeps no process alive. */
@@ -43,11 +42,7 @@ export function createFolderWatch({ onChange, warn }: FolderWatchOptions): Folde
     polled.delete(folder);
   };
   const start = (folder: string): void => {
-    const watcher = watch(folder, { persistent: false }, (event, file) => {
-      // A folder that is removed or replaced says its own name; from then on its watcher is deaf.
-      if (event === 'rename' && file === basename(folder)) stop(folder);
-      burst.add();
-    });
+    const watcher = watch(folder, { persistent: false }, burst.add);
     watcher.on('error', () => {
       stop(folder);
       burst.add();
@@ -101,7 +96,7 @@ function createBurst(onEnd: () => void): { add(): void; stop(): void } {
   };
 }
 
-/** Tells a folder from another one that took its place; the number alone is given again soon. */
+/** Tells a folder from another one that took its place, to which its watcher is deaf; the number alone is given again soon. */
 function identityOf(folder: string): string {
   const stats = statSync(folder, { throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;

@@ -109,6 +109,11 @@ describe('an entry that is taken over', () => {
     expect(createSpecAdoption('local')(entry)?.input).toBe(entry.input);
   });
 
+  it('may name a field of its run like a method of every object', () => {
+    const spec = createEntryReader({ source: 'local' })({ name: 'a', run: { kind: 'x', toJSON: 'y' } });
+    expect({ ...spec[RUN] }).toEqual({ kind: 'x', toJSON: 'y' });
+  });
+
   it('shares equal effects and policies', () => {
     const adopt = createSpecAdoption('local');
     const make = () => adopt({ name: 'a', effects: { readOnly: true }, policy: { retries: 2 }, run: { kind: 'http' } });
@@ -138,6 +143,7 @@ describe('relative paths of a run', () => {
       cwd: '/etc/crib/workspace',
       sandbox: { read: ['/etc/crib/a', '/b'], write: '/etc/crib/c', network: false },
     });
+    expect(read({ kind: 'shell', command: ['ls'], cwd: 'workspace' })).toMatchObject({ cwd: '/etc/crib/workspace' });
     expect(read({ kind: 'script', file: 'scripts/a.js' })).toMatchObject({ file: '/etc/crib/scripts/a.js' });
     expect(read({ kind: 'function', module: '../tools.ts', export: 'add' })).toMatchObject({ module: '/etc/tools.ts' });
   });

@@ -92,6 +92,11 @@ describe('a spec file', () => {
       [3, 4],
     ],
     ['ndjson', '\n{"name": "one", "run": {"kind": "http"}}\n\n{"name": "two", "run": {"kind": "http"}}\n', [2, 4]],
+    [
+      'json',
+      '{"tools": [{"name": "gone"}, {}],\n"tools": [\n{"name": "one", "run": {"kind": "http"}},\n{"name": "two", "run": {"kind": "http"}}]}',
+      [3, 4],
+    ],
   ])('says where in %s an entry stands', (format, text, lines) => {
     const reading = read(text, format);
     expect(reading.ok && reading.entries.map(({ line, index }) => [line, index])).toEqual(

@@ -79,6 +79,15 @@ describe('spec files', () => {
     expect(crib.warnings()).toEqual([expect.stringContaining('stands twice in local')]);
   });
 
+  it('that were named and are something else fail', async () => {
+    const path = makeWorkspace().write('package.json', '{"name": "mine"}');
+    const crib = await openCrib({ sources: [files({ name: 'local', path })] });
+    expect(statusOf(crib, 'local')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('it has no "tools"'),
+    });
+  });
+
   it('among which something else lies pass it over and say so', async () => {
     const workspace = makeWorkspace();
     workspace.write('package.json', '{"name": "mine"}');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { SourceContext } from '../../src/index.ts';
 import { http } from '../../src/sources/http.ts';
 import { namesIn, nextChange, openCrib, statusOf, yamlOf } from './files-workspace.ts';
 import { startServer, type TestServer } from './http-server.ts';
@@ -10,6 +11,13 @@ const entry = (name: string, changes: object = {}) => ({
   ...changes,
 });
 const listOf = (...names: readonly string[]) => ({ tools: names.map((name) => entry(name)) });
+
+const context = (): SourceContext => ({
+  clock: { now: () => 0, setTimer: () => () => {} },
+  services: {},
+  signal: new AbortController().signal,
+  warn() {},
+});
 
 async function cribOf(server: TestServer, options: object = {}) {
   return openCrib({ sources: [http({ name: 'team', url: server.url, ...options })] });
@@ -170,12 +178,7 @@ describe('a list that is fetched again', () => {
   it('is asked for once by all who want it while another request is under way', async () => {
     const server = await startServer();
     server.give(listOf('a'));
-    const live = await http({ name: 'team', url: server.url }).start({
-      clock: { now: () => 0, setTimer: () => () => {} },
-      services: {},
-      signal: new AbortController().signal,
-      warn() {},
-    });
+    const live = await http({ name: 'team', url: server.url }).start(context());
     const held = Promise.withResolvers<void>();
     server.answer(async (_, response) => {
       await held.promise;
@@ -190,27 +193,46 @@ describe('a list that is fetched again', () => {
     expect(server.requests).toHaveLength(3); // at start, the first, and one for the three
   });
 
-  it('is not asked for any more once the crib is closed', async () => {
+  it('is not asked for any more once its source is closed', async () => {
     const server = await startServer();
     server.give(listOf('a'));
-    const crib = await cribOf(server, { refreshMs: 5 });
+    let preparations = 0;
+    const headers = () => ({ count: String(++preparations) });
+    const live = await http({ name: 'team', url: server.url, refreshMs: 5, headers }).start(context());
     await server.nextRequest();
-    const asked = Promise.withResolvers<void>();
-    server.answer((request) => {
-      request.on('close', () => asked.resolve());
-    });
-    await server.nextRequest(); // one is under way, and is given up
-    await crib.close();
-    await asked.promise;
-    const count = server.requests.length;
-    const other = await startServer();
-    other.give(listOf('b'));
-    const second = await cribOf(other, { refreshMs: 5 });
-    for (let index = 0; index < 3; index++) await other.nextRequest();
-    await second.close();
-    expect(server.requests).toHaveLength(count);
+    await live.close();
+    const count = preparations;
+    await someRefreshes();
+    expect(preparations).toBe(count);
+  });
+
+  it('is given up while it comes if its source, or the crib, is closed', async () => {
+    for (const close of ['source', 'crib']) {
+      const server = await startServer();
+      server.give(listOf('a'));
+      const crib = new AbortController();
+      const live = await http({ name: 'team', url: server.url }).start({ ...context(), signal: crib.signal });
+      const gone = Promise.withResolvers<void>();
+      server.answer((request) => void request.on('close', () => gone.resolve()));
+      const refreshed = live.refresh?.();
+      await server.nextRequest();
+      if (close === 'crib') crib.abort();
+      else await live.close();
+      await Promise.all([gone.promise, refreshed]);
+      expect(live.status()).toEqual({ state: 'ready' });
+      await live.close();
+    }
   });
 });
+
+/** Waits while another source of the same pace is refreshed several times. */
+async function someRefreshes(): Promise<void> {
+  const server = await startServer();
+  server.give(listOf('b'));
+  const live = await http({ name: 'other', url: server.url, refreshMs: 5 }).start(context());
+  for (let index = 0; index < 4; index++) await server.nextRequest();
+  await live.close();
+}
 
 describe('a server that misbehaves', () => {
   it.each<[string, Parameters<typeof startServer>[0], string, object]>([

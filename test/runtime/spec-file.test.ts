@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readPieces } from '../../src/runtime/file-reading.ts';
+import { readSpecFile, type SpecFile } from '../../src/runtime/spec-file.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolcrib-file-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, content: string) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+const textOf = (...names: readonly string[]) =>
+  names.map((name) => `- { name: ${name}, run: { kind: http } }\n`).join('');
+const namesOf = (file: SpecFile) => file.specs.map((spec) => spec.name);
+const changed = { source: 'local', read: 'changed' } as const;
+
+describe('a file that looks untouched', () => {
+  it('is not read again', async () => {
+    const path = write('a.yaml', textOf('one'));
+    const found = { path, stamp: 'same', changedAt: Date.now() - 60_000 };
+    const before = await readSpecFile(found, undefined, changed);
+    write('a.yaml', textOf('two'));
+    expect(await readSpecFile(found, before, changed)).toBe(before);
+  });
+
+  it('is read again if it had changed just before it was read, because times are coarse', async () => {
+    const path = write('a.yaml', textOf('one'));
+    const found = { path, stamp: 'same', changedAt: Date.now() };
+    const before = await readSpecFile(found, undefined, changed);
+    write('a.yaml', textOf('two'));
+    expect(namesOf(await readSpecFile(found, before, changed))).toEqual(['two']);
+  });
+
+  it('is read again if all files are', async () => {
+    const path = write('a.yaml', textOf('one'));
+    const found = { path, stamp: 'same', changedAt: 0 };
+    const before = await readSpecFile(found, undefined, changed);
+    write('a.yaml', textOf('two'));
+    expect(namesOf(await readSpecFile(found, before, { ...changed, read: 'all' }))).toEqual(['two']);
+  });
+});
+
+describe('a file that was touched', () => {
+  it('is not parsed again if its content is the same', async () => {
+    const path = write('a.yaml', textOf('one'));
+    const before = await readSpecFile({ path, stamp: 'one', changedAt: 0 }, undefined, changed);
+    const after = await readSpecFile({ path, stamp: 'two', changedAt: 0 }, before, changed);
+    expect(after.specs).toBe(before.specs);
+    expect(after.found.stamp).toBe('two');
+  });
+
+  it('keeps the objects of entries that did not change', async () => {
+    const path = write('a.yaml', textOf('one', 'two'));
+    const before = await readSpecFile({ path, stamp: 'one', changedAt: 0 }, undefined, changed);
+    write('a.yaml', textOf('two', 'three'));
+    const after = await readSpecFile({ path, stamp: 'two', changedAt: 0 }, before, changed);
+    expect(namesOf(after)).toEqual(['two', 'three']);
+    expect(after.specs[0]).toBe(before.specs[1]);
+  });
+
+  it('that is mended to what it was is no longer broken', async () => {
+    const path = write('a.yaml', textOf('one'));
+    const first = await readSpecFile({ path, stamp: '1', changedAt: 0 }, undefined, changed);
+    write('a.yaml', 'tools: [');
+    const broken = await readSpecFile({ path, stamp: '2', changedAt: 0 }, first, changed);
+    expect(broken.failure).toContain('it is not YAML');
+    write('a.yaml', textOf('one'));
+    const mended = await readSpecFile({ path, stamp: '3', changedAt: 0 }, broken, changed);
+    expect(mended.failure).toBeUndefined();
+    expect(mended.specs[0]).toBe(first.specs[0]);
+  });
+
+  it('has gone meanwhile: its specs stay', async () => {
+    const path = write('a.yaml', textOf('one'));
+    const before = await readSpecFile({ path, stamp: '1', changedAt: 0 }, undefined, changed);
+    rmSync(path);
+    const after = await readSpecFile({ path, stamp: '2', changedAt: 0 }, before, changed);
+    expect([namesOf(after), after.failure]).toEqual([['one'], expect.stringContaining('ENOENT')]);
+  });
+});
+
+describe('what cannot be read', () => {
+  it('is not begun if it is known to be too large', async () => {
+    const path = write('a.yaml', '#'.repeat(3_000_000));
+    let pieces = 0;
+    const reading = await readPieces(path, 2_000_000, () => void pieces++);
+    expect([reading, pieces]).toEqual([{ ok: false, reason: 'it is larger than 2000000 bytes' }, 0]);
+  });
+
+  it.runIf(process.platform === 'linux')('is left when it turns out to be too large', async () => {
+    expect(await readPieces('/proc/self/status', 10, () => {})).toMatchObject({ ok: false }); // which says it has 0 bytes
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is a pipe, even if it took the place of a file, and nobody waits for it',
+    async () => {
+      const path = join(folder, 'pipe.yaml');
+      execFileSync('mkfifo', [path]);
+      const { failure } = await readSpecFile({ path, stamp: '', changedAt: 0 }, undefined, changed);
+      expect(failure).toContain('no plain file');
+    },
+  );
+});
+
+describe('a large file', () => {
+  it('is read to its last line', async () => {
+    const lines = Array.from({ length: 30_000 }, (_, index) =>
+      JSON.stringify({ name: `t${index}`, description: 'ä'.repeat(50), run: { kind: 'http' } }),
+    );
+    const path = write('a.ndjson', lines.join('\n'));
+    const { specs, problems } = await readSpecFile({ path, stamp: '', changedAt: 0 }, undefined, changed);
+    expect([specs.length, specs.at(-1)?.name, problems]).toEqual([30_000, 't29999', []]);
+    expect(specs.every((spec) => spec.description === 'ä'.repeat(50))).toBe(true);
+  });
+});
