@@ -2,6 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { benchCall } from './call.ts';
 import { benchCatalog } from './catalog.ts';
 import { benchCli } from './cli.ts';
+import { benchSpecs } from './specs.ts';
 import { benchStore } from './store.ts';
 
 console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
@@ -9,3 +10,4 @@ await benchCall();
 await benchCatalog();
 await benchCli();
 await benchStore();
+await benchSpecs();
