@@ -6,72 +6,84 @@ import {
   LineCounter,
   type ParsedNode,
   parseDocument,
-  Scalar,
-  type YAMLError,
+  visit,
+  type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
 import { type EntrySink, type NoList, noToolsIn } from './spec-sink.ts';
 
 type Parsed = Document.Parsed;
+type List = YAMLSeq.Parsed<ParsedNode>;
+
+/** How far aliases may multiply what is written. */
+const LIMITS = { maxAliasCount: 100 };
+/** With more than that, it is not entries that are wrong but the file. */
+const MAX_REPEATED = 100;
+const TOO_DEEP: NoList = { reason: 'it is nested too deeply' };
 
 /** Reads the entries of YAML text: `tools:` with a list, or the bare list. */
 export function readYamlEntries(text: string, sink: EntrySink): NoList | undefined {
   const lineCounter = new LineCounter();
-  const document = parse(text, lineCounter);
-  if (document === undefined) return { reason: 'it is nested too deeply' };
-  const { errors } = document;
-  const list = listIn(document);
-  const spoiled = list === undefined ? undefined : spoiledEntries(errors, list);
-  if (errors[0] !== undefined && spoiled === undefined) return { reason: `it is not YAML: ${messageOf(errors[0])}` };
-  if (list === undefined) return noToolsIn(outlineOf(document));
-  for (const [index, item] of list.items.entries()) {
-    const line = lineCounter.linePos(item.range[0]).line;
-    const error = spoiled?.get(index);
-    if (error === undefined) readItem(item, document, line, sink);
-    else sink.broken(line, `${messageOf(error)}.`);
-  }
-  return undefined;
-}
-
-/** How far aliases may multiply what is written. */
-const LIMITS = { maxAliasCount: 100 };
-
-function parse(text: string, lineCounter: LineCounter): Parsed | undefined {
   try {
-    return parseDocument(text, { lineCounter, logLevel: 'error' });
+    // The parser's own search for keys that stand twice compares each with each: minutes for a map of 100,000.
+    const document = parseDocument(text, { lineCounter, logLevel: 'error', uniqueKeys: false });
+    return readDocument(document, lineCounter, sink);
   } catch (error) {
-    if (error instanceof RangeError) return undefined; // the stack is full
+    if (error instanceof RangeError) return TOO_DEEP; // the stack is full
     throw error;
   }
 }
 
-function listIn({ contents }: Parsed): YAMLSeq.Parsed<ParsedNode> | undefined {
-  const node = isMap(contents) ? contents.get('tools', true) : contents;
-  return isSeq(node) ? (node as YAMLSeq.Parsed<ParsedNode>) : undefined; // a parsed document has parsed nodes
+function readDocument(document: Parsed, lineCounter: LineCounter, sink: EntrySink): NoList | undefined {
+  const [error] = document.errors;
+  if (error !== undefined) return { reason: `it is not YAML: ${firstLineOf(error.message)}` };
+  const list = listIn(document);
+  const spoiled = new Map<number, string>();
+  const repeated = repeatedKeys(document);
+  for (const at of repeated) {
+    const { line, col } = lineCounter.linePos(at);
+    const index = list?.items.findIndex(({ range }) => range[0] <= at && at < range[2]) ?? -1;
+    if (index === -1 || repeated.length > MAX_REPEATED)
+      return { reason: `a key stands twice, at line ${line}, column ${col}` };
+    spoiled.set(index, `A key stands twice, at line ${line}, column ${col}.`);
+  }
+  if (list === undefined) return noToolsIn(outlineOf(document));
+  for (const [index, item] of list.items.entries()) {
+    const { line } = lineCounter.linePos(item.range[0]);
+    const problem = spoiled.get(index);
+    if (problem === undefined) readItem(item, document, line, sink);
+    else sink.broken(line, problem);
+  }
+  return undefined;
 }
 
-const MAX_SPOILED = 100;
+function listIn({ contents }: Parsed): List | undefined {
+  const node = isMap(contents) ? contents.get('tools', true) : contents;
+  return isSeq(node) ? (node as List) : undefined; // a parsed document has parsed nodes
+}
 
-/** The entries in which a key stands twice, if nothing else is wrong; after any other error nothing can be relied on. */
-function spoiledEntries(
-  errors: readonly YAMLError[],
-  { items }: YAMLSeq.Parsed<ParsedNode>,
-): ReadonlyMap<number, YAMLError> | undefined {
-  const spoiled = new Map<number, YAMLError>();
-  if (errors.length > MAX_SPOILED) return undefined;
-  for (const error of errors) {
-    const [at] = error.pos;
-    const index = items.findIndex(({ range }) => range[0] <= at && at < range[2]);
-    if (error.code !== 'DUPLICATE_KEY' || index === -1) return undefined;
-    spoiled.set(index, error);
-  }
-  return spoiled;
+/** Where keys stand that their map has already; not all of them if there are too many. */
+function repeatedKeys(document: Parsed): readonly number[] {
+  const places: number[] = [];
+  visit(document, {
+    Map(_, { items }: YAMLMap) {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) places.push(key.range?.[0] ?? 0);
+        seen.add(name);
+      }
+      return places.length > MAX_REPEATED ? visit.BREAK : undefined;
+    },
+  });
+  return places;
 }
 
 /** The top of a document, without following aliases. */
 function outlineOf({ contents }: Parsed): unknown {
   const plain = (node: unknown) => (isScalar(node) ? node.value : {});
-  if (!isMap(contents)) return plain(contents ?? new Scalar(null));
+  if (!isMap(contents)) return contents === null ? null : plain(contents);
   return Object.fromEntries(contents.items.map(({ key, value }) => [String(plain(key)), plain(value)]));
 }
 
@@ -88,6 +100,6 @@ function readItem(item: ParsedNode, document: Parsed, line: number, sink: EntryS
   sink.entry(value, line);
 }
 
-function messageOf({ message }: YAMLError): string {
+function firstLineOf(message: string): string {
   return (message.split('\n', 1)[0] ?? message).replace(/:$/, ''); // the lines after it show the text
 }

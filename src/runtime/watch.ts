@@ -39,7 +39,6 @@ export function createFolderWatch({ onChange, warn }: FolderWatchOptions): Folde
   const stop = (folder: string): void => {
     listening.get(folder)?.watcher.close();
     listening.delete(folder);
-    polled.delete(folder);
   };
   const start = (folder: string): void => {
     const watcher = watch(folder, { persistent: false }, burst.add);
@@ -48,6 +47,7 @@ export function createFolderWatch({ onChange, warn }: FolderWatchOptions): Folde
       burst.add();
     });
     listening.set(folder, { watcher, identity: identityOf(folder) });
+    polled.delete(folder);
   };
   const pollInstead = (folder: string, cause: unknown): void => {
     if (polled.has(folder)) return;
@@ -67,7 +67,8 @@ export function createFolderWatch({ onChange, warn }: FolderWatchOptions): Folde
       }
     },
     keepOnly(folders) {
-      for (const folder of [...listening.keys(), ...polled]) if (!folders.has(folder)) stop(folder);
+      for (const folder of [...listening.keys()]) if (!folders.has(folder)) stop(folder);
+      for (const folder of polled) if (!folders.has(folder)) polled.delete(folder);
     },
     close() {
       isClosed = true;

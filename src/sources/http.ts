@@ -22,7 +22,7 @@ export interface HttpOptions {
   readonly refreshMs?: number;
   /** How long a request may take; default 8 s. */
   readonly timeoutMs?: number;
-  /** Default 5 MB. */
+  /** Default 5 MB; of YAML never more than 1 MB. */
   readonly maxBytes?: number;
   /** Which private hosts may be reached; default: the one of `url` itself, but no redirect. */
   readonly allowPrivate?: AllowPrivate;
@@ -80,8 +80,9 @@ async function startHttp(settings: Settings, context: SourceContext): Promise<Li
       last = await fetchList(settings, last, signal);
     } catch (cause) {
       // Whatever it is, an address or header that cannot be made too: the last list stays.
-      if (!signal.aborted) listing.fail(messageOf(cause));
-      if (!signal.aborted) warn(messageOf(cause));
+      if (signal.aborted) return;
+      listing.fail(messageOf(cause));
+      warn(messageOf(cause));
       return;
     }
     told.clear(); // what is mended and breaks again is told again
@@ -136,7 +137,15 @@ function readList(response: FetchedResponse, source: string, now: string, last: 
   const type = headers['content-type'];
   const format = formatOfType(type, url.pathname);
   if (format === undefined)
-    throw new ToolcribError('upstream', `${url.host} answered with ${type ?? 'no type'}, not with JSON or YAML.`);
+    throw new ToolcribError(
+      'upstream',
+      `${url.host} answered with ${type?.slice(0, 80) ?? 'no type'}, not with JSON or YAML.`,
+    );
+  if (format === 'yaml' && bytes.length > MAX_YAML_BYTES)
+    throw new ToolcribError(
+      'upstream',
+      `${url.host} answered with more than ${MAX_YAML_BYTES} bytes of YAML; use JSON.`,
+    );
   const reading = readSpecText(bytes, { source, format, file: url.host });
   if (!reading.ok)
     throw new ToolcribError('upstream', `The answer of ${url.host} is no list of tools: ${reading.reason}.`);
@@ -147,6 +156,9 @@ function readList(response: FetchedResponse, source: string, now: string, last: 
     hash: now,
   };
 }
+
+/** Less than of a file here: a stranger's YAML must not keep this process busy for seconds. */
+const MAX_YAML_BYTES = 1_000_000;
 
 const ACCEPT = { accept: 'application/json, application/yaml, application/x-ndjson;q=0.9, text/*;q=0.5' };
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -19,14 +19,24 @@ beforeAll(async () => {
   const [packed] = Object.values(JSON.parse(stdout)) as { filename: string }[]; // one package was packed
   mkdirSync(installed, { recursive: true });
   await run('tar', ['-xzf', join(home, packed?.filename ?? ''), '-C', installed, '--strip-components=1']);
-  for (const name of Object.keys(manifest().dependencies))
-    symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name));
+  for (const name of Object.keys(manifest().dependencies)) {
+    const link = join(home, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules', name), link);
+  }
   writeFileSync(join(home, 'package.json'), '{ "type": "module" }');
 });
 
 describe('the packed package', () => {
   it('holds what it needs and nothing of the workshop', () => {
-    expect(readdirSync(installed).toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
+    expect(readdirSync(installed).toSorted()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist',
+      'package.json',
+      'schema',
+    ]);
     expect(readdirSync(join(installed, 'dist'))).toContain('index.d.ts');
   });
 
@@ -49,6 +59,26 @@ describe('the packed package', () => {
     const code = `console.log(Object.keys(await import('toolcrib/formats/${format}')).length)`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
     expect(Number(stdout)).toBeGreaterThanOrEqual(3);
+  });
+
+  it('has a command that reads a configuration, runs a module of it and keeps specs', async () => {
+    const folder = join(home, 'project');
+    mkdirSync(join(folder, 'plugins'), { recursive: true });
+    writeFileSync(
+      join(folder, 'toolcrib.yaml'),
+      'sources:\n  mine: { modules: ./plugins }\n  stored: { database: true }\n',
+    );
+    const plugin =
+      "import { defineTool } from 'toolcrib';\nexport const add = defineTool({ name: 'add', description: '', input: { type: 'object', properties: { a: { type: 'number' } } }, run: ({ a }) => a + 1 });\n";
+    writeFileSync(join(folder, 'plugins/add.mjs'), plugin);
+    const spec = { name: 'page', description: '', run: { kind: 'http', method: 'GET', url: 'https://example.com' } };
+    writeFileSync(join(folder, 'spec.json'), JSON.stringify({ tools: [spec] }));
+    const toolcrib = (...words: string[]) =>
+      run(process.execPath, [join(installed, 'dist/cli/main.js'), ...words], { cwd: folder });
+    expect((await toolcrib('call', 'add', 'a=1')).stdout).toBe('2\n');
+    await toolcrib('specs', 'add', 'spec.json');
+    const { tools } = JSON.parse((await toolcrib('list', '--json')).stdout);
+    expect(tools.map((tool: { name: string }) => tool.name)).toEqual(['add', 'page']);
   });
 
   it('loads nothing heavy when it is imported', async () => {

@@ -153,13 +153,23 @@ describe('a bad entry', () => {
     ['- {name: a, run: {kind: http}, tags: [1]}', 'tags takes a name'],
     ['- {name: a, run: {kind: http}, __proto__: {x: 1}}', 'has no "__proto__"'],
     ['- {name: a, run: {kind: http}, meta: {__proto__: {x: 1}}}', 'not allowed as a name'],
-    ['- {name: a, name: b, run: {kind: http}}', 'Map keys must be unique at line 1'],
+    ['- {name: a, name: b, run: {kind: http}}', 'A key stands twice, at line 1, column 13'],
     ['- {name: a, run: *nothing}', 'nothing'],
     ['- &a {name: a, run: {kind: http}, meta: {x: *a}}', 'contains itself'],
   ])('such as %j says what is wrong', (text, message) => {
     expect(problemsOf(read(text))).toEqual([
       expect.objectContaining({ line: 1, index: 0, message: expect.stringContaining(message) }),
     ]);
+  });
+
+  it('with a key twice, however deep, costs only itself', () => {
+    const reading = read(
+      '- {name: a, run: {kind: http}}\n- {name: b, meta: [{x: 1, x: 2}], run: {kind: http}}\n- {name: c, run: {kind: http}}',
+    );
+    expect(problemsOf(reading)).toMatchObject([
+      { line: 2, index: 1, message: 'A key stands twice, at line 2, column 28.' },
+    ]);
+    expect(reading.ok && reading.entries.map(({ spec }) => spec.name)).toEqual(['a', 'c']);
   });
 
   it('of NDJSON that is not JSON costs only its line', () => {
@@ -188,7 +198,13 @@ describe('a text that is no list of tools', () => {
     ['tabs', 'yaml', 'tools:\n\t- name: x\n', 'Tabs are not allowed as indentation at line 2, column 1'],
     ['an open bracket', 'yaml', 'tools: [', 'it is not YAML'],
     ['two documents', 'yaml', '- a\n---\n- b\n', 'multiple documents'],
-    ['a key twice at the top', 'yaml', 'tools: []\ntools: []\n', 'Map keys must be unique at line 2'],
+    ['a key twice at the top', 'yaml', 'tools: []\ntools: []\n', 'a key stands twice, at line 2, column 1'],
+    [
+      'keys twice in a hundred entries and one',
+      'yaml',
+      '- {name: a, name: a, run: {kind: http}}\n'.repeat(101),
+      'a key stands twice, at line 1, column 13',
+    ],
     ['only a comment', 'yaml', '# nothing here\n', 'it holds null'],
     ['a text', 'yaml', 'hello', 'it holds "hello"'],
     ['another key', 'yaml', 'tool:\n- name: a\n', 'it has no "tools", but "tool"'],
@@ -215,6 +231,11 @@ describe('a text that is no list of tools', () => {
     const reading = read(bomb);
     expect(problemsOf(reading)[0]?.message).toContain('alias');
     expect(reading.ok && reading.entries.map(({ spec }) => spec.name)).toEqual(['b']);
+  });
+
+  it('may have a hundred thousand keys, which are not compared each with each', () => {
+    const keys = Array.from({ length: 100_000 }, (_, index) => `key_${index}: 1\n`).join('');
+    expect(reasonOf(read(keys))).toContain('it has no "tools"');
   });
 
   it('may be nested without end', () => {

@@ -124,6 +124,14 @@ describe('a watched folder', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('that cannot be watched is looked at now and then, which is said once', async () => {
+    const { watch, warnings, next } = setup();
+    watch.listen('/tmp/\0');
+    watch.listen('/tmp/\0');
+    expect(warnings).toEqual([expect.stringContaining('cannot be watched, so it is looked at every 2000 ms')]);
+    await next();
+  });
+
   it('keeps no process alive', async () => {
     const code = `import { createFolderWatch } from ${JSON.stringify(join(import.meta.dirname, '../../src/runtime/watch.ts'))};
       createFolderWatch({ onChange() {}, warn() {} }).listen(${JSON.stringify(tmpdir())});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { database, type SpecsPort } from '../../src/sources/database.ts';
-import { namesIn, nextChange, openCrib, statusOf } from './files-workspace.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { makeWorkspace, namesIn, nextChange, openCrib, statusOf, untilNames } from './files-workspace.ts';
 
 const specOf = (name: string, changes: object = {}) => ({
   name,
@@ -142,5 +143,21 @@ describe('specs in a store', () => {
 
   it('need a store', () => {
     expect(() => database({ name: 'stored' } as never)).toThrow('specs is the part of a store that lists, not nothing');
+  });
+});
+
+describe('a store on SQLite', () => {
+  it('shows what is put into it and removed from it', async () => {
+    const workspace = makeWorkspace();
+    const store = await openStore({ url: `sqlite:${workspace.at('crib.db')}`, env: {} });
+    await store.specs.put(specOf('a'), 'ann');
+    const crib = await openCrib({ sources: [database({ name: 'stored', specs: store.specs, refreshMs: 5 })] });
+    expect(namesIn(crib)).toEqual(['a']);
+    await store.specs.put(specOf('b'), 'ann');
+    await untilNames(crib, ['a', 'b']);
+    await store.specs.remove('a', 'ann');
+    await untilNames(crib, ['b']);
+    await crib.close();
+    await store.close();
   });
 });

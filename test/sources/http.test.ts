@@ -270,6 +270,12 @@ describe('a server that misbehaves', () => {
       {},
     ],
     [
+      'answers with more YAML than is parsed in a moment',
+      (_, response) => void response.setHeader('content-type', 'application/yaml').end('#'.repeat(1_000_001)),
+      'answered with more than 1000000 bytes of YAML; use JSON',
+      {},
+    ],
+    [
       'answers without end',
       (_, response) => {
         const more = () => {
