@@ -5,9 +5,9 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { repeat } from '../runtime/repeat.ts';
-import { createEntryReader } from '../runtime/spec-entry.ts';
-import { keepKnown, type NextSpecs } from '../runtime/spec-list.ts';
-import { createListing } from '../runtime/spec-listing.ts';
+import { createEntryReader } from '../runtime/specs/spec-entry.ts';
+import { keepKnown, type NextSpecs } from '../runtime/specs/spec-list.ts';
+import { createListing } from '../runtime/specs/spec-listing.ts';
 
 /** What this source needs of a store. */
 export interface SpecsPort {

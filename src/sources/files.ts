@@ -4,8 +4,8 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
-import { readSpecFolders, type SpecFolders, troublesOf } from '../runtime/spec-folders.ts';
-import { createListing } from '../runtime/spec-listing.ts';
+import { readSpecFolders, type SpecFolders, troublesOf } from '../runtime/specs/spec-folders.ts';
+import { createListing } from '../runtime/specs/spec-listing.ts';
 import { createFolderWatch } from '../runtime/watch.ts';
 
 /** Where spec files lie. */

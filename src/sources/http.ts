@@ -4,13 +4,13 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../runtime/guarded-fetch.ts';
+import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../runtime/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { repeat } from '../runtime/repeat.ts';
-import { formatOfType, MAX_BYTES } from '../runtime/spec-format.ts';
-import { describeProblems, keepKnown } from '../runtime/spec-list.ts';
-import { createListing } from '../runtime/spec-listing.ts';
-import { readSpecText } from '../runtime/spec-text.ts';
+import { formatOfType, MAX_BYTES } from '../runtime/specs/spec-format.ts';
+import { describeProblems, keepKnown } from '../runtime/specs/spec-list.ts';
+import { createListing } from '../runtime/specs/spec-listing.ts';
+import { readSpecText } from '../runtime/specs/spec-text.ts';
 
 /** Where a list of specs is fetched from. */
 export interface HttpOptions {

@@ -1,7 +1,7 @@
 import type { Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { createEntryReader } from '../runtime/spec-entry.ts';
+import { createEntryReader } from '../runtime/specs/spec-entry.ts';
 
 export interface InlineOptions {
   /** Entries in the format of spec files. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createTcpServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../../src/runtime/guarded-fetch.ts';
+import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
 import { startServer } from '../sources/http-server.ts';
 
 const first = { allowPrivate: 'first' } as const;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
-import type { SpecFormat } from '../../src/runtime/spec-format.ts';
-import { createSpecTextReader, readSpecText, type SpecReading } from '../../src/runtime/spec-text.ts';
+import type { SpecFormat } from '../../src/runtime/specs/spec-format.ts';
+import { createSpecTextReader, readSpecText, type SpecReading } from '../../src/runtime/specs/spec-text.ts';
 
 function read(text: string | Uint8Array, format: SpecFormat = 'yaml'): SpecReading {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;
@@ -167,7 +167,7 @@ describe('a bad entry', () => {
       '- {name: a, run: {kind: http}}\n- {name: b, meta: [{x: 1, x: 2}], run: {kind: http}}\n- {name: c, run: {kind: http}}',
     );
     expect(problemsOf(reading)).toMatchObject([
-      { line: 2, index: 1, message: 'A key stands twice, at line 2, column 28.' },
+      { line: 2, index: 1, message: 'A key stands twice, at line 2, column 27.' },
     ]);
     expect(reading.ok && reading.entries.map(({ spec }) => spec.name)).toEqual(['a', 'c']);
   });

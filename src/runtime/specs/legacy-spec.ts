@@ -1,5 +1,5 @@
-import { describe } from '../core/known-keys.ts';
-import { ToolcribError } from '../core/tool-error.ts';
+import { describe } from '../../core/known-keys.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import { splitCommand } from './split-command.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

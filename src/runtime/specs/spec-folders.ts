@@ -1,8 +1,8 @@
 import { sep } from 'node:path';
+import type { FolderWatch } from '../watch.ts';
 import { readSpecFile, type SpecFile, type SpecFileOptions } from './spec-file.ts';
 import { scanSpecFiles, type Unreadable } from './spec-files.ts';
 import { describeProblems } from './spec-list.ts';
-import type { FolderWatch } from './watch.ts';
 
 /** The spec files under some paths, in their order, and what could not be looked into. */
 export interface SpecFolders {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { ToolSpec } from '../core/tool-spec.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
 import { hashOf, readPieces } from './file-reading.ts';
 import type { FoundFile } from './spec-files.ts';
 import { formatOfName, MAX_BYTES } from './spec-format.ts';

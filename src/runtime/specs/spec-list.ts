@@ -1,4 +1,4 @@
-import { RUN, type ToolSpec } from '../core/tool-spec.ts';
+import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
 import type { SpecProblem } from './spec-text.ts';
 
 /** What a list holds now, and what of it could not be read. */

@@ -1,7 +1,7 @@
-import { describe } from '../core/known-keys.ts';
-import { ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { toToolSpec } from './define-tool.ts';
+import { describe } from '../../core/known-keys.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { toToolSpec } from '../define-tool.ts';
 import { isLegacyEntry, toEntry } from './legacy-spec.ts';
 import { createSpecAdoption } from './spec-adoption.ts';
 import { resolveRunPaths } from './spec-paths.ts';

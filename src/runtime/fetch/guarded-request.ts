@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { type ClientRequestArgs, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { messageOf } from '../core/tool-error.ts';
+import { messageOf } from '../../core/tool-error.ts';
 import { FetchError } from './fetch-error.ts';
 import { isPublicAddress } from './private-address.ts';
 

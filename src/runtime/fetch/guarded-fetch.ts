@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { messageOf } from '../core/tool-error.ts';
+import { messageOf } from '../../core/tool-error.ts';
 import { createDeadline } from './fetch-deadline.ts';
 import { FetchError } from './fetch-error.ts';
 import { type Hop, nextHop } from './fetch-hop.ts';

@@ -1,4 +1,4 @@
-import { ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 
 /** What only a shell understands, where it stands outside quotes. */
 const SHELL_SYNTAX = /[|&;<>`]|\$[({A-Za-z_]/;

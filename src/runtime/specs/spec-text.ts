@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
 import { createEntryReader, type EntryOptions } from './spec-entry.ts';
 import type { SpecFormat } from './spec-format.ts';
 import { readJsonEntries } from './spec-json.ts';
