@@ -11,6 +11,7 @@ import type {
   DatabaseSourceConfig,
   FilesSourceConfig,
   HttpSourceConfig,
+  OverrideConfig,
   SourceConfig,
 } from './config/source-config.ts';
 import type { LazyStore } from './lazy-store.ts';
@@ -64,6 +65,10 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
 type Keep = (name: string, config: unknown, make: () => Promise<Source>) => Promise<Source>;
 
 async function toSource(name: string, config: SourceConfig, surroundings: SourceSurroundings): Promise<Source> {
+  // A tool whose argument should have been fixed must not be offered with that argument open.
+  const isNarrowed = ({ hiddenArguments, fixedArguments }: OverrideConfig) =>
+    hiddenArguments !== undefined || fixedArguments !== undefined;
+  if (Object.values(config.overrides ?? {}).some(isNarrowed)) return later(name, 'Hiding or fixing arguments');
   for (const make of MAKERS) {
     const source = await make(name, config, surroundings);
     if (source !== undefined) return withSettings(source, withDefaultPrefix(name, config));

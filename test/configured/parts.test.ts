@@ -99,6 +99,19 @@ sources:
     });
   });
 
+  it('arguments that should be fixed are not offered open: the source fails and says so', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml':
+        'sources:\n  local: { files: ./tools.json, overrides: { "*": { fixedArguments: { path: /tmp } } } }\n',
+      'tools.json': JSON.stringify({
+        tools: [{ name: 'rm', description: '', run: { kind: 'shell', command: ['true'] } }],
+      }),
+    });
+    const crib = await cribOf(folder);
+    expect(namesOf(crib)).toEqual([]);
+    expect(crib.sources().find((source) => source.name === 'local')?.reason).toContain('fixing arguments');
+  });
+
   it('an extension of a module takes part, a built-in is tuned or turned off', async () => {
     const folder = folderWith({
       'toolcrib.yaml': `
