@@ -30,7 +30,10 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const { folder } = loaded;
   const secrets = createSecrets({ ...loaded.config.secrets, ...options.secrets }, { env, folder });
   const store = lazyStore(() => openStoreOf(loaded, options, secrets));
-  const partsOf = createConfiguredParts(options, createConfiguredSources({ folder, env, store, secrets }));
+  const partsOf = createConfiguredParts(
+    options,
+    createConfiguredSources({ folder, env, store, secrets, watch: options.watch ?? true }),
+  );
   let isFirst = true;
   let stopWatching = () => {};
 
@@ -42,6 +45,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       return partsOf(loaded);
     },
     watch(onChange, warn) {
+      if (options.watch === false) return;
       const watch = createFolderWatch({ onChange, warn });
       for (const file of loaded.files) watch.listen(dirname(file));
       stopWatching = () => watch.close();

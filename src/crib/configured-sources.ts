@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { listOf } from '../core/bundle.ts';
 import { canonicalJson, type MaybePromise } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
@@ -23,6 +25,8 @@ export interface SourceSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly store: LazyStore;
   readonly secrets: Secrets;
+  /** Whether edits are noticed as they happen. */
+  readonly watch: boolean;
 }
 
 /** Makes the sources of a configuration. An entry that did not change stays the same object, so that it goes on running. */
@@ -32,8 +36,9 @@ type Maker = (name: string, config: SourceConfig, surroundings: SourceSurroundin
 
 /** How each kind of entry becomes a source; the key that names the kind tells them apart. Its code is loaded only then. */
 const MAKERS: readonly Maker[] = [
-  (name, config) => ('files' in config ? filesOf(name, config) : undefined),
-  (name, config) => ('modules' in config ? modulesOf(name, requireOne(config.modules, name)) : undefined),
+  (name, config, { watch }) => ('files' in config ? filesOf(name, config, watch) : undefined),
+  (name, config, { watch }) =>
+    'modules' in config ? modulesOf(name, requireOne(config.modules, name), watch) : undefined,
   (name, config, { folder }) => ('packages' in config ? packagesOf(name, folder) : undefined),
   (name, config, { folder }) => ('module' in config ? custom(name, config, folder) : undefined),
   (name, config, { secrets }) => ('http' in config ? fetched(name, config, secrets) : undefined),
@@ -76,14 +81,14 @@ async function toSource(name: string, config: SourceConfig, surroundings: Source
   throw new ToolcribError('invalid_config', `The source "${name}" is of no known kind.`);
 }
 
-async function filesOf(name: string, config: FilesSourceConfig): Promise<Source> {
+async function filesOf(name: string, config: FilesSourceConfig, watch: boolean): Promise<Source> {
   const { files } = await import('../sources/files.ts');
-  return files({ name, path: config.files });
+  return files({ name, path: config.files, watch });
 }
 
-async function modulesOf(name: string, path: string): Promise<Source> {
+async function modulesOf(name: string, path: string, watch: boolean): Promise<Source> {
   const { modules } = await import('../sources/modules.ts');
-  return modules({ name, path });
+  return modules({ name, path, watch });
 }
 
 async function packagesOf(name: string, folder: string): Promise<Source> {
@@ -104,14 +109,18 @@ function withDefaultPrefix(name: string, config: SourceConfig): SourceConfig {
 /** What nobody has to write down: a folder named by the environment, and installed packages. */
 function discovered(
   sources: Config['sources'],
-  { env, folder }: SourceSurroundings,
+  { env, folder, watch }: SourceSurroundings,
   keep: Keep,
 ): readonly Promise<Source>[] {
   const path = env.TOOLCRIB_PLUGINS_DIR;
   const plugins =
-    path && sources.plugins === undefined ? [keep('plugins', { path }, () => modulesOf('plugins', path))] : [];
+    path && sources.plugins === undefined ? [keep('plugins', { path }, () => modulesOf('plugins', path, watch))] : [];
   const said = Object.values(sources).some((config) => 'packages' in config) || sources.packages !== undefined;
-  return said ? plugins : [keep('packages', { folder }, () => packagesOf('packages', folder)), ...plugins];
+  // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
+  const isProject = ['package.json', 'node_modules'].some((name) => existsSync(join(folder, name)));
+  return said || !isProject
+    ? plugins
+    : [keep('packages', { folder }, () => packagesOf('packages', folder)), ...plugins];
 }
 
 /** Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */

@@ -33,6 +33,8 @@ export interface CribOptions {
   readonly configFile?: string;
   /** The same as an object; relative paths start from the working directory. */
   readonly config?: WrittenConfig;
+  /** Whether edits of the configuration and its files are picked up while running; true if absent. */
+  readonly watch?: boolean;
   readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
   /** `sqlite:path`, `postgres://...` or `memory:`. */
   readonly store?: { readonly url: string };
@@ -51,6 +53,7 @@ const KEYS = [
   'retriever',
   'config',
   'configFile',
+  'watch',
   'secrets',
   'store',
 ] as const;

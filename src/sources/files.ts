@@ -6,7 +6,7 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { readSpecFolders, type SpecFolders, troublesOf } from '../runtime/specs/spec-folders.ts';
 import { createListing } from '../runtime/specs/spec-listing.ts';
-import { createFolderWatch } from '../runtime/watch.ts';
+import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
 
 /** Where spec files lie. */
 export interface FilesOptions {
@@ -19,26 +19,32 @@ export interface FilesOptions {
   readonly kinds?: readonly string[];
   /** The most that is read of one file; default 5 MB, NDJSON 50 MB. */
   readonly maxBytes?: number;
+  /** Whether edits are noticed as they happen; true if absent. */
+  readonly watch?: boolean;
 }
 
-const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'maxBytes'] as const;
+const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'maxBytes', 'watch'] as const;
 
 /** The source of tools in spec files, which are watched. A file that does not parse any more keeps its tools. */
 export function files(given: FilesOptions): Source {
-  const { path, maxBytes, trust = true, ...source } = readOptions<FilesOptions>(given, KEYS, 'files()');
+  const { path, maxBytes, trust = true, watch = true, ...source } = readOptions<FilesOptions>(given, KEYS, 'files()');
   const paths = listOf(path);
   if (!Array.isArray(paths) || paths.length === 0 || paths.some((one) => typeof one !== 'string' || one === ''))
     throw new ToolcribError('invalid_option', `files(): path is a file or folder, or a list, not ${describe(path)}.`);
   const roots = paths.map((one) => resolve(one));
-  const settings = { source: source.name, roots, ...(maxBytes !== undefined && { maxBytes }) };
+  const settings = { source: source.name, roots, watches: watch, ...(maxBytes !== undefined && { maxBytes }) };
   return { ...source, trust, start: (context) => startFiles(settings, context) };
 }
 
 interface Settings {
   readonly source: string;
   readonly roots: readonly string[];
+  readonly watches: boolean;
   readonly maxBytes?: number;
 }
+
+/** For whoever reads once and is gone. */
+const DEAF: FolderWatch = { listen() {}, keepOnly() {}, close() {} };
 
 async function startFiles(settings: Settings, context: SourceContext): Promise<LiveSource> {
   const listing = createListing();
@@ -48,10 +54,8 @@ async function startFiles(settings: Settings, context: SourceContext): Promise<L
   let isClosed = false;
 
   const warn = (message: string) => context.warn(`${settings.source}: ${message}`);
-  const watch = createFolderWatch({
-    onChange: () => void update().catch((cause) => listing.fail(messageOf(cause))),
-    warn,
-  });
+  const onEdit = () => void update().catch((cause) => listing.fail(messageOf(cause)));
+  const watch = settings.watches ? createFolderWatch({ onChange: onEdit, warn }) : DEAF;
   const update = oneAtATime(async () => {
     const how = { ...settings, read, watch };
     read = 'changed';

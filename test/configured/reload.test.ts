@@ -54,7 +54,7 @@ describe('reload', () => {
     write(folder, { 'toolcrib.yaml': 'sources:\n  more: { files: ./more }\n' });
     await changed;
     expect(namesOf(crib)).toEqual(['five']);
-    expect(crib.sources().map((source) => source.name)).toEqual(['code', 'more', 'packages']);
+    expect(crib.sources().map((source) => source.name)).toEqual(['code', 'more']);
   });
 
   it('a configuration that does not parse keeps the old state, and reload says why', async () => {

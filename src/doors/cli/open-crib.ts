@@ -14,7 +14,7 @@ export const OPERATOR = 'operator';
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
 export async function openCrib({ config }: Pick<Flags, 'config'>): Promise<Crib> {
   const { createCrib } = await import('../../crib/create-crib.ts');
-  return createCrib({ configFile: config ?? process.cwd() });
+  return createCrib({ configFile: config ?? process.cwd(), watch: false });
 }
 
 /** Opens the crib, works with it and closes it, whatever happens. */
