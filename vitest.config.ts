@@ -1,7 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** What starts processes, databases or servers. */
-const SYSTEM = ['test/cli/**/*.test.ts', 'test/sources/**/*.test.ts', 'test/store/**/*.test.ts'];
+/** What starts processes, databases or servers, waits for the file system, or loads the vendors' libraries. */
+const SYSTEM = [
+  'test/cli/**/*.test.ts',
+  'test/configured/**/*.test.ts',
+  'test/formats/**/*.test.ts',
+  'test/sources/**/*.test.ts',
+  'test/store/**/*.test.ts',
+  'test/runtime/{guarded-fetch,watch,hostile-schemas}.test.ts',
+];
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
 
