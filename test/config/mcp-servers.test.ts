@@ -5,7 +5,10 @@ import { readConfigObject } from '../../src/crib/config/load-config.ts';
 import { loadYaml, messageOf, mistakesIn } from './write.ts';
 
 const readServer = async (server: object, env: Readonly<Record<string, string>> = {}) => {
-  const { config, problems, notes } = await readConfigObject({ mcpServers: { s: server } }, { folder: '/work', env });
+  const { config, problems, notes } = await readConfigObject(
+    { mcpServers: { s: server } },
+    { folder: '/project', env },
+  );
   return { source: config.sources.s, problems, notes };
 };
 const readFile = (content: string, name = 'mcp.yaml') =>
@@ -146,7 +149,7 @@ describe('a pasted block is taken as it is', () => {
     ['of Claude', { type: 'stdio', command: 'npx', args: ['-y', 'x'], env: { A: 'b' } }, { type: 'stdio' }],
     ['of Cursor', { url: 'https://x.y/sse', headers: { A: 'b' } }, { url: 'https://x.y/sse', headers: { A: 'b' } }],
     ['of VS Code', { type: 'http', url: 'https://x.y' }, { type: 'http', url: 'https://x.y' }],
-    ['with a file of variables', { command: 'x', envFile: '${workspaceFolder}/.env' }, { envFile: '/work/.env' }],
+    ['with a file of variables', { command: 'x', envFile: '${workspaceFolder}/.env' }, { envFile: '/project/.env' }],
     ['with the long name of HTTP', { type: 'streamable-http', url: 'https://x.y' }, { type: 'http' }],
     ['of Gemini', { httpUrl: 'https://x.y' }, { url: 'https://x.y' }],
     ['of Windsurf', { serverUrl: 'https://x.y' }, { url: 'https://x.y' }],
@@ -175,7 +178,7 @@ describe('a pasted block is taken as it is', () => {
       timeout: 60,
       trust: true,
     });
-    expect(source).toEqual({ mcp: { command: 'x', cwd: '/work' } });
+    expect(source).toEqual({ mcp: { command: 'x', cwd: '/project' } });
     expect({ problems, notes }).toEqual({
       problems: [],
       notes: ['mcpServers.s: not used here: autoApprove, timeout, trust.'],
@@ -224,8 +227,8 @@ describe('variables of a pasted block', () => {
     ['${A}', 'value'],
     ['${A:-b}', 'value'],
     ['${env:MISSING:-b}', 'b'],
-    ['${workspaceFolder}/x', '/work/x'],
-    ['${workspaceFolderBasename}', 'work'],
+    ['${workspaceFolder}/x', '/project/x'],
+    ['${workspaceFolderBasename}', 'project'],
     ['${userHome}', '/home/me'],
     ['${/}', '/'],
     ['$${input:a}', '${input:a}'],

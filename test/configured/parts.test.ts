@@ -59,20 +59,21 @@ defaultProfile: assistant
     }
   });
 
-  it('specs inline are tools; a bad one is reported with its place and the others load', async () => {
+  it('specs inline are tools', async () => {
+    const entry = '{ name: good, description: Good, run: { kind: shell, command: ["true"] } }';
+    expect(namesOf(await cribOf(folderWith({ 'toolcrib.yaml': `tools:\n  - ${entry}\n` })))).toEqual(['good']);
+  });
+
+  it('a bad spec inline is shown where it stands', async () => {
     const folder = folderWith({
-      'toolcrib.yaml': `
-tools:
-  - { name: good, description: Good, run: { kind: shell, command: ["true"] } }
-  - { name: "not good", run: { kind: shell, command: ["true"] } }
-`,
+      'toolcrib.yaml': 'tools:\n  - { name: "not good", run: { kind: shell, command: ["true"] } }\n',
     });
-    const outcome = await cribOf(folder).then(
-      (crib) => ({ names: namesOf(crib), told: crib.warnings().join('\n') }),
-      (error: Error) => ({ names: ['good'], told: error.message }),
+    const told = await cribOf(folder).then(
+      (crib) => crib.warnings().join('\n'),
+      (error: Error) => error.message,
     );
-    expect(outcome.names).toEqual(['good']);
-    expect(outcome.told).toContain('not good');
+    expect(told).toContain('not good');
+    expect(told).toMatch(/toolcrib\.yaml:2|tools\[0\]/);
   });
 
   it('overrides correct what a source says; everything above tightens', async () => {
