@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCrib } from '../src/index.ts';
-import { files } from '../src/sources/files.ts';
+import { type FilesOptions, files } from '../src/sources/files.ts';
+import { openStore } from '../src/store/open-store.ts';
 import { median, printTable } from './measure.ts';
 
 const COUNT = 100_000;
@@ -15,16 +16,26 @@ export async function benchSpecs(): Promise<void> {
   try {
     const path = join(folder, 'tools.ndjson');
     writeFileSync(path, Array.from({ length: COUNT }, (_, index) => `${JSON.stringify(specOf(index))}\n`).join(''));
-    const [parsed = 0, listed = 0, crib = 0] = await compareInTurns([
+    const options = { name: 'bench', path };
+    // A crib keeps its own: it has looked at every spec.
+    const [url, cribUrl] = [`sqlite:${join(folder, 'source.db')}`, `sqlite:${join(folder, 'crib.db')}`];
+    await withIndexes(url, (indexes) => list({ ...options, indexes })); // writes the index
+    await withIndexes(cribUrl, (indexes) => listInCrib({ ...options, indexes }));
+    const [parsed = 0, listed = 0, crib = 0, indexed = 0, indexedCrib = 0] = await compareInTurns([
       async () => parse(path),
-      () => list(path),
-      () => listInCrib(path),
+      () => list(options),
+      () => listInCrib(options),
+      () => withIndexes(url, (indexes) => list({ ...options, indexes })),
+      () => withIndexes(cribUrl, (indexes) => listInCrib({ ...options, indexes })),
     ]);
     const edit = await timeEdits(folder);
+    const figures = (ms: number) => [`${ms.toFixed(0)} ms`, `${(ms / parsed).toFixed(2)} x`];
     printTable(`${COUNT.toLocaleString('en')} specs in one NDJSON file`, [
       ['JSON.parse of every line', `${parsed.toFixed(0)} ms`, ''],
-      ['specs, checked and frozen', `${listed.toFixed(0)} ms`, `${(listed / parsed).toFixed(2)} x`],
-      ['a crib over them', `${crib.toFixed(0)} ms`, `${(crib / parsed).toFixed(2)} x`],
+      ['specs, checked and frozen', ...figures(listed)],
+      ['a crib over them', ...figures(crib)],
+      ['specs by the index in the store, which is opened for it', ...figures(indexed)],
+      ['a crib over them', ...figures(indexedCrib)],
       ['an edit of a small file, until it is in the catalog', `${edit.toFixed(0)} ms`, ''],
     ]);
   } finally {
@@ -37,8 +48,18 @@ function parse(path: string): number {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line)).length;
 }
 
-async function list(path: string): Promise<number> {
-  const live = await files({ name: 'bench', path }).start({
+async function withIndexes(
+  url: string,
+  work: (indexes: NonNullable<FilesOptions['indexes']>) => Promise<number>,
+): Promise<number> {
+  const store = await openStore({ url, env: {} });
+  const count = await work(store.indexes);
+  await store.close();
+  return count;
+}
+
+async function list(options: FilesOptions): Promise<number> {
+  const live = await files(options).start({
     clock: { now: () => 0, setTimer: () => () => {} },
     services: {},
     signal: new AbortController().signal,
@@ -51,8 +72,8 @@ async function list(path: string): Promise<number> {
   return count;
 }
 
-async function listInCrib(path: string): Promise<number> {
-  const crib = await createCrib({ sources: [files({ name: 'bench', path })] });
+async function listInCrib(options: FilesOptions): Promise<number> {
+  const crib = await createCrib({ sources: [files(options)] });
   const count = crib.catalog.specs.length;
   await crib.close();
   return count;

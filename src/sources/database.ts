@@ -5,6 +5,7 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { repeat } from '../runtime/repeat.ts';
+import type { ReadRunText } from '../runtime/specs/run-texts.ts';
 import { createEntryReader } from '../runtime/specs/spec-entry.ts';
 import { keepKnown, type NextSpecs } from '../runtime/specs/spec-list.ts';
 import { createListing } from '../runtime/specs/spec-listing.ts';
@@ -28,29 +29,32 @@ export interface DatabaseOptions {
   readonly bundle?: string | false;
   /** Default: `http` alone. */
   readonly kinds?: readonly string[];
+  /** Looks at secrets in how tools run. */
+  readonly readRunText?: ReadRunText;
 }
 
-const KEYS = ['name', 'specs', 'refreshMs', 'trust', 'bundle', 'kinds'] as const;
+const KEYS = ['name', 'specs', 'refreshMs', 'trust', 'bundle', 'kinds', 'readRunText'] as const;
 
 /** The source of specs kept in the store. A store that cannot be read any more leaves the last list. */
 export function database(given: DatabaseOptions): Source {
-  const {
-    specs,
-    refreshMs = 2000,
-    kinds = ['http'],
-    ...source
-  } = readOptions<DatabaseOptions>(given, KEYS, 'database()');
+  const options = readOptions<DatabaseOptions>(given, KEYS, 'database()');
+  const { specs, refreshMs = 2000, kinds = ['http'], readRunText, ...source } = options;
   if (typeof specs?.list !== 'function')
     throw new ToolcribError(
       'invalid_option',
       `database(): specs is the part of a store that lists, not ${describe(specs)}.`,
     );
-  return { ...source, kinds, start: (context) => startDatabase({ name: source.name, specs, refreshMs }, context) };
+  const readStored = createEntryReader({ source: source.name, readRunText });
+  const settings = { name: source.name, specs, refreshMs, readStored };
+  return { ...source, kinds, readStored, start: (context) => startDatabase(settings, context) };
 }
 
-type Settings = Required<Pick<DatabaseOptions, 'name' | 'specs' | 'refreshMs'>>;
+interface Settings extends Required<Pick<DatabaseOptions, 'name' | 'specs' | 'refreshMs'>> {
+  readStored(entry: unknown): ToolSpec;
+}
 
-async function startDatabase({ name, specs: port, refreshMs }: Settings, context: SourceContext): Promise<LiveSource> {
+async function startDatabase(settings: Settings, context: SourceContext): Promise<LiveSource> {
+  const { name, specs: port, refreshMs, readStored } = settings;
   const listing = createListing();
   let version: string | undefined;
   let isClosed = false;
@@ -59,7 +63,7 @@ async function startDatabase({ name, specs: port, refreshMs }: Settings, context
     try {
       const now = await port.version?.();
       if (isClosed || (now !== undefined && now === version && listing.status().state === 'ready')) return;
-      const next = readStored(await port.list(), name);
+      const next = readAll(await port.list(), readStored);
       if (isClosed) return;
       version = now;
       for (const { name: tool, message } of next.problems) context.warn(`${name}: stored spec "${tool}": ${message}`);
@@ -91,8 +95,9 @@ interface StoredReading extends NextSpecs {
   readonly problems: readonly { readonly name: string; readonly message: string }[];
 }
 
-function readStored(stored: Awaited<ReturnType<SpecsPort['list']>>, source: string): StoredReading {
-  const read = createEntryReader({ source });
+type Stored = Awaited<ReturnType<SpecsPort['list']>>;
+
+function readAll(stored: Stored, read: (entry: unknown) => ToolSpec): StoredReading {
   const entries: { readonly spec: ToolSpec }[] = [];
   const problems: { readonly name: string; readonly message: string }[] = [];
   for (const { name, spec } of stored) {

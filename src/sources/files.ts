@@ -2,9 +2,12 @@ import { resolve } from 'node:path';
 import { listOf } from '../core/bundle.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
+import type { StoredIndexes } from '../core/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
+import type { ReadRunText } from '../runtime/specs/run-texts.ts';
 import { readSpecFolders, type SpecFolders, troublesOf } from '../runtime/specs/spec-folders.ts';
+import { createSpecIndexes } from '../runtime/specs/spec-indexes.ts';
 import { createListing } from '../runtime/specs/spec-listing.ts';
 import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
 
@@ -21,18 +24,29 @@ export interface FilesOptions {
   readonly maxBytes?: number;
   /** Whether edits are noticed as they happen; true if absent. */
   readonly watch?: boolean;
+  /** Fills in variables and looks at secrets in how tools run. */
+  readonly readRunText?: ReadRunText;
+  /** The part of a store that keeps what is known of large NDJSON files, so that the next start need not parse them. */
+  readonly indexes?: StoredIndexes;
 }
 
-const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'maxBytes', 'watch'] as const;
+const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'maxBytes', 'watch', 'readRunText', 'indexes'] as const;
 
 /** The source of tools in spec files, which are watched. A file that does not parse any more keeps its tools. */
 export function files(given: FilesOptions): Source {
-  const { path, maxBytes, trust = true, watch = true, ...source } = readOptions<FilesOptions>(given, KEYS, 'files()');
+  const options = readOptions<FilesOptions>(given, KEYS, 'files()');
+  const { path, maxBytes, trust = true, watch = true, readRunText, indexes, ...source } = options;
   const paths = listOf(path);
   if (!Array.isArray(paths) || paths.length === 0 || paths.some((one) => typeof one !== 'string' || one === ''))
     throw new ToolcribError('invalid_option', `files(): path is a file or folder, or a list, not ${describe(path)}.`);
   const roots = paths.map((one) => resolve(one));
-  const settings = { source: source.name, roots, watches: watch, ...(maxBytes !== undefined && { maxBytes }) };
+  if (indexes !== undefined && (typeof indexes?.get !== 'function' || typeof indexes.put !== 'function'))
+    throw new ToolcribError(
+      'invalid_option',
+      `files(): indexes is the part of a store that keeps indexes, not ${describe(indexes)}.`,
+    );
+  const known = { source: source.name, roots, watches: watch, readRunText, stored: indexes };
+  const settings = { ...known, ...(maxBytes !== undefined && { maxBytes }) };
   return { ...source, trust, start: (context) => startFiles(settings, context) };
 }
 
@@ -41,6 +55,8 @@ interface Settings {
   readonly roots: readonly string[];
   readonly watches: boolean;
   readonly maxBytes?: number;
+  readonly readRunText: ReadRunText | undefined;
+  readonly stored: StoredIndexes | undefined;
 }
 
 /** For whoever reads once and is gone. */
@@ -56,8 +72,11 @@ async function startFiles(settings: Settings, context: SourceContext): Promise<L
   const warn = (message: string) => context.warn(`${settings.source}: ${message}`);
   const onEdit = () => void update().catch((cause) => listing.fail(messageOf(cause)));
   const watch = settings.watches ? createFolderWatch({ onChange: onEdit, warn }) : DEAF;
+  const { stored } = settings;
+  const indexes = stored && createSpecIndexes({ ...context, stored, onDoubt: onEdit });
   const update = oneAtATime(async () => {
-    const how = { ...settings, read, watch };
+    if (isClosed) return;
+    const how = { ...settings, read, watch, indexes };
     read = 'changed';
     known = await readSpecFolders(known, how);
     if (isClosed) return;
@@ -84,6 +103,7 @@ async function startFiles(settings: Settings, context: SourceContext): Promise<L
       isClosed = true;
       watch.close();
       listing.close();
+      await indexes?.close();
     },
   };
 }

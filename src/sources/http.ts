@@ -1,23 +1,30 @@
-import { hash } from 'node:crypto';
 import type { MaybePromise } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../runtime/fetch/guarded-fetch.ts';
+import { createRun, RUN, type ToolSpec, UNCONFIRMED } from '../core/tool-spec.ts';
+import type { AllowPrivate } from '../runtime/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { repeat } from '../runtime/repeat.ts';
-import { formatOfType, MAX_BYTES } from '../runtime/specs/spec-format.ts';
-import { describeProblems, keepKnown } from '../runtime/specs/spec-list.ts';
-import { createListing } from '../runtime/specs/spec-listing.ts';
-import { readSpecText } from '../runtime/specs/spec-text.ts';
+import {
+  type FetchHeaders,
+  fetchList,
+  type LastList,
+  type ListAddress,
+  MAX_LIST_BYTES,
+  toLastList,
+} from '../runtime/specs/fetched-list.ts';
+import { createKeptList, type KeptList, type KeptListPort } from '../runtime/specs/kept-list.ts';
+import type { ReadRunText } from '../runtime/specs/run-texts.ts';
+import { createListing, type SpecListing } from '../runtime/specs/spec-listing.ts';
+import { createTold, type Told } from '../runtime/specs/told.ts';
 
 /** Where a list of specs is fetched from. */
 export interface HttpOptions {
   readonly name: string;
   /** A function is asked before each request, so that what is secret in it is held no longer than needed. */
   readonly url: string | (() => MaybePromise<string>);
-  readonly headers?: Headers | (() => MaybePromise<Headers>);
+  readonly headers?: FetchHeaders | (() => MaybePromise<FetchHeaders>);
   /** How often the list is fetched again; default 60 s. */
   readonly refreshMs?: number;
   /** How long a request may take; default 8 s. */
@@ -30,10 +37,11 @@ export interface HttpOptions {
   readonly bundle?: string | false;
   /** Default: `http` alone. */
   readonly kinds?: readonly string[];
+  /** Looks at secrets in how tools run. */
+  readonly readRunText?: ReadRunText;
+  /** Where the last list is kept for a start at which it cannot be fetched. */
+  readonly kept?: KeptListPort;
 }
-
-type Headers = Readonly<Record<string, string>>;
-type Settings = Pick<HttpOptions, 'name' | 'url' | 'headers' | 'refreshMs' | 'timeoutMs' | 'maxBytes' | 'allowPrivate'>;
 
 const KEYS = [
   'name',
@@ -46,6 +54,8 @@ const KEYS = [
   'trust',
   'bundle',
   'kinds',
+  'readRunText',
+  'kept',
 ] as const;
 
 /** The source of a list of specs at an address. A list that cannot be fetched any more stays as it was. */
@@ -63,32 +73,14 @@ export function http(given: HttpOptions): Source {
   };
 }
 
-async function startHttp(settings: Settings, context: SourceContext): Promise<LiveSource> {
+async function startHttp(settings: HttpOptions, context: SourceContext): Promise<LiveSource> {
   const { name, refreshMs = 60_000 } = settings;
   const listing = createListing();
   const closing = new AbortController();
   const signal = AbortSignal.any([context.signal, closing.signal]);
-  const told = new Set<string>();
-  const warn = (trouble: string): void => {
-    if (!told.has(trouble)) context.warn(`${name}: ${trouble}`);
-    told.add(trouble);
-  };
-  let last: LastList | undefined;
-
-  const update = oneAtATime(async () => {
-    try {
-      last = await fetchList(settings, last, signal);
-    } catch (cause) {
-      // Whatever it is, an address or header that cannot be made too: the last list stays.
-      if (signal.aborted) return;
-      listing.fail(messageOf(cause));
-      warn(messageOf(cause));
-      return;
-    }
-    told.clear(); // what is mended and breaks again is told again
-    for (const trouble of last.leftOut) warn(trouble);
-    listing.show(last.specs, { leftOut: last.leftOut[0] });
-  });
+  const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
+  const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
+  const update = oneAtATime(createUpdate({ address: addressOf(settings), listing, kept, told, signal }));
 
   await update();
   const stop = repeat(refreshMs, update);
@@ -102,71 +94,61 @@ async function startHttp(settings: Settings, context: SourceContext): Promise<Li
       stop();
       closing.abort();
       listing.close();
+      await kept.written();
     },
   };
 }
 
-/** The last list that came whole, and how to ask whether it is still the same. */
-interface LastList {
-  readonly specs: readonly ToolSpec[];
-  readonly leftOut: readonly string[];
-  readonly validators: Headers;
-  readonly hash: string;
+interface Desk {
+  readonly address: ListAddress;
+  readonly listing: SpecListing;
+  readonly kept: KeptList;
+  readonly told: Told;
+  readonly signal: AbortSignal;
 }
 
-async function fetchList(settings: Settings, last: LastList | undefined, signal: AbortSignal): Promise<LastList> {
-  const { url, headers = {}, timeoutMs = 8000, maxBytes = MAX_BYTES.json, allowPrivate = 'first' } = settings;
-  const response = await guardedFetch(typeof url === 'function' ? await url() : url, {
-    headers: { ...ACCEPT, ...(typeof headers === 'function' ? await headers() : headers), ...last?.validators },
-    signal,
-    timeoutMs,
-    headerTimeoutMs: timeoutMs,
-    maxBytes,
-    allowPrivate,
-  });
-  if (response.status === 304 && last !== undefined) return last;
-  const { host } = response.url;
-  if (response.status !== 200) throw new ToolcribError('upstream', `${host} answered with status ${response.status}.`);
-  const now = hash('sha256', response.bytes);
-  if (now === last?.hash) return { ...last, validators: validatorsOf(response) };
-  return readList(response, settings.name, now, last);
-}
+const FROM_BEFORE = 'The tools of its last list are shown and cannot be called.';
 
-function readList(response: FetchedResponse, source: string, now: string, last: LastList | undefined): LastList {
-  const { url, headers, bytes } = response;
-  const type = headers['content-type'];
-  const format = formatOfType(type, url.pathname);
-  if (format === undefined)
-    throw new ToolcribError(
-      'upstream',
-      `${url.host} answered with ${type?.slice(0, 80) ?? 'no type'}, not with JSON or YAML.`,
-    );
-  if (format === 'yaml' && bytes.length > MAX_YAML_BYTES)
-    throw new ToolcribError(
-      'upstream',
-      `${url.host} answered with more than ${MAX_YAML_BYTES} bytes of YAML; use JSON.`,
-    );
-  const reading = readSpecText(bytes, { source, format, file: url.host });
-  if (!reading.ok)
-    throw new ToolcribError('upstream', `The answer of ${url.host} is no list of tools: ${reading.reason}.`);
-  return {
-    specs: keepKnown(last?.specs ?? [], reading),
-    leftOut: describeProblems(reading.problems),
-    validators: validatorsOf(response),
-    hash: now,
+/** Fetches the list and shows it. Until one has come, the last list that is kept stands in for it. */
+function createUpdate({ address, listing, kept, told, signal }: Desk): () => Promise<void> {
+  let last: LastList | undefined;
+  let isConfirmed = false;
+  return async () => {
+    try {
+      last ??= await readKept(kept, address);
+      const { list, entries } = await fetchList(address, last, signal);
+      last = list;
+      isConfirmed = true;
+      told.forget();
+      for (const trouble of list.leftOut) told.tell(trouble);
+      listing.show(list.specs, { leftOut: list.leftOut[0] });
+      if (entries !== undefined) kept.write(entries, { hash: list.hash, about: { validators: list.validators } });
+    } catch (cause) {
+      // Whatever it is, an address or header that cannot be made too: the last list stays.
+      if (signal.aborted) return;
+      const before = isConfirmed ? undefined : last;
+      if (before !== undefined && listing.specs().length === 0) listing.show(before.specs.map(unconfirmed));
+      for (const trouble of before?.leftOut ?? []) told.tell(trouble);
+      const reason = before === undefined ? messageOf(cause) : `${messageOf(cause)} ${FROM_BEFORE}`;
+      listing.fail(reason);
+      told.tell(reason);
+    }
   };
 }
 
-/** Less than of a file here: a stranger's YAML must not keep this process busy for seconds. */
-const MAX_YAML_BYTES = 1_000_000;
+async function readKept(kept: KeptList, address: ListAddress): Promise<LastList | undefined> {
+  const stored = await kept.read();
+  return stored === undefined ? undefined : toLastList(stored, address);
+}
 
-const ACCEPT = { accept: 'application/json, application/yaml, application/x-ndjson;q=0.9, text/*;q=0.5' };
+function addressOf({ name, url, headers = {}, ...rest }: HttpOptions): ListAddress {
+  const { timeoutMs = 8000, maxBytes = MAX_LIST_BYTES, allowPrivate = 'first', readRunText } = rest;
+  return { source: name, url, headers, timeoutMs, maxBytes, allowPrivate, readRunText };
+}
 
-function validatorsOf({ headers: { etag, 'last-modified': modified } }: FetchedResponse): Headers {
-  return {
-    ...(etag !== undefined && { 'if-none-match': etag }),
-    ...(modified !== undefined && { 'if-modified-since': modified }),
-  };
+/** A tool of the last list of another process: it may have been taken back since. */
+function unconfirmed(spec: ToolSpec): ToolSpec {
+  return Object.freeze({ ...spec, [RUN]: createRun({ ...spec[RUN], [UNCONFIRMED]: true }) });
 }
 
 function isWebAddress(url: unknown): boolean {

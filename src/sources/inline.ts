@@ -1,6 +1,7 @@
 import type { Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import type { ReadRunText } from '../runtime/specs/run-texts.ts';
 import { createEntryReader } from '../runtime/specs/spec-entry.ts';
 
 export interface InlineOptions {
@@ -8,28 +9,36 @@ export interface InlineOptions {
   readonly specs: readonly unknown[];
   /** The folder that relative paths of a run start from. */
   readonly folder: string;
+  /** Where an entry stands, for whoever is to mend it. */
+  placeOf?(index: number): string;
+  /** Fills in variables and looks at secrets in how tools run. */
+  readonly readRunText?: ReadRunText;
 }
 
 /** The source of specs that stand in the configuration itself. A bad entry is reported with its place, the others load. */
-export function inline({ specs, folder }: InlineOptions): Source {
+export function inline(options: InlineOptions): Source {
+  const { specs, folder, readRunText, placeOf = (index) => `tools[${index}]` } = options;
   return {
     name: 'inline',
     trust: true,
     bundle: false,
     async start(context) {
-      const read = createEntryReader({ source: 'inline', folder });
+      const read = createEntryReader({ source: 'inline', folder, readRunText });
       const listed: ToolSpec[] = [];
+      const leftOut: string[] = [];
       for (const [index, entry] of specs.entries()) {
         try {
           listed.push(read(structuredClone(entry))); // entries are taken over, and these are the configuration's
         } catch (cause) {
-          context.warn(`tools[${index}]: ${messageOf(cause)}`);
+          leftOut.push(`${placeOf(index)}: ${messageOf(cause)}`);
         }
       }
+      for (const trouble of leftOut) context.warn(trouble);
+      const [reason] = leftOut;
       return {
         specs: () => listed,
         onChange: () => () => {},
-        status: () => ({ state: 'ready' }),
+        status: () => ({ state: 'ready', ...(reason !== undefined && { reason }) }),
         close: async () => {},
       };
     },

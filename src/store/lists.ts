@@ -1,3 +1,4 @@
+import type { JsonObject } from '../core/json.ts';
 import type { StoredList, StoredLists } from '../core/store.ts';
 import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
 
@@ -5,17 +6,21 @@ import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
 export function lists(engine: Engine): StoredLists {
   return {
     get: async (source) => {
-      const [row] = await engine.read(sql`SELECT hash, specs, listed_at FROM toolcrib_lists WHERE source = ${source}`);
+      const [row] = await engine.read(sql`SELECT * FROM toolcrib_lists WHERE source = ${source}`);
       if (row === undefined) return undefined;
       const specs = jsonOf(row, 'specs') as StoredList['specs']; // only such arrays are ever written
-      return { hash: textOf(row, 'hash'), specs, at: numberOf(row, 'listed_at') };
+      const list = { hash: textOf(row, 'hash'), specs, at: numberOf(row, 'listed_at') };
+      if (row.about === null) return list;
+      return { ...list, about: jsonOf(row, 'about') as JsonObject }; // only objects are ever written
     },
-    put: async (source, { hash, specs, at }) => {
+    put: async (source, { hash, specs, at, about }) => {
+      const told = about === undefined ? null : JSON.stringify(about);
       await engine.write([
         sql`
-          INSERT INTO toolcrib_lists (source, hash, specs, listed_at)
-          VALUES (${source}, ${hash}, ${JSON.stringify(specs)}, ${at})
-          ON CONFLICT (source) DO UPDATE SET hash = excluded.hash, specs = excluded.specs, listed_at = excluded.listed_at`,
+          INSERT INTO toolcrib_lists (source, hash, specs, listed_at, about)
+          VALUES (${source}, ${hash}, ${JSON.stringify(specs)}, ${at}, ${told})
+          ON CONFLICT (source) DO UPDATE SET
+            hash = excluded.hash, specs = excluded.specs, listed_at = excluded.listed_at, about = excluded.about`,
       ]);
     },
   };

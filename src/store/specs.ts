@@ -1,7 +1,7 @@
 import { copyJson, type JsonObject } from '../core/json.ts';
 import type { SpecChange, StoredSpec, StoredSpecs } from '../core/store.ts';
 import { requireToolName } from '../core/tool-spec.ts';
-import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
 
 /** Goes first in every change: it makes the next version and, where writers are many, holds the others back. */
 const NEXT_VERSION = sql`
@@ -15,7 +15,8 @@ export function specs(engine: Engine, now: () => number): StoredSpecs {
       const rows = await engine.read(sql`SELECT name, spec, changed_by, changed_at FROM toolcrib_specs`);
       return rows.map(toStoredSpec).sort((a, b) => (a.name < b.name ? -1 : 1)); // engines collate differently
     },
-    put: (spec, by) => putSpec(engine, spec, { by, at: now() }),
+    put: async (spec, by) => (await putSpecs(engine, [spec], { by, at: now() }))[0] ?? 'unchanged',
+    putAll: async (list, by) => (list.length === 0 ? [] : putSpecs(engine, list, { by, at: now() })),
     remove: (name, by) => removeSpec(engine, name, { by, at: now() }),
     history: async (name) => {
       const rows = await engine.read(sql`
@@ -34,11 +35,19 @@ interface Signature {
   readonly at: number;
 }
 
-async function putSpec(engine: Engine, spec: JsonObject, { by, at }: Signature) {
+type Change = 'added' | 'changed' | 'unchanged';
+
+async function putSpecs(engine: Engine, specs: readonly JsonObject[], signature: Signature): Promise<Change[]> {
+  const groups = specs.map((spec) => putStatements(spec, signature));
+  const rows = await engine.write(groups.flat());
+  return groups.map((group, index) => changeIn(rows[index * group.length + 1]?.[0]));
+}
+
+function putStatements(spec: JsonObject, { by, at }: Signature): readonly Statement[] {
   const { name } = spec;
   requireToolName(name);
   const text = JSON.stringify(copyJson(spec));
-  const [, changes] = await engine.write([
+  return [
     NEXT_VERSION,
     sql`
       INSERT INTO toolcrib_spec_history (version, name, what, spec, changed_by, changed_at)
@@ -53,10 +62,12 @@ async function putSpec(engine: Engine, spec: JsonObject, { by, at }: Signature) 
       ON CONFLICT (name) DO UPDATE
       SET spec = excluded.spec, changed_by = excluded.changed_by, changed_at = excluded.changed_at
       WHERE toolcrib_specs.spec <> excluded.spec`,
-  ]);
-  const change = changes?.[0];
-  if (change === undefined) return 'unchanged';
-  return textOf(change, 'what') === 'added' ? 'added' : 'changed';
+  ];
+}
+
+function changeIn(history: Row | undefined): Change {
+  if (history === undefined) return 'unchanged';
+  return textOf(history, 'what') === 'added' ? 'added' : 'changed';
 }
 
 async function removeSpec(engine: Engine, name: string, { by, at }: Signature): Promise<boolean> {

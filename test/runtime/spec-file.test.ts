@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readPieces } from '../../src/runtime/specs/file-reading.ts';
+import { readPieces, readWhole } from '../../src/runtime/specs/file-reading.ts';
 import { readSpecFile, type SpecFile } from '../../src/runtime/specs/spec-file.ts';
 
 let folder = '';
@@ -25,7 +26,7 @@ const changed = { source: 'local', read: 'changed' } as const;
 describe('a file that looks untouched', () => {
   it('is not read again', async () => {
     const path = write('a.yaml', textOf('one'));
-    const found = { path, stamp: 'same', changedAt: Date.now() - 60_000 };
+    const found = { path, stamp: 'same', changedAt: Date.now() - 60_000, bytes: 0 };
     const before = await readSpecFile(found, undefined, changed);
     write('a.yaml', textOf('two'));
     expect(await readSpecFile(found, before, changed)).toBe(before);
@@ -33,7 +34,7 @@ describe('a file that looks untouched', () => {
 
   it('is read again if it had changed just before it was read, because times are coarse', async () => {
     const path = write('a.yaml', textOf('one'));
-    const found = { path, stamp: 'same', changedAt: Date.now() };
+    const found = { path, stamp: 'same', changedAt: Date.now(), bytes: 0 };
     const before = await readSpecFile(found, undefined, changed);
     write('a.yaml', textOf('two'));
     expect(namesOf(await readSpecFile(found, before, changed))).toEqual(['two']);
@@ -41,7 +42,7 @@ describe('a file that looks untouched', () => {
 
   it('is read again if all files are', async () => {
     const path = write('a.yaml', textOf('one'));
-    const found = { path, stamp: 'same', changedAt: 0 };
+    const found = { path, stamp: 'same', changedAt: 0, bytes: 0 };
     const before = await readSpecFile(found, undefined, changed);
     write('a.yaml', textOf('two'));
     expect(namesOf(await readSpecFile(found, before, { ...changed, read: 'all' }))).toEqual(['two']);
@@ -51,38 +52,38 @@ describe('a file that looks untouched', () => {
 describe('a file that was touched', () => {
   it('is not parsed again if its content is the same', async () => {
     const path = write('a.yaml', textOf('one'));
-    const before = await readSpecFile({ path, stamp: 'one', changedAt: 0 }, undefined, changed);
-    const after = await readSpecFile({ path, stamp: 'two', changedAt: 0 }, before, changed);
+    const before = await readSpecFile({ path, stamp: 'one', changedAt: 0, bytes: 0 }, undefined, changed);
+    const after = await readSpecFile({ path, stamp: 'two', changedAt: 0, bytes: 0 }, before, changed);
     expect(after.specs).toBe(before.specs);
     expect(after.found.stamp).toBe('two');
   });
 
   it('keeps the objects of entries that did not change', async () => {
     const path = write('a.yaml', textOf('one', 'two'));
-    const before = await readSpecFile({ path, stamp: 'one', changedAt: 0 }, undefined, changed);
+    const before = await readSpecFile({ path, stamp: 'one', changedAt: 0, bytes: 0 }, undefined, changed);
     write('a.yaml', textOf('two', 'three'));
-    const after = await readSpecFile({ path, stamp: 'two', changedAt: 0 }, before, changed);
+    const after = await readSpecFile({ path, stamp: 'two', changedAt: 0, bytes: 0 }, before, changed);
     expect(namesOf(after)).toEqual(['two', 'three']);
     expect(after.specs[0]).toBe(before.specs[1]);
   });
 
   it('that is mended to what it was is no longer broken', async () => {
     const path = write('a.yaml', textOf('one'));
-    const first = await readSpecFile({ path, stamp: '1', changedAt: 0 }, undefined, changed);
+    const first = await readSpecFile({ path, stamp: '1', changedAt: 0, bytes: 0 }, undefined, changed);
     write('a.yaml', 'tools: [');
-    const broken = await readSpecFile({ path, stamp: '2', changedAt: 0 }, first, changed);
+    const broken = await readSpecFile({ path, stamp: '2', changedAt: 0, bytes: 0 }, first, changed);
     expect(broken.failure).toContain('it is not YAML');
     write('a.yaml', textOf('one'));
-    const mended = await readSpecFile({ path, stamp: '3', changedAt: 0 }, broken, changed);
+    const mended = await readSpecFile({ path, stamp: '3', changedAt: 0, bytes: 0 }, broken, changed);
     expect(mended.failure).toBeUndefined();
     expect(mended.specs[0]).toBe(first.specs[0]);
   });
 
   it('has gone meanwhile: its specs stay', async () => {
     const path = write('a.yaml', textOf('one'));
-    const before = await readSpecFile({ path, stamp: '1', changedAt: 0 }, undefined, changed);
+    const before = await readSpecFile({ path, stamp: '1', changedAt: 0, bytes: 0 }, undefined, changed);
     rmSync(path);
-    const after = await readSpecFile({ path, stamp: '2', changedAt: 0 }, before, changed);
+    const after = await readSpecFile({ path, stamp: '2', changedAt: 0, bytes: 0 }, before, changed);
     expect([namesOf(after), after.failure]).toEqual([['one'], expect.stringContaining('ENOENT')]);
   });
 });
@@ -104,10 +105,36 @@ describe('what cannot be read', () => {
     async () => {
       const path = join(folder, 'pipe.yaml');
       execFileSync('mkfifo', [path]);
-      const { failure } = await readSpecFile({ path, stamp: '', changedAt: 0 }, undefined, changed);
+      const { failure } = await readSpecFile({ path, stamp: '', changedAt: 0, bytes: 0 }, undefined, changed);
       expect(failure).toContain('no plain file');
     },
   );
+});
+
+describe('a file that is read whole', () => {
+  it('comes with the hash of its bytes', async () => {
+    const path = write('a.ndjson', 'ä'.repeat(1_500_000));
+    const reading = await readWhole(path, 5_000_000);
+    const bytes = readFileSync(path);
+    expect(reading).toMatchObject({ ok: true, hash: `sha256:${hash('sha256', bytes)}` });
+    expect(reading.ok && reading.bytes.equals(bytes)).toBe(true);
+  });
+
+  it('is refused if it is too large, a folder, or not there', async () => {
+    expect(await readWhole(write('a.ndjson', 'x'.repeat(11)), 10)).toEqual({
+      ok: false,
+      reason: 'it is larger than 10 bytes',
+    });
+    expect(await readWhole(folder, 10)).toEqual({ ok: false, reason: 'it is a folder' });
+    expect(await readWhole(join(folder, 'nothing'), 10)).toMatchObject({ reason: expect.stringContaining('ENOENT') });
+  });
+
+  it.runIf(process.platform === 'linux')('may be longer than it says, but not too long', async () => {
+    const path = '/proc/self/limits'; // which says it has 0 bytes
+    const reading = await readWhole(path, 100_000);
+    expect(reading.ok && reading.bytes.equals(readFileSync(path))).toBe(true);
+    expect(await readWhole(path, 10)).toEqual({ ok: false, reason: 'it is larger than 10 bytes' });
+  });
 });
 
 describe('a large file', () => {
@@ -116,7 +143,7 @@ describe('a large file', () => {
       JSON.stringify({ name: `t${index}`, description: 'ä'.repeat(50), run: { kind: 'http' } }),
     );
     const path = write('a.ndjson', lines.join('\n'));
-    const { specs, problems } = await readSpecFile({ path, stamp: '', changedAt: 0 }, undefined, changed);
+    const { specs, problems } = await readSpecFile({ path, stamp: '', changedAt: 0, bytes: 0 }, undefined, changed);
     expect([specs.length, specs.at(-1)?.name, problems]).toEqual([30_000, 't29999', []]);
     expect(specs.every((spec) => spec.description === 'ä'.repeat(50))).toBe(true);
   });

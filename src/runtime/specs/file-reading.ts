@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { messageOf } from '../../core/tool-error.ts';
@@ -7,6 +9,11 @@ export type FileReading =
   | { readonly ok: true; readonly hash: string }
   | { readonly ok: false; readonly reason: string };
 
+/** All bytes of a file and a hash that nobody can forge, or why it could not be read. */
+export type WholeReading =
+  | { readonly ok: true; readonly hash: string; readonly bytes: Buffer }
+  | { readonly ok: false; readonly reason: string };
+
 /** Takes one piece of a file; it is overwritten afterwards. */
 export type TakePiece = (piece: Buffer) => void;
 
@@ -14,16 +21,28 @@ const PIECE_BYTES = 1 << 20;
 
 /** Reads a whole file of bounded size, piece by piece; whatever is no plain file is refused without being read. */
 export async function readPieces(path: string, maxBytes: number, take: TakePiece): Promise<FileReading> {
-  let file: FileHandle | undefined;
-  try {
-    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for its writer
-    const reason = await refuse(file, maxBytes);
-    return reason === undefined ? await readAll(file, maxBytes, take) : { ok: false, reason };
-  } catch (cause) {
-    return { ok: false, reason: `it cannot be read: ${messageOf(cause)}` };
-  } finally {
-    await file?.close();
-  }
+  return withFile(path, maxBytes, (file) => readAll(file, maxBytes, take));
+}
+
+/** Reads a whole file of bounded size at once; otherwise like `readPieces`. */
+export async function readWhole(path: string, maxBytes: number): Promise<WholeReading> {
+  return withFile(path, maxBytes, async (file, size) => {
+    const hash = createHash('sha256');
+    let bytes = Buffer.allocUnsafeSlow(size + 1); // one more than there should be, to see the end
+    let length = 0;
+    const readPiece = () => file.read(bytes, length, Math.min(PIECE_BYTES, bytes.length - length));
+    let reading = readPiece();
+    for (;;) {
+      const { bytesRead } = await reading;
+      const begin = length;
+      length += bytesRead;
+      if (length > maxBytes) return { ok: false, reason: tooLarge(maxBytes) };
+      if (bytesRead === 0) return { ok: true, hash: `sha256:${hash.digest('hex')}`, bytes: bytes.subarray(0, length) };
+      if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.allocUnsafe(PIECE_BYTES)]); // it grows as it is read
+      reading = readPiece(); // while this one is hashed
+      hash.update(bytes.subarray(begin, length));
+    }
+  });
 }
 
 /** The hash of a file as it is now; nothing if it cannot be read. */
@@ -32,8 +51,27 @@ export async function hashOf(path: string, maxBytes: number): Promise<string | u
   return reading.ok ? reading.hash : undefined;
 }
 
-async function refuse(file: FileHandle, maxBytes: number): Promise<string | undefined> {
-  const stats = await file.stat();
+type Refused = { readonly ok: false; readonly reason: string };
+
+async function withFile<Reading>(
+  path: string,
+  maxBytes: number,
+  read: (file: FileHandle, size: number) => Promise<Reading>,
+): Promise<Reading | Refused> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for its writer
+    const stats = await file.stat();
+    const reason = refuse(stats, maxBytes);
+    return reason === undefined ? await read(file, stats.size) : { ok: false, reason };
+  } catch (cause) {
+    return { ok: false, reason: `it cannot be read: ${messageOf(cause)}` };
+  } finally {
+    await file?.close();
+  }
+}
+
+function refuse(stats: Stats, maxBytes: number): string | undefined {
   if (stats.isDirectory()) return 'it is a folder';
   if (!stats.isFile()) return 'it is no plain file';
   return stats.size > maxBytes ? tooLarge(maxBytes) : undefined;

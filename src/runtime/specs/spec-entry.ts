@@ -3,6 +3,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { toToolSpec } from '../define-tool.ts';
 import { isLegacyEntry, toEntry } from './legacy-spec.ts';
+import { hasReferences, type ReadRunText, readRunTexts } from './run-texts.ts';
 import { createSpecAdoption } from './spec-adoption.ts';
 import { resolveRunPaths } from './spec-paths.ts';
 
@@ -12,6 +13,10 @@ export interface EntryOptions {
   readonly source: string;
   /** The folder that relative paths of a run start from; absent for what did not come from a file here. */
   readonly folder?: string;
+  /** Reads the texts of a run that hold `${`; without it they stay as they are. */
+  readonly readRunText?: ReadRunText | undefined;
+  /** Told of each entry as it came, before it is read. */
+  onEntry?(entry: unknown): void;
 }
 
 /** Fields of a run that are functions, or belong beside it; data under these names would be taken for them. */
@@ -21,13 +26,24 @@ const NOT_FOR_DATA = ['parse', 'parseOutput', 'needs'] as const;
  * Makes the conversion of one entry of a spec list, in our own format or that of seed 003, into a spec. A bad entry
  * throws a `ToolcribError`. Entries are taken over, not copied: they must be nobody else's.
  */
-export function createEntryReader({ source, folder }: EntryOptions): (entry: unknown) => ToolSpec {
-  const adopt = createSpecAdoption(source);
-  return (entry) => adopt(entry) ?? readWithCare(entry, source, folder);
+export function createEntryReader(options: EntryOptions): (entry: unknown) => ToolSpec {
+  const adopt = createSpecAdoption(options.source);
+  return (given) => {
+    options.onEntry?.(given);
+    const entry = withRunTexts(given, options);
+    return adopt(entry) ?? readWithCare(entry, options);
+  };
 }
 
-function readWithCare(given: unknown, source: string, folder: string | undefined): ToolSpec {
-  const entry = isLegacyEntry(given) ? toEntry(given) : given;
+function withRunTexts(entry: unknown, { readRunText }: EntryOptions): unknown {
+  const isConcerned = readRunText !== undefined && isObject(entry) && hasReferences(entry.run);
+  return isConcerned ? readRunTexts(entry, readRunText) : entry;
+}
+
+function readWithCare(given: unknown, options: EntryOptions): ToolSpec {
+  const { source, folder } = options;
+  // Texts after the conversion: a command is split into arguments first, so that no value makes more of them.
+  const entry = isLegacyEntry(given) ? withRunTexts(toEntry(given), options) : given;
   if (!isObject(entry)) {
     throw new ToolcribError(
       'not_a_tool',

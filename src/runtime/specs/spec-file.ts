@@ -1,10 +1,12 @@
 import { dirname } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { hashOf, readPieces } from './file-reading.ts';
+import type { SpecProblem } from './entry-collector.ts';
+import { readContent, readIndexedContent } from './file-content.ts';
+import type { EntryOptions } from './spec-entry.ts';
 import type { FoundFile } from './spec-files.ts';
 import { formatOfName, MAX_BYTES } from './spec-format.ts';
+import type { SpecIndexes } from './spec-indexes.ts';
 import { keepKnown } from './spec-list.ts';
-import { createSpecTextReader, type SpecProblem } from './spec-text.ts';
 
 /** What a file holds, as far as it could be read. */
 export interface SpecFile {
@@ -19,13 +21,16 @@ export interface SpecFile {
   readonly foreign?: true;
 }
 
-export interface SpecFileOptions {
-  /** The name of the source that its specs bear. */
-  readonly source: string;
+export interface SpecFileOptions extends Omit<EntryOptions, 'folder'> {
   readonly maxBytes?: number;
   /** Whether a file that looks untouched is read all the same. */
   readonly read: 'changed' | 'all';
+  /** Where what is known of large files is kept. */
+  readonly indexes?: SpecIndexes | undefined;
 }
+
+/** Smaller files are read sooner than a store is opened. */
+const INDEXED_BYTES = 1_000_000;
 
 /** Times of files can be this coarse: a file that was read so soon after a change may have changed again unnoticed. */
 const COARSE_MS = 2000;
@@ -34,22 +39,21 @@ const COARSE_MS = 2000;
 export async function readSpecFile(
   found: FoundFile,
   before: SpecFile | undefined,
-  { source, maxBytes, read }: SpecFileOptions,
+  { source, readRunText, maxBytes, read, indexes }: SpecFileOptions,
 ): Promise<SpecFile> {
   const { path } = found;
   const format = formatOfName(path) ?? 'yaml';
-  const most = maxBytes ?? MAX_BYTES[format];
   const readAt = Date.now();
-  if (before !== undefined) {
-    if (read === 'changed' && isUntouched(found, before)) return before;
-    if (before.hash !== '' && before.hash === (await hashOf(path, most))) return { ...before, found, readAt };
-  }
-  const old = { found, readAt, specs: before?.specs ?? [], problems: [] };
-  const reader = createSpecTextReader({ source, format, file: path, folder: dirname(path) });
-  const reading = await readPieces(path, most, reader.take);
-  if (!reading.ok) return { ...old, hash: '', failure: `${path}: ${reading.reason}.` };
-  const { hash } = reading;
-  const next = reader.end();
+  const known = indexes?.isDoubted(path) ? undefined : before;
+  if (known !== undefined && read === 'changed' && isUntouched(found, known)) return known;
+  const text = { source, readRunText, format, file: path, folder: dirname(path) };
+  const options = { ...text, maxBytes: maxBytes ?? MAX_BYTES[format], hashBefore: known?.hash || undefined };
+  const isIndexed = indexes !== undefined && format === 'ndjson' && found.bytes >= INDEXED_BYTES;
+  const content = isIndexed ? await readIndexedContent(options, indexes) : await readContent(options);
+  const old = { found, readAt, specs: known?.specs ?? [], problems: [] };
+  if (!content.ok) return { ...old, hash: '', failure: `${path}: ${content.reason}.` };
+  const { hash, next } = content;
+  if (next === undefined) return { ...(known ?? old), found, readAt, hash };
   if (next.ok) return { found, readAt, hash, specs: keepKnown(old.specs, next), problems: next.problems };
   const foreign = next.foreign === true && old.specs.length === 0;
   return { ...old, hash, failure: `${path}: ${next.reason}.`, ...(foreign && { foreign }) };

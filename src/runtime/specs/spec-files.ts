@@ -11,6 +11,7 @@ export interface FoundFile {
   readonly stamp: string;
   /** Milliseconds since 1970. */
   readonly changedAt: number;
+  readonly bytes: number;
 }
 
 /** A file or folder that could not be looked into, and why. */
@@ -114,7 +115,12 @@ function isOfInterest({ name }: Dirent): boolean {
 }
 
 function toFound(path: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): FoundFile {
-  return { path, stamp: `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`, changedAt: Math.max(mtimeMs, ctimeMs) };
+  return {
+    path,
+    stamp: `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`,
+    changedAt: Math.max(mtimeMs, ctimeMs),
+    bytes: size,
+  };
 }
 
 function refused(path: string, reason: string): SpecScan {

@@ -1,5 +1,5 @@
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
-import type { SpecProblem } from './spec-text.ts';
+import type { SpecProblem } from './entry-collector.ts';
 
 /** What a list holds now, and what of it could not be read. */
 export interface NextSpecs {
@@ -45,7 +45,7 @@ function isSame(a: ToolSpec, b: ToolSpec): boolean {
 }
 
 /** True for equal JSON, whatever the order of keys. Parts of one list are often the same object. */
-function isSameData(a: unknown, b: unknown): boolean {
+export function isSameData(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;

@@ -37,7 +37,16 @@ export function createNdjsonReader(sink: EntrySink): EntryReader {
   };
 }
 
-function readLine(text: string, line: number, sink: EntrySink): void {
+/** Where each line ends. */
+export function lineEndsOf(bytes: Buffer): readonly number[] {
+  const ends: number[] = [];
+  for (let end = bytes.indexOf(LINE_BREAK); end !== -1; end = bytes.indexOf(LINE_BREAK, end + 1)) ends.push(end);
+  ends.push(bytes.length);
+  return ends;
+}
+
+/** Reads the entry of one line. */
+export function readLine(text: string, line: number, sink: EntrySink): void {
   if (text === '') return;
   let value: unknown;
   try {

@@ -1,0 +1,132 @@
+import { hash } from 'node:crypto';
+import type { MaybePromise } from '../../core/json.ts';
+import type { StoredList } from '../../core/store.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../fetch/guarded-fetch.ts';
+import type { ReadRunText } from './run-texts.ts';
+import { createEntryReader } from './spec-entry.ts';
+import { formatOfType, MAX_BYTES } from './spec-format.ts';
+import { describeProblems, keepKnown } from './spec-list.ts';
+import { readSpecText } from './spec-text.ts';
+
+/** The last list that came whole, and how to ask whether it is still the same. */
+export interface LastList {
+  readonly specs: readonly ToolSpec[];
+  readonly leftOut: readonly string[];
+  readonly validators: FetchHeaders;
+  readonly hash: string;
+}
+
+export type FetchHeaders = Readonly<Record<string, string>>;
+
+/** Where a list is fetched from, and how much that may take. */
+export interface ListAddress {
+  /** The name of the source that its specs bear. */
+  readonly source: string;
+  readonly url: string | (() => MaybePromise<string>);
+  readonly headers: FetchHeaders | (() => MaybePromise<FetchHeaders>);
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly allowPrivate: AllowPrivate;
+  readonly readRunText: ReadRunText | undefined;
+}
+
+/** A list that is here; `entries` as they came, if it is another than the last. */
+export interface FetchedList {
+  readonly list: LastList;
+  readonly entries?: readonly unknown[];
+}
+
+/** Fetches a list, or learns that the last one is still the same. Throws if there is none to be had. */
+export async function fetchList(
+  address: ListAddress,
+  last: LastList | undefined,
+  signal: AbortSignal,
+): Promise<FetchedList> {
+  const { url, headers, timeoutMs, maxBytes, allowPrivate } = address;
+  const response = await guardedFetch(typeof url === 'function' ? await url() : url, {
+    headers: { ...ACCEPT, ...(typeof headers === 'function' ? await headers() : headers), ...last?.validators },
+    signal,
+    timeoutMs,
+    headerTimeoutMs: timeoutMs,
+    maxBytes,
+    allowPrivate,
+  });
+  if (response.status === 304 && last !== undefined) return { list: last };
+  const { host } = response.url;
+  if (response.status !== 200) throw new ToolcribError('upstream', `${host} answered with status ${response.status}.`);
+  const now = hash('sha256', response.bytes);
+  if (now === last?.hash) return { list: { ...last, validators: validatorsOf(response) } };
+  return readResponse(response, address, { hash: now, before: last?.specs ?? [] });
+}
+
+function readResponse(
+  response: FetchedResponse,
+  { source, readRunText }: ListAddress,
+  { hash, before }: { readonly hash: string; readonly before: readonly ToolSpec[] },
+): FetchedList {
+  const { url, headers, bytes } = response;
+  const type = headers['content-type'];
+  const format = formatOfType(type, url.pathname);
+  if (format === undefined)
+    throw new ToolcribError(
+      'upstream',
+      `${url.host} answered with ${type?.slice(0, 80) ?? 'no type'}, not with JSON or YAML.`,
+    );
+  if (format === 'yaml' && bytes.length > MAX_YAML_BYTES)
+    throw new ToolcribError(
+      'upstream',
+      `${url.host} answered with more than ${MAX_YAML_BYTES} bytes of YAML; use JSON.`,
+    );
+  const entries: unknown[] = [];
+  const onEntry = (entry: unknown) => void entries.push(entry);
+  const reading = readSpecText(bytes, { source, readRunText, format, file: url.host, onEntry });
+  if (!reading.ok)
+    throw new ToolcribError('upstream', `The answer of ${url.host} is no list of tools: ${reading.reason}.`);
+  const specs = keepKnown(before, reading);
+  const leftOut = describeProblems(reading.problems);
+  return { list: { specs, leftOut, validators: validatorsOf(response), hash }, entries };
+}
+
+/** A list out of the store, read like one that was just fetched. Nothing for what is no list: somebody else wrote it. */
+export function toLastList(stored: StoredList, { source, readRunText }: ListAddress): LastList | undefined {
+  if (!Array.isArray(stored.specs) || typeof stored.hash !== 'string') return undefined;
+  const read = createEntryReader({ source, readRunText });
+  const leftOut: string[] = [];
+  const specs = stored.specs.flatMap((entry, index) => {
+    try {
+      return [read(entry)];
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) throw cause;
+      leftOut.push(`Its last list, tools[${index}]: ${cause.message}`);
+      return [];
+    }
+  });
+  return { specs, leftOut, validators: headersIn(stored.about?.validators), hash: stored.hash };
+}
+
+/** Less than of a file here: a stranger's YAML must not keep this process busy for seconds. */
+const MAX_YAML_BYTES = 1_000_000;
+
+/** The most that is fetched of a list, unless somebody says otherwise. */
+export const MAX_LIST_BYTES: number = MAX_BYTES.json;
+
+const ACCEPT = { accept: 'application/json, application/yaml, application/x-ndjson;q=0.9, text/*;q=0.5' };
+
+function validatorsOf({ headers: { etag, 'last-modified': modified } }: FetchedResponse): FetchHeaders {
+  return {
+    ...(etag !== undefined && { 'if-none-match': etag }),
+    ...(modified !== undefined && { 'if-modified-since': modified }),
+  };
+}
+
+/** What the store holds may not choose other headers, nor break a request. */
+function headersIn(stored: unknown): FetchHeaders {
+  if (typeof stored !== 'object' || stored === null) return {};
+  const isValidator = (entry: [string, unknown]): entry is [string, string] =>
+    ['if-none-match', 'if-modified-since'].includes(entry[0]) &&
+    typeof entry[1] === 'string' &&
+    /^[\x20-\x7e\x80-\xff]{1,2000}$/.test(entry[1]);
+  return Object.fromEntries(Object.entries(stored).filter(isValidator));
+}

@@ -1,0 +1,120 @@
+import { ToolcribError } from '../../core/tool-error.ts';
+import { createRun, RUN, type ToolSpec, UNREAD, type Unread } from '../../core/tool-spec.ts';
+import { type HeadPattern, headOf, LATER_KEYS, type LaterKey } from './spec-head.ts';
+import { isSameData } from './spec-list.ts';
+
+/** A file whose specs are parsed when somebody looks. */
+interface IndexedFile {
+  /** The very bytes whose hash the index bears: what happens to the file meanwhile changes nothing. */
+  readonly bytes: Buffer;
+  read(entry: unknown): ToolSpec;
+  admits(spec: ToolSpec): boolean;
+  /** Called when a line turns out to say something else than the index. */
+  doubt(): void;
+}
+
+/** Where a spec stands. */
+interface Place {
+  readonly file: IndexedFile;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A spec that is parsed when somebody looks at more than its head. It is frozen and copied like any other. */
+export function indexedSpec(name: string, pattern: HeadPattern, place: Place): ToolSpec {
+  const { effects, policy, tags, category, requires, priority, when, source } = pattern.spec;
+  const spec: Record<PropertyKey, unknown> = { name };
+  Object.defineProperty(spec, 'description', DESCRIPTION);
+  Object.defineProperty(spec, 'input', INPUT);
+  spec.effects = effects;
+  spec.policy = policy;
+  spec.tags = tags;
+  spec.source = source;
+  spec.origin = name;
+  Object.defineProperty(spec, RUN, RUN_MEMBER);
+  Object.defineProperty(spec, UNREAD, { value: new UnreadSpec(name, pattern, place) });
+  if (category !== undefined) spec.category = category;
+  if (requires !== undefined) spec.requires = requires;
+  if (priority !== undefined) spec.priority = priority;
+  if (when !== undefined) spec.when = when;
+  for (const key of pattern.head.later) Object.defineProperty(spec, key, LATER[key]);
+  return Object.freeze(spec) as unknown as ToolSpec; // all its members are there
+}
+
+/** A class: there is one for each of a hundred thousand specs, and it holds what was parsed. */
+class UnreadSpec implements Unread {
+  readonly #name: string;
+  readonly #pattern: HeadPattern;
+  #body: Place | ToolSpec; // once all are parsed, nobody holds the bytes
+
+  constructor(name: string, pattern: HeadPattern, place: Place) {
+    this.#name = name;
+    this.#pattern = pattern;
+    this.#body = place;
+  }
+
+  get kind(): string {
+    return this.#pattern.spec[RUN].kind;
+  }
+
+  get needs(): readonly string[] | undefined {
+    return this.#pattern.spec[RUN].needs;
+  }
+
+  get rules(): string {
+    return this.#pattern.rules;
+  }
+
+  parsed(): ToolSpec {
+    if ('file' in this.#body) this.#body = parseLine(this.#name, this.#pattern, this.#body);
+    return this.#body;
+  }
+}
+
+type ParsedKey = 'description' | 'input' | typeof RUN | LaterKey;
+
+function parsedMember(key: ParsedKey): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: { readonly [UNREAD]: UnreadSpec }) {
+      return this[UNREAD].parsed()[key];
+    },
+  };
+}
+
+// One for all specs, so that these have the same few shapes.
+const DESCRIPTION = parsedMember('description');
+const INPUT = parsedMember('input');
+const RUN_MEMBER = parsedMember(RUN);
+const LATER = Object.fromEntries(LATER_KEYS.map((key) => [key, parsedMember(key)])) as Record<
+  LaterKey,
+  PropertyDescriptor
+>; // of each key
+
+/** The spec of a line that is what the index says: this tool, with these limits, and good. */
+function parseLine(name: string, pattern: HeadPattern, { file, start, end }: Place): ToolSpec {
+  const spec = attempt(() => file.read(JSON.parse(file.bytes.toString('utf8', start, end))));
+  if (spec?.name === name && isSameData(headOf(spec), pattern.head) && file.admits(spec)) return spec;
+  file.doubt();
+  return unavailable(pattern);
+}
+
+function attempt(read: () => ToolSpec): ToolSpec | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof ToolcribError) return undefined;
+    throw error;
+  }
+}
+
+/** What stands in for a spec until its file has been read again: it can be shown, and not run. */
+function unavailable(pattern: HeadPattern): ToolSpec {
+  return {
+    ...pattern.spec,
+    description: 'Not available: the stored index of its file is wrong, and the file is being read again.',
+    [RUN]: UNREADABLE,
+  };
+}
+
+const UNREADABLE = createRun({ kind: 'unreadable' });

@@ -1,0 +1,16 @@
+/** Troubles that were told: each once, and again if it was mended in between. */
+export interface Told {
+  tell(trouble: string): void;
+  forget(): void;
+}
+
+export function createTold(warn: (trouble: string) => void): Told {
+  const told = new Set<string>();
+  return {
+    tell(trouble) {
+      if (!told.has(trouble)) warn(trouble);
+      told.add(trouble);
+    },
+    forget: () => told.clear(),
+  };
+}
