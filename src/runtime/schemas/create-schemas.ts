@@ -2,12 +2,13 @@ import { hash } from 'node:crypto';
 import { canonicalJson, copyJson, type JsonSchema, NotJsonError } from '../../core/json.ts';
 import type { Schemas } from '../../core/ports.ts';
 import { type Issue, ToolcribError } from '../../core/tool-error.ts';
-import { type Parse, type Parsed, RUN } from '../../core/tool-spec.ts';
+import { type Parse, type Parsed, RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { type CompilableSchema, toCompilable } from './compilable-schema.ts';
 import { isHarmless } from './harmless-schema.ts';
 import { toIssues } from './issues.ts';
 import { createLinearPatterns } from './linear-pattern.ts';
 import { type CompiledSchema, createSchemaCompiler } from './schema-compiler.ts';
+import { createWithheldParse } from './withheld-parse.ts';
 import { createWorkLimit, TooMuchWorkError, type WorkLimit } from './work-limit.ts';
 
 /** How much is remembered. */
@@ -55,6 +56,17 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
     }
   }
 
+  // The schema that is shown of a tool with withheld arguments is its alone, so what it leads to can be kept under it.
+  function prepareInput(spec: ToolSpec): Parse {
+    const withheld = spec[RUN][WITHHELD];
+    if (withheld === undefined) return prepare(spec.input, 'input');
+    const whole = withheld.parse ?? parses.input.get(withheld.input) ?? prepare(withheld.input, 'input');
+    const shown = withheld.parse === undefined ? findOrCompile(spec.input, 'input') : undefined;
+    const parse = createWithheldParse(withheld, { shown, whole });
+    parses.input.set(spec.input, parse);
+    return parse;
+  }
+
   function findOrCompile(schema: JsonSchema, side: Side): Parse {
     const compilable = toCompilable(schema, { patterns, defaults: side === 'input' ? 'keep' : 'drop' });
     requireUsable(compilable);
@@ -75,7 +87,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
   }
 
   return {
-    input: (spec) => spec[RUN].parse ?? parses.input.get(spec.input) ?? prepare(spec.input, 'input'),
+    input: (spec) => spec[RUN].parse ?? parses.input.get(spec.input) ?? prepareInput(spec),
     output(spec) {
       if (spec[RUN].parseOutput !== undefined) return spec[RUN].parseOutput;
       if (spec.output === undefined) return ACCEPT;
@@ -136,7 +148,8 @@ function explain(value: unknown, compiled: CompiledSchema, { schema, side, work 
   try {
     return toIssues(all(value) ? first : (all.errors ?? first), options);
   } catch (error) {
-    if (error instanceof TooMuchWorkError) return toIssues(first, options);
+    // Ajv trips over some schemas when it collects all errors; the value is wrong all the same.
+    if (error instanceof TooMuchWorkError || error instanceof TypeError) return toIssues(first, options);
     throw error;
   }
 }

@@ -1,0 +1,93 @@
+import type { JsonSchema } from './json.ts';
+import { isSchemaObject } from './plain-schema.ts';
+import { ToolcribError } from './tool-error.ts';
+
+const REF_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'];
+const MAX_DEPTH = 200;
+const MAX_NODES = 20_000;
+
+/** Keywords whose schemas speak of the same arguments, each as a list, by name, or alone. */
+const SAME_PLACE = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies', 'if', 'then', 'else', 'not'];
+
+/** All arguments that a schema names, wherever it does. Throws where it could name others that are not seen. */
+export function argumentsOf(schema: JsonSchema): ReadonlySet<string> {
+  requireReadable(schema);
+  const names = new Set<string>();
+  for (const { properties, required } of partsOf(schema)) {
+    if (isSchemaObject(properties)) for (const name of Object.keys(properties)) names.add(name);
+    if (Array.isArray(required)) for (const name of required) if (typeof name === 'string') names.add(name);
+  }
+  return names;
+}
+
+/** The default that validation puts in for an argument. */
+export function defaultOf(schema: unknown, name: string): { readonly value: unknown } | undefined {
+  if (!isSchemaObject(schema)) return undefined;
+  const { properties, allOf } = schema;
+  const own = isSchemaObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (isSchemaObject(own) && own.default !== undefined) return { value: own.default };
+  if (!Array.isArray(allOf)) return undefined;
+  return allOf.map((branch) => defaultOf(branch, name)).find((found) => found !== undefined);
+}
+
+// Nothing can be taken out of a schema that is known only by reference, or that points at itself.
+function requireReadable(schema: JsonSchema): void {
+  for (const { keyword, value } of wordsOf(schema)) {
+    // What lies under definitions is not touched; a reference elsewhere may point at what is.
+    if (REF_KEYWORDS.includes(keyword) && typeof value === 'string' && !/^#\/(\$defs|definitions)\//.test(value))
+      throw unreadable(`its schema refers to itself by ${keyword} "${value}"`);
+  }
+  for (const part of partsOf(schema)) {
+    const ref = REF_KEYWORDS.find((keyword) => part[keyword] !== undefined);
+    if (ref !== undefined) throw unreadable(`its schema names arguments behind a ${ref}`);
+    if (part.const !== undefined || part.enum !== undefined)
+      throw unreadable('its schema lists whole sets of arguments by const or enum');
+  }
+}
+
+/** A condition that says nothing about these arguments, as it is; throws for any other. */
+export function requireSilent(keyword: string, condition: unknown, names: ReadonlyMap<string, unknown>): unknown {
+  for (const { keyword: word, value } of wordsOf(condition)) {
+    const listed = Array.isArray(value) ? value.find((item) => names.has(item)) : undefined;
+    const name = names.has(word) ? word : listed;
+    if (name !== undefined) throw unreadable(`"${name}" stands in a condition (${keyword}) of its schema`);
+    if (COUNTING.has(word))
+      throw unreadable(`a condition (${keyword}) of its schema speaks of all arguments (${word})`);
+  }
+  return condition;
+}
+
+const COUNTING: ReadonlySet<string> = new Set([
+  ...['minProperties', 'maxProperties', 'additionalProperties', 'unevaluatedProperties'],
+  ...['propertyNames', 'patternProperties'],
+]);
+
+function unreadable(why: string): ToolcribError {
+  return new ToolcribError('invalid_config', why);
+}
+
+/** The schema itself and every schema in it that is about the same object. */
+function* partsOf(schema: unknown): Generator<Readonly<Record<string, unknown>>> {
+  if (!isSchemaObject(schema)) return;
+  yield schema;
+  for (const keyword of SAME_PLACE) {
+    const inner = schema[keyword];
+    const isByName = keyword.startsWith('depend') && isSchemaObject(inner);
+    for (const part of Array.isArray(inner) ? inner : isByName ? Object.values(inner) : [inner]) yield* partsOf(part);
+  }
+}
+
+/** Every key of a schema with its value, at any depth. Shared and circular objects end in a refusal. */
+function* wordsOf(schema: unknown): Generator<{ readonly keyword: string; readonly value: unknown }> {
+  const open = [{ value: schema, depth: 0 }];
+  let nodes = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue;
+    nodes += 1;
+    if (nodes > MAX_NODES || next.depth > MAX_DEPTH) throw unreadable('its schema is too large, or contains itself');
+    for (const [keyword, value] of Object.entries(next.value)) {
+      yield { keyword, value };
+      open.push({ value, depth: next.depth + 1 });
+    }
+  }
+}

@@ -1,0 +1,214 @@
+import { freezeJson, type JsonSchema, type JsonValue } from './json.ts';
+import { acceptsPlainly, isSchemaObject } from './plain-schema.ts';
+import { requireSilent } from './schema-mentions.ts';
+import { ToolcribError } from './tool-error.ts';
+
+/** Arguments that callers do not give: the value that the tool gets all the same, or undefined where it gets none. */
+export type Ungiven = ReadonlyMap<string, { readonly value: JsonValue } | undefined>;
+
+/** A schema of the other arguments, or why no arguments satisfy it any more. */
+type Reduced = Fitting | { readonly never: string };
+interface Fitting {
+  readonly schema: unknown;
+  /** False if it accepts something that only the whole schema can judge. */
+  readonly isExact: boolean;
+}
+
+/** One schema on its way to the reduced one. */
+interface Draft {
+  readonly node: Readonly<Record<string, unknown>>;
+  readonly ungiven: Ungiven;
+  /** Names that are demanded besides those of `required`. */
+  readonly demanded: Set<unknown>;
+  /** What has to hold besides, reduced. */
+  readonly also: unknown[];
+  never: string | undefined;
+  isExact: boolean;
+}
+
+/** What a keyword says about the other arguments; undefined if that is nothing. */
+type Reducer = (value: unknown, draft: Draft) => unknown;
+
+/**
+ * The schema of the arguments that are left. It accepts whatever the whole schema accepts once the others are put in,
+ * and more only where their values take a validator to judge. Throws where there is no such schema; `argumentsOf` has to
+ * have read it.
+ */
+export function schemaWithout(schema: JsonSchema, ungiven: Ungiven): JsonSchema {
+  const reduced = reduce(schema, ungiven);
+  if ('never' in reduced) throw new ToolcribError('invalid_config', reduced.never);
+  return freezeJson(reduced.schema as JsonSchema); // an object stays one
+}
+
+function reduce(node: unknown, ungiven: Ungiven): Reduced {
+  if (node === false) return { never: 'its schema accepts nothing' };
+  if (!isSchemaObject(node)) return { schema: node, isExact: true };
+  const draft: Draft = { node, ungiven, demanded: new Set(), also: [], never: undefined, isExact: true };
+  const entries = Object.entries(node).flatMap(([keyword, value]) => {
+    const left = (REDUCERS.get(keyword) ?? keepAsIs)(value, draft);
+    return left === undefined ? [] : [[keyword, left] as const];
+  });
+  if (draft.never !== undefined) return { never: draft.never };
+  const added = [
+    ...(draft.demanded.size > 0 ? [['required', [...draft.demanded]] as const] : []),
+    ...(draft.also.length > 0 ? [['allOf', draft.also] as const] : []),
+  ];
+  return { schema: Object.fromEntries([...entries, ...added]), isExact: draft.isExact };
+}
+
+const keepAsIs: Reducer = (value) => value;
+
+/** What the value of an argument nobody gives might break, and only a validator could tell. */
+const leaveOpen: Reducer = (value, draft) => {
+  draft.isExact = false;
+  return value;
+};
+
+const withoutNames: Reducer = (value, { ungiven }) => omit(value, ungiven);
+
+const REDUCERS: ReadonlyMap<string, Reducer> = new Map<string, Reducer>([
+  ['properties', reduceProperties],
+  ['required', (value, draft) => demand(value, draft)],
+  ['dependentRequired', reduceDependents],
+  ['dependentSchemas', reduceDependents],
+  ['dependencies', reduceDependents],
+  ['allOf', reduceAllOf],
+  ['anyOf', reduceAnyOf],
+  ['oneOf', reduceOneOf],
+  ['then', (value, { ungiven }) => orFalse(reduce(value, ungiven))],
+  ['else', (value, { ungiven }) => orFalse(reduce(value, ungiven))],
+  ['if', (value, { ungiven }) => requireSilent('if', value, ungiven)],
+  ['not', (value, { ungiven }) => requireSilent('not', value, ungiven)],
+  ['minProperties', (value, { ungiven }) => lower(value, ungiven)],
+  ['maxProperties', reduceMaximum],
+  ['additionalProperties', judgeAdditional],
+  ['patternProperties', leaveOpen],
+  ['propertyNames', leaveOpen],
+  ['unevaluatedProperties', leaveOpen],
+  ['default', withoutNames],
+  ['examples', (value, draft) => (Array.isArray(value) ? value.map((one) => withoutNames(one, draft)) : value)],
+]);
+
+function reduceProperties(value: unknown, draft: Draft): unknown {
+  if (!isSchemaObject(value)) return value;
+  for (const [name, given] of draft.ungiven) {
+    if (given !== undefined && Object.hasOwn(value, name))
+      judge(acceptsPlainly(value[name], given.value), draft, `the value of "${name}" does not fit its schema`);
+  }
+  return omit(value, draft.ungiven);
+}
+
+function judge(verdict: boolean | undefined, draft: Draft, never: string): void {
+  if (verdict === false) draft.never ??= never;
+  if (verdict === undefined) draft.isExact = false;
+}
+
+/** Notes what callers have to give. Where nobody gives what is needed, there is no way. */
+function demand(names: unknown, draft: Draft): unknown {
+  if (!Array.isArray(names)) return names;
+  for (const name of names) {
+    if (!draft.ungiven.has(name)) draft.demanded.add(name);
+    else if (draft.ungiven.get(name) === undefined)
+      draft.never ??= `"${name}" is required and has no default: give it a value by fixedArguments`;
+  }
+  return undefined; // written with what else is demanded
+}
+
+function reduceDependents(value: unknown, draft: Draft): unknown {
+  if (!isSchemaObject(value)) return value;
+  const left = Object.entries(value).flatMap(([name, needs]) => {
+    if (!draft.ungiven.has(name)) return [[name, reduceNeeds(name, needs, draft)] as const];
+    if (draft.ungiven.get(name) === undefined) return [];
+    // It is always there, so what it needs is always needed.
+    if (Array.isArray(needs)) demand(needs, draft);
+    else hold(reduce(needs, draft.ungiven), draft);
+    return [];
+  });
+  return left.length > 0 ? Object.fromEntries(left) : undefined;
+}
+
+function reduceNeeds(name: string, needs: unknown, { ungiven }: Draft): unknown {
+  if (!Array.isArray(needs)) return orFalse(reduce(needs, ungiven));
+  const lacking = needs.find((need) => ungiven.has(need) && ungiven.get(need) === undefined);
+  if (lacking !== undefined)
+    throw new ToolcribError('invalid_config', `"${name}" needs "${lacking}", which nobody could give any more`);
+  return needs.filter((need) => !ungiven.has(need));
+}
+
+function hold(reduced: Reduced, draft: Draft): void {
+  if ('never' in reduced) draft.never ??= reduced.never;
+  else {
+    draft.isExact &&= reduced.isExact;
+    if (!isEmpty(reduced.schema)) draft.also.push(reduced.schema);
+  }
+}
+
+function reduceAllOf(value: unknown, draft: Draft): unknown {
+  if (!Array.isArray(value)) return value;
+  for (const branch of value) hold(reduce(branch, draft.ungiven), draft);
+  return undefined; // written with what else holds
+}
+
+function reduceAnyOf(value: unknown, draft: Draft): unknown {
+  if (!Array.isArray(value)) return value;
+  const branches = possible(value, draft);
+  draft.isExact &&= branches.every((branch) => branch.isExact);
+  return branches.every(({ schema }) => isEmpty(schema)) ? undefined : branches.map(({ schema }) => schema);
+}
+
+function reduceOneOf(value: unknown, draft: Draft): unknown {
+  if (!Array.isArray(value)) return value;
+  const branches = possible(value, draft);
+  const schemas = branches.map(({ schema }) => schema);
+  if (branches.every((branch) => branch.isExact)) return schemas;
+  // Two branches that differ in what was taken out may both be met now: which one it is, the whole schema says.
+  draft.isExact = false;
+  draft.also.push({ anyOf: schemas });
+  return undefined;
+}
+
+function possible(branches: readonly unknown[], draft: Draft): readonly Fitting[] {
+  const left = branches.flatMap((branch) => {
+    const reduced = reduce(branch, draft.ungiven);
+    return 'never' in reduced ? [] : [reduced];
+  });
+  if (left.length === 0) draft.never ??= 'none of the forms that its schema allows is left';
+  return left;
+}
+
+function orFalse(reduced: Reduced): unknown {
+  return 'never' in reduced ? false : reduced.schema;
+}
+
+function reduceMaximum(value: unknown, draft: Draft): unknown {
+  if (typeof value === 'number' && value < countGiven(draft.ungiven)) draft.never ??= 'it takes fewer arguments';
+  return lower(value, draft.ungiven);
+}
+
+function lower(limit: unknown, ungiven: Ungiven): unknown {
+  return typeof limit === 'number' ? Math.max(0, limit - countGiven(ungiven)) : limit;
+}
+
+function countGiven(ungiven: Ungiven): number {
+  return [...ungiven.values()].filter((given) => given !== undefined).length;
+}
+
+/** What stands under no name of `properties` here is additional, also where another part of the schema names it. */
+function judgeAdditional(value: unknown, draft: Draft): unknown {
+  const { properties, patternProperties } = draft.node;
+  for (const [name, given] of draft.ungiven) {
+    if (given === undefined || (isSchemaObject(properties) && Object.hasOwn(properties, name))) continue;
+    const verdict = patternProperties === undefined ? acceptsPlainly(value, given.value) : undefined;
+    judge(verdict, draft, `"${name}" is not among what a part of its schema allows`);
+  }
+  return value;
+}
+
+function omit(value: unknown, ungiven: Ungiven): unknown {
+  if (!isSchemaObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !ungiven.has(name)));
+}
+
+function isEmpty(schema: unknown): boolean {
+  return schema === true || (isSchemaObject(schema) && Object.keys(schema).length === 0);
+}

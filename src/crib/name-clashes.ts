@@ -1,0 +1,58 @@
+import { clashWords, resolve, type SourceList } from '../core/catalog.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+
+/** What becomes of a discovered or remote tool whose name is taken: it is held back, or what brings it is refused. */
+export type OnDuplicate = 'skip' | 'error';
+
+const MANY = 5;
+
+/** Throws if a name is claimed twice. */
+export function requireDistinct(lists: readonly SourceList[]): void {
+  const { held } = resolve(lists);
+  if (held.length === 0) return;
+  const more = held.length > MANY ? ` And ${held.length - MANY} more.` : '';
+  throw new ToolcribError(
+    'duplicate',
+    `${held.slice(0, MANY).map(clashWords).join(' ')}${more} With onDuplicate: skip the later one would be held back.`,
+  );
+}
+
+/** What a source lists, and the list that is to take its place. */
+export interface Claim extends SourceList {
+  readonly next?: readonly ToolSpec[] | undefined;
+}
+
+type Refused = Map<Claim, string>;
+
+/** The claims whose next lists cannot be taken, and why. Without them no name is claimed twice, as long as none was before. */
+export function refuseClashing(claims: readonly Claim[]): ReadonlyMap<Claim, string> {
+  const refused: Refused = new Map();
+  // Whoever keeps its old list may stand in the way of another: hence one by one, until all go together.
+  while (refuseOne(claims, refused));
+  return refused;
+}
+
+function refuseOne(claims: readonly Claim[], refused: Refused): boolean {
+  const owners = new Map<string, Claim>();
+  for (const claim of claims) {
+    const { specs, next = specs } = claim;
+    for (const { name } of refused.has(claim) ? specs : next) {
+      const owner = owners.get(name);
+      if (owner !== undefined && refuseEither([owner, claim], name, refused)) return true;
+      owners.set(name, owner ?? claim);
+    }
+  }
+  return false;
+}
+
+/** Who has the name keeps it; if neither has, the first in configuration order gets it. */
+function refuseEither(rivals: readonly [Claim, Claim], name: string, refused: Refused): boolean {
+  const changing = rivals.filter((claim) => claim.next !== undefined && !refused.has(claim));
+  const isNewTo = ({ specs }: Claim) => !specs.some((spec) => spec.name === name);
+  const loser = changing.findLast(isNewTo) ?? changing.at(-1);
+  if (loser === undefined) return false;
+  const [owner] = rivals.filter((claim) => claim !== loser);
+  refused.set(loser, clashWords({ name, owner: (owner ?? loser).source, heldBack: loser.source }));
+  return true;
+}
