@@ -19,15 +19,18 @@ export async function benchCli(): Promise<void> {
       join(folder, 'tools.yaml'),
       `tools:\n${Array.from({ length: 10 }, (_, index) => specOf(index)).join('')}`,
     );
-    const [bare = 0, help = 0, list = 0] = timeProcesses(folder, [
-      ['-e', '0'],
-      [entry(), '--help'],
-      [entry(), 'list'],
+    const env = { XDG_CACHE_HOME: join(folder, 'cache') };
+    const [bare = 0, help = 0, list = 0, fresh = 0] = timeProcesses(folder, [
+      { args: ['-e', '0'], env },
+      { args: [entry(), '--help'], env },
+      { args: [entry(), 'list'], env },
+      { args: [entry(), 'list'], env: { NODE_DISABLE_COMPILE_CACHE: '1' } },
     ]);
     printTable('Start of the command line', [
       ['node -e 0', `${bare.toFixed(0)} ms`, ''],
       ['toolcrib --help', `${help.toFixed(0)} ms`, `+${(help - bare).toFixed(0)} ms`],
       ['toolcrib list, ten tools in YAML', `${list.toFixed(0)} ms`, `+${(list - bare).toFixed(0)} ms`],
+      ['the same, without compiled code kept', `${fresh.toFixed(0)} ms`, `+${(fresh - bare).toFixed(0)} ms`],
     ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -41,12 +44,21 @@ function entry(): string {
   return join(ROOT, bin.toolcrib);
 }
 
-function timeProcesses(cwd: string, commands: readonly (readonly string[])[]): readonly number[] {
+interface Started {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function timeProcesses(cwd: string, commands: readonly Started[]): readonly number[] {
   const times = commands.map((): number[] => []);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, args] of commands.entries()) {
+    for (const [index, { args, env }] of commands.entries()) {
       const begin = performance.now();
-      const { status, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
+      const { status, stderr } = spawnSync(process.execPath, args, {
+        cwd,
+        encoding: 'utf8',
+        env: { ...process.env, ...env },
+      });
       times[index]?.push(performance.now() - begin);
       if (status !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
     }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toLine, toLines } from '../../src/doors/cli/output.ts';
 import { layOut } from '../../src/doors/cli/table.ts';
@@ -45,5 +46,20 @@ describe('text on a terminal', () => {
     expect(cutTo('日本語', 5)).toBe('日本…');
     expect(cutTo('abc', 3)).toBe('abc');
     expect(cutTo('👩‍👩‍👧 family', 4)).toBe('👩‍👩‍👧…');
+    expect(widthOf('한국어 → “日本” … привет')).toBe(24);
+    expect(widthOf('e\u0301 и\u0306 か\u3099')).toBe(6);
+  });
+
+  it('is measured alike whether characters may join or not', () => {
+    const among = [...'aé…—→жΩ日か가', '\u0301', '\u200d', '\ufe0f', '\u3099', '\u11a8', '👩', '🇩', '🏽'];
+    const segmenter = new Intl.Segmenter();
+    const characters = fc.array(fc.constantFrom(...among), { maxLength: 8 });
+    fc.assert(
+      fc.property(characters, (list) => {
+        const text = list.join('');
+        const segments = Array.from(segmenter.segment(text), ({ segment }) => segment);
+        expect(widthOf(text)).toBe(segments.reduce((sum, segment) => sum + widthOf(segment), 0));
+      }),
+    );
   });
 });

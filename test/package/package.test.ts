@@ -74,7 +74,10 @@ describe('the packed package', () => {
     const spec = { name: 'page', description: '', run: { kind: 'http', method: 'GET', url: 'https://example.com' } };
     writeFileSync(join(folder, 'spec.json'), JSON.stringify({ tools: [spec] }));
     const toolcrib = (...words: string[]) =>
-      run(process.execPath, [join(installed, 'dist/cli/main.js'), ...words], { cwd: folder });
+      run(process.execPath, [join(installed, 'dist/cli/main.js'), ...words], {
+        cwd: folder,
+        env: { ...process.env, XDG_CACHE_HOME: join(home, 'cache') },
+      });
     expect((await toolcrib('call', 'add', 'a=1')).stdout).toBe('2\n');
     await toolcrib('specs', 'add', 'spec.json');
     const { tools } = JSON.parse((await toolcrib('list', '--json')).stdout);

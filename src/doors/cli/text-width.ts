@@ -22,7 +22,12 @@ export function cutTo(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+// Latin, Greek, Cyrillic, punctuation, arrows, kana, Chinese, Korean: none of these joins what stands before it.
+const ALONE =
+  /^[\u0020-\u007e\u00a0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2190-\u21ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+
 function graphemesOf(text: string): readonly string[] {
+  if (ALONE.test(text)) return Array.from(text); // the first segmenter takes longer than everything else that is printed
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
