@@ -41,13 +41,27 @@ export function admits(clause: AccessClause, caller: Caller): boolean {
 
 /** True if `at` (milliseconds since 1970) lies inside the hours. */
 export function isWithinHours(hours: Hours, at: number): boolean {
-  const { minute, day } = clockReading(at, hours.timeZone ?? 'UTC');
+  return compileHours(hours)(at);
+}
+
+/** The same as a test that is cheap to repeat: the calendar of a place is made once, and asked once a minute. */
+export function compileHours(hours: Hours): (at: number) => boolean {
+  const read = clockOf(hours.timeZone ?? 'UTC');
   const from = minuteOf(hours.from);
   const to = minuteOf(hours.to);
   const onDay = (begun: number) => hours.days === undefined || hours.days.includes(begun);
-  if (from <= to) return minute >= from && minute < to && onDay(day);
-  if (minute >= from) return onDay(day);
-  return minute < to && onDay(day === 1 ? 7 : day - 1);
+  const judge = (at: number): boolean => {
+    const { minute, day } = read(at);
+    if (from <= to) return minute >= from && minute < to && onDay(day);
+    if (minute >= from) return onDay(day);
+    return minute < to && onDay(day === 1 ? 7 : day - 1);
+  };
+  let known: { readonly minute: number; readonly answer: boolean } | undefined;
+  return (at) => {
+    const minute = Math.floor(at / 60_000);
+    if (known?.minute !== minute) known = { minute, answer: judge(at) };
+    return known.answer;
+  };
 }
 
 /** Both lists as one, each clause once, in an order that does not depend on who came first. */
@@ -63,7 +77,7 @@ function minuteOf(time: string): number {
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-function clockReading(at: number, timeZone: string): { readonly minute: number; readonly day: number } {
+function clockOf(timeZone: string): (at: number) => { readonly minute: number; readonly day: number } {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     hour: '2-digit',
@@ -71,9 +85,11 @@ function clockReading(at: number, timeZone: string): { readonly minute: number; 
     weekday: 'short',
     hourCycle: 'h23',
   });
-  const parts = new Map(format.formatToParts(at).map((part) => [part.type, part.value]));
-  return {
-    minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
-    day: WEEKDAYS.indexOf(parts.get('weekday') ?? '') + 1,
+  return (at) => {
+    const parts = new Map(format.formatToParts(at).map((part) => [part.type, part.value]));
+    return {
+      minute: Number(parts.get('hour')) * 60 + Number(parts.get('minute')),
+      day: WEEKDAYS.indexOf(parts.get('weekday') ?? '') + 1,
+    };
   };
 }

@@ -126,34 +126,50 @@ export function resolveBundles(bundles: readonly Bundle[], catalog: Catalog): Bu
     resolved.set(definition.name, bundle);
     return bundle;
   };
-  const all = bundles.map(resolveOne);
-  const byTool = new Map<string, ResolvedBundle[]>();
-  for (const bundle of [...all].sort((a, b) => (b.definition.priority ?? 0) - (a.definition.priority ?? 0))) {
-    for (const tool of bundle.members) {
-      const list = byTool.get(tool);
-      if (list === undefined) byTool.set(tool, [bundle]);
-      else list.push(bundle);
-    }
-  }
-  for (const list of byTool.values()) Object.freeze(list);
-  return { all: Object.freeze(all), get: (name) => resolved.get(name), of: (tool) => byTool.get(tool) ?? NO_BUNDLES };
+  const all = Object.freeze(bundles.map(resolveOne));
+  let byTool: ReadonlyMap<string, readonly ResolvedBundle[]> | undefined;
+  return {
+    all,
+    get: (name) => resolved.get(name),
+    of(tool) {
+      byTool ??= bundlesByTool(all);
+      return byTool.get(tool) ?? NO_BUNDLES;
+    },
+  };
 }
 
 const NO_BUNDLES: readonly ResolvedBundle[] = Object.freeze([]);
 
+function bundlesByTool(all: readonly ResolvedBundle[]): ReadonlyMap<string, readonly ResolvedBundle[]> {
+  const byTool = new Map<string, readonly ResolvedBundle[]>();
+  for (const bundle of all.toSorted((a, b) => (b.definition.priority ?? 0) - (a.definition.priority ?? 0))) {
+    const alone = Object.freeze([bundle]); // most tools are in one bundle
+    for (const tool of bundle.members) {
+      const list = byTool.get(tool);
+      byTool.set(tool, list === undefined ? alone : Object.freeze([...list, bundle]));
+    }
+  }
+  return byTool;
+}
+
 function mergeBundle(definition: Bundle, bases: readonly ResolvedBundle[], catalog: Catalog): ResolvedBundle {
   const tests = (definition.include ?? []).map(compileSelector);
-  const selected =
-    tests.length === 0
-      ? []
-      : catalog.specs.filter((spec) => tests.some((matches) => matches(spec, []))).map((spec) => spec.name);
-  const names = new Set([...bases.flatMap((base) => base.members), ...(definition.tools ?? []), ...selected]);
-  const specs = [...names].flatMap((name) => catalog.get(name) ?? []);
+  const findMembers = () => {
+    const selected =
+      tests.length === 0 ? [] : catalog.specs.filter((spec) => tests.some((matches) => matches(spec, [])));
+    const brought = [...bases.flatMap((base) => base.members), ...(definition.tools ?? [])];
+    const specs = new Set([...brought.flatMap((name) => catalog.get(name) ?? []), ...selected]);
+    return Object.freeze(byPriority([...specs]).map((spec) => spec.name));
+  };
+  let members: readonly string[] | undefined;
   const texts = [...bases.flatMap((base) => base.texts), definition.instructions ?? ''].filter((text) => text !== '');
   return Object.freeze({
     name: definition.name,
     definition,
-    members: Object.freeze(byPriority(specs).map((spec) => spec.name)),
+    get members() {
+      members ??= findMembers(); // of a source with very many tools, nobody may ever ask
+      return members;
+    },
     requires: Object.freeze([...new Set([...bases.flatMap((base) => base.requires), ...(definition.requires ?? [])])]),
     instructions: texts.join('\n\n'),
     texts: Object.freeze(texts),

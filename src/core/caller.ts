@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts';
+import type { Remember } from './stored-approvals.ts';
 
 /** Who asks. Without an id the caller is nobody in particular, and every policy that needs an identity refuses. */
 export interface Caller {
@@ -15,7 +16,16 @@ export interface Caller {
 
 /** Asks a person; only `true` or `{ approved: true }` is a yes. */
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
-export type ApprovalAnswer = boolean | { readonly approved: boolean; readonly note?: string };
+export type ApprovalAnswer =
+  | boolean
+  | {
+      readonly approved: boolean;
+      readonly note?: string;
+      /** Who answered; `host` if absent. */
+      readonly by?: string;
+      /** For what else a yes counts; a crib with a store remembers it. */
+      readonly remember?: Remember;
+    };
 
 /** What a person is shown before saying yes or no. */
 export interface ApprovalRequest {

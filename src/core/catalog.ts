@@ -37,6 +37,12 @@ export function resolve(lists: readonly SourceList[]): Catalog {
   return Object.freeze({ specs, held: Object.freeze(held), get: (name: string) => byName.get(name) });
 }
 
+/** Who claims a name that is taken, and what to do. */
+export function clashWords({ name, owner, heldBack }: Omit<HeldBack, 'message'>): string {
+  if (owner === heldBack) return `"${name}" stands twice in ${owner}; rename one of them.`;
+  return `"${name}" comes from both ${owner} and ${heldBack}; prefix one of them.`;
+}
+
 function holdBack(name: string, owner: string, source: string): HeldBack {
   const message =
     owner === source

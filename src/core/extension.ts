@@ -1,5 +1,6 @@
 import type { MaybePromise } from './json.ts';
 import type { Policy } from './policy.ts';
+import type { Selector } from './selector.ts';
 import type { ToolCall } from './tool-call.ts';
 import { ToolcribError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -17,6 +18,8 @@ export interface Extension {
   readonly unsafeOrder?: boolean;
   /** What holds where neither tool nor profile speaks. */
   readonly defaults?: Policy;
+  /** Selectors it goes by, under what they are called; those that match no tool are reported. */
+  readonly selectors?: Readonly<Record<string, readonly Selector[]>>;
   /** Asked once per tool, not per call. */
   applies?(spec: ToolSpec): boolean;
   /** A gate: no `next` refuses, `next` again retries. A throw refuses. */

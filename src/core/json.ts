@@ -154,9 +154,52 @@ export function freezeJson<T>(value: T): T {
 
 /** JSON text with sorted keys: equal data gives equal text. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const sorted = sortKeys(value);
+  return sorted === UNUSUAL ? spellOut(value) : (JSON.stringify(sorted) ?? 'null');
+}
+
+/** What the language itself would write down differently. */
+const UNUSUAL: unique symbol = Symbol('unusual');
+
+/** The same data with sorted keys; what is sorted already is not copied. One native call is far faster than one a member. */
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'function' || typeof value === 'symbol' ? UNUSUAL : value;
+  if (Array.isArray(value)) return sortItems(value);
+  const prototype = Object.getPrototypeOf(value);
+  if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return UNUSUAL;
+  const members = value as Readonly<Record<string, unknown>>; // plain, as was checked
+  const keys = Object.keys(members);
+  const isSorted = keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key);
+  const copy: Record<string, unknown> = {};
+  let isSame = isSorted;
+  for (const key of isSorted ? keys : keys.sort()) {
+    const code = key.charCodeAt(0);
+    if ((code >= 48 && code <= 57) || key === '__proto__') return UNUSUAL; // numbers come first in every object
+    const sorted = sortKeys(members[key]);
+    if (sorted === UNUSUAL) return UNUSUAL;
+    if (sorted !== members[key]) isSame = false;
+    copy[key] = sorted;
+  }
+  return isSame ? value : copy;
+}
+
+function sortItems(items: readonly unknown[]): unknown {
+  let isSame = true;
+  const copy: unknown[] = [];
+  for (const item of items) {
+    const sorted = sortKeys(item);
+    if (sorted === UNUSUAL) return UNUSUAL;
+    if (sorted !== item) isSame = false;
+    copy.push(sorted);
+  }
+  return isSame ? items : copy;
+}
+
+function spellOut(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spellOut).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value).filter(([, member]) => member !== undefined);
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`).join(',')}}`;
+  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${spellOut(member)}`).join(',')}}`;
 }

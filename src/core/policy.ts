@@ -1,5 +1,5 @@
 import { type AccessClause, uniteClauses } from './access.ts';
-import { canonicalJson } from './json.ts';
+import { canonicalJson, type JsonSchema } from './json.ts';
 
 /** When a person must say yes: never; if known to be destructive; if not known to be read-only; always. */
 export const APPROVAL_MODES = ['never', 'dangerous', 'cautious', 'always'] as const;
@@ -27,6 +27,21 @@ export interface Slots {
   readonly of?: string;
 }
 
+/** Calls may cost at most `amount` per `perMs`, in the unit of the tools' prices. */
+export interface Budget {
+  readonly scope: Scope;
+  readonly amount: number;
+  readonly perMs: number;
+  readonly of?: string;
+}
+
+/** A condition over validated arguments; a call that does not meet it is denied, or a person is asked. */
+export interface Rule {
+  readonly when: JsonSchema;
+  readonly otherwise: 'approve' | 'deny';
+  readonly of?: string;
+}
+
 /** What layers can only tighten. */
 export interface Limits {
   readonly approval?: ApprovalMode;
@@ -34,6 +49,11 @@ export interface Limits {
   readonly access?: readonly AccessClause[];
   readonly rates?: readonly Rate[];
   readonly concurrency?: readonly Slots[];
+  /** Put here by the profile whose rules select the tool. */
+  readonly rules?: readonly Rule[];
+  /** What one call costs. */
+  readonly price?: number;
+  readonly budgets?: readonly Budget[];
   readonly maxTimeoutMs?: number;
   readonly maxResultBytes?: number;
 }
@@ -54,6 +74,9 @@ export const LIMIT_KEYS = [
   'access',
   'rates',
   'concurrency',
+  'rules',
+  'price',
+  'budgets',
   'maxTimeoutMs',
   'maxResultBytes',
 ] as const satisfies readonly (keyof Limits)[];
@@ -67,6 +90,9 @@ export function tightenPolicy(a: Policy, b: Policy): Policy {
     access: both(a.access, b.access, uniteClauses),
     rates: both(a.rates, b.rates, unite),
     concurrency: both(a.concurrency, b.concurrency, unite),
+    rules: both(a.rules, b.rules, unite),
+    price: both(a.price, b.price, Math.max),
+    budgets: both(a.budgets, b.budgets, unite),
     maxTimeoutMs: both(a.maxTimeoutMs, b.maxTimeoutMs, Math.min),
     maxResultBytes: both(a.maxResultBytes, b.maxResultBytes, Math.min),
     timeoutMs: a.timeoutMs ?? b.timeoutMs,
@@ -89,12 +115,19 @@ export function clampTuning(policy: Policy): Policy {
 
 /** The same policy with its counted limits marked as belonging to `layer`. */
 export function ownedBy(policy: Policy, layer: string): Policy {
-  if (policy.rates === undefined && policy.concurrency === undefined) return policy;
+  if (!isCounted(policy)) return policy;
+  const mark = <T extends { readonly of?: string }>(limit: T): T => ({ ...limit, of: limit.of ?? layer });
   return pruned({
     ...policy,
-    rates: policy.rates?.map((rate) => ({ ...rate, of: rate.of ?? layer })),
-    concurrency: policy.concurrency?.map((slots) => ({ ...slots, of: slots.of ?? layer })),
+    rates: policy.rates?.map(mark),
+    concurrency: policy.concurrency?.map(mark),
+    budgets: policy.budgets?.map(mark),
   });
+}
+
+/** True if the policy has limits that count calls, so that it matters whose they are. */
+export function isCounted({ rates, concurrency, budgets }: Policy): boolean {
+  return rates !== undefined || concurrency !== undefined || budgets !== undefined;
 }
 
 function stricterApproval(a: ApprovalMode | undefined, b: ApprovalMode | undefined): ApprovalMode | undefined {

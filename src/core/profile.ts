@@ -1,4 +1,4 @@
-import type { Policy } from './policy.ts';
+import type { Policy, Rule } from './policy.ts';
 import type { Selector } from './selector.ts';
 
 /** What one kind of caller may use. */
@@ -16,6 +16,13 @@ export interface Profile {
   /** Tools that ask first, besides what their own policy demands. */
   readonly approve?: readonly Selector[];
   readonly policy?: Policy;
+  /** Conditions over the arguments of the tools they select. */
+  readonly rules?: readonly ProfileRule[];
   /** Reaches tools as `call.settings`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** A rule and the tools it holds for. */
+export interface ProfileRule extends Omit<Rule, 'of'> {
+  readonly tools: readonly Selector[];
 }

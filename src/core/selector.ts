@@ -1,7 +1,7 @@
 import { describe } from './known-keys.ts';
 import { didYouMean } from './nearest.ts';
 import { ToolcribError } from './tool-error.ts';
-import { EFFECT_KEYS, RUN, type ToolSpec } from './tool-spec.ts';
+import { EFFECT_KEYS, kindOf, type ToolSpec } from './tool-spec.ts';
 
 /** Conditions on a tool, all of which must hold; besides these, any boolean of `meta` or `effects` by its name. */
 export interface Criteria {
@@ -61,7 +61,7 @@ export function compileSelector(selector: Selector): Matches {
     case 'category':
       return (spec) => spec.category !== undefined && matches(spec.category);
     case 'kind':
-      return (spec) => matches(spec[RUN].kind);
+      return (spec) => matches(kindOf(spec));
     default:
       throw new ToolcribError(
         'invalid_selector',

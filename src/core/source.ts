@@ -13,6 +13,12 @@ export interface Source {
   readonly kinds?: readonly string[];
   /** The owner's last word about its specs, after trust was judged: names, corrections, what is left out. */
   adjust?(specs: readonly ToolSpec[]): readonly ToolSpec[];
+  /** What the owner says about its specs and none of them is meant by, as sentences. */
+  problems?(specs: readonly ToolSpec[]): readonly string[];
+  /** An entry as a spec of this source, which lists what is kept in the store; throws for a bad one. Entries are taken over. */
+  readStored?(entry: unknown): ToolSpec;
+  /** How long its start may take before the others go on without it; 10 s if absent. */
+  readonly startTimeoutMs?: number;
   start(context: SourceContext): Promise<LiveSource>;
 }
 
@@ -23,6 +29,16 @@ export interface SourceContext {
   readonly signal: AbortSignal;
   /** Reports what the source had to leave out. */
   warn(message: string): void;
+  /** For sources that remember which of their specs were found good. */
+  readonly admission?: Admission;
+}
+
+/** How a crib judges what specs say about how they run, and their schemas. */
+export interface Admission {
+  /** Text that differs if the crib judges by other rules. */
+  rules(): string;
+  /** True for a spec about which there is nothing to complain. */
+  admits(spec: ToolSpec): boolean;
 }
 
 /** A started source. */
@@ -34,10 +50,13 @@ export interface LiveSource {
   status(): SourceStatus;
   /** Reads everything again; `onChange` or the next `specs()` shows the difference. */
   refresh?(): Promise<void>;
+  /** The end of what its program says besides answering, for its owner. */
+  output?(): string;
   close(): Promise<void>;
 }
 
 export interface SourceStatus {
-  readonly state: 'ready' | 'down' | 'failed';
+  /** `starting` while it learns its first list in the background. */
+  readonly state: 'ready' | 'down' | 'failed' | 'starting';
   readonly reason?: string;
 }

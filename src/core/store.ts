@@ -1,10 +1,25 @@
 import type { JsonObject } from './json.ts';
+import type { StoredApprovals } from './stored-approvals.ts';
+import type { StoredAudit } from './stored-audit.ts';
+import type { StoredKeys } from './stored-keys.ts';
+import type { StoredBudgets, StoredRates } from './stored-limits.ts';
+import type { StoredRepeats, StoredResults } from './stored-results.ts';
 
 /** What must outlive the process. Whatever cannot be read or written rejects with a `ToolcribError` of code `store_unavailable`. */
 export interface Store {
   readonly specs: StoredSpecs;
   readonly lists: StoredLists;
   readonly activeSets: StoredActiveSets;
+  readonly indexes: StoredIndexes;
+  readonly budgets: StoredBudgets;
+  /** On PostgreSQL only: elsewhere nobody shares them. */
+  readonly rates: StoredRates;
+  readonly results: StoredResults;
+  readonly repeats: StoredRepeats;
+  readonly keys: StoredKeys;
+  readonly approvals: StoredApprovals;
+  readonly audit: StoredAudit;
+  readonly sealKeys: StoredSealKeys;
   /** Where it is and whether it answers; never rejects. */
   status(): Promise<StoreStatus>;
   /** Waits for what is being written, then lets go; a second time does nothing. */
@@ -17,6 +32,8 @@ export interface StoredSpecs {
   list(): Promise<readonly StoredSpec[]>;
   /** Adds or replaces the spec of this name; one that says the same leaves no trace in the history. */
   put(spec: JsonObject, by: string): Promise<'added' | 'changed' | 'unchanged'>;
+  /** The same for several: all of them or none. */
+  putAll(specs: readonly JsonObject[], by: string): Promise<readonly ('added' | 'changed' | 'unchanged')[]>;
   /** False if there was none. */
   remove(name: string, by: string): Promise<boolean>;
   /** Every change of one name, oldest first; removed specs keep theirs. */
@@ -53,6 +70,27 @@ export interface StoredList {
   readonly hash: string;
   readonly specs: readonly JsonObject[];
   readonly at: number;
+  /** What its source wants to be told with it, such as how to ask whether it has changed. */
+  readonly about?: JsonObject;
+}
+
+/** What was found in large files, so that they need not be parsed again. */
+export interface StoredIndexes {
+  get(file: string): Promise<StoredIndex | undefined>;
+  /** Replaces what was known of the file. */
+  put(file: string, index: StoredIndex): Promise<void>;
+}
+
+/** The index of a file; `hash` says of which content. */
+export interface StoredIndex {
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** Keys that only the crib and its replicas have, for texts that others carry. */
+export interface StoredSealKeys {
+  /** 32 random bytes as base64, made by the first who asks; the same for everybody who shares the store. */
+  get(name: string): Promise<string>;
 }
 
 /** The bundles an operator made active for a profile. */

@@ -1,3 +1,4 @@
+import type { Question } from './approval.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Scope } from './policy.ts';
@@ -14,6 +15,44 @@ export const PARSED: unique symbol = Symbol('toolcrib.parsed');
 
 /** The key of what only validation may do: put checked arguments in the place of those that came. */
 export const SETTLE: unique symbol = Symbol('toolcrib.settle');
+
+/** The key of what built-in gates leave for those who record the call. */
+export const FACTS: unique symbol = Symbol('toolcrib.facts');
+
+/** What became known about a call on its way; all copies of the call share it. */
+export interface CallFacts {
+  /** When it came in, in milliseconds since 1970. */
+  startedAt: number;
+  /** The arguments after validation. */
+  input?: JsonObject;
+  /** What the rules want a person to be asked about these arguments. */
+  asks?: Question;
+  /** The approval it ran under and who gave it. */
+  approval?: { readonly id: string; readonly by: string };
+  /** Answered without running the tool. */
+  isReplayed?: boolean;
+  /** How often it was put on record that it is about to run. */
+  intents?: number;
+  /** The trace context of its own span. */
+  traceparent?: string;
+}
+
+/** What the asking client sent along with a call. */
+export interface ClientAnswers {
+  readonly approval?: boolean;
+  /** For a server that asks for more before it answers. */
+  readonly input?: InputAnswers;
+}
+
+/** What a client can be asked for by the server behind a tool, and what it answered. */
+export interface InputAnswers {
+  /** As the client declared it to MCP; it is asked for nothing else. */
+  readonly capabilities?: JsonObject;
+  /** By the keys under which it was asked. */
+  readonly responses?: JsonObject;
+  /** What the server wants back with them, as it was. */
+  readonly state?: string;
+}
 
 /** Who asks for what: the one argument of every gate, observer and executor. */
 export interface ToolCall {
@@ -41,7 +80,17 @@ export interface ToolCall {
   /** Aborts when the call is cancelled or its time is up. */
   readonly signal: AbortSignal;
   /** Answers the asking client sent along with the call. */
-  readonly answers?: { readonly approval?: boolean } | undefined;
+  readonly answers?: ClientAnswers | undefined;
+  /** The id of a parked call that this one takes up. */
+  readonly approvalId?: string | undefined;
+  /** True if whoever calls can show that the call waits for somebody; else it is refused where nobody can be asked. */
+  readonly mayPark: boolean;
+  /** Two calls with the same key are one. */
+  readonly idempotencyKey?: string | undefined;
+  /** True if whoever calls takes the whole result, however large. */
+  readonly takesWhole: boolean;
+  /** The W3C trace context for what the call sends out: that of its own span, else the one it came with. Always well-formed. */
+  readonly traceparent?: string | undefined;
   /** The call inside which this one was made. */
   readonly parent?: ToolCall | undefined;
   /** The caller's own tools, never more. */
@@ -58,6 +107,7 @@ export interface ToolCall {
   with(context: Readonly<Record<string, unknown>>): ToolCall;
   /** The same call under a signal of its own, which also aborts with this one. `release` when the work has ended. */
   fork(): { readonly call: ToolCall; abort(reason: ToolError): void; release(): void };
+  readonly [FACTS]: CallFacts;
   [SETTLE](input: JsonObject, parsed: unknown): ToolCall;
   /** Runs `listener` once when the call is aborted, at once if it has been; returns how to stop listening. */
   onAbort(listener: (reason: ToolError) => void): () => void;

@@ -69,6 +69,8 @@ export interface WaitingResult extends ResultExtras {
     readonly id: string;
     readonly expiresAt: number;
     readonly ask?: JsonValue;
+    /** The call under whose id the result will be found, where that is another one: it was sent before. */
+    readonly callId?: string;
   };
 }
 

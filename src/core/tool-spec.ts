@@ -6,6 +6,17 @@ import { type Issue, ToolcribError } from './tool-error.ts';
 /** The key under which a spec carries how it runs. A symbol: spread copies it; JSON and structured clone drop it. Shared, because a plugin may have another copy of this package. */
 export const RUN: unique symbol = Symbol.for('toolcrib.run');
 
+/** The key under which a spec that stands in a file and was not parsed yet carries what is known of it. Not enumerable: who copies a spec has it parsed. Not shared either: nobody else may claim it. */
+export const UNREAD: unique symbol = Symbol('toolcrib.unread');
+
+/** What can be said of a spec without parsing it. */
+export interface Unread {
+  readonly kind: string;
+  readonly needs?: readonly string[] | undefined;
+  /** The rules by which a crib found it good when it was parsed last. */
+  readonly rules: string;
+}
+
 /** How a tool runs: its kind and that kind's own fields. Never shown to anybody. */
 export interface Run {
   readonly kind: string;
@@ -16,13 +27,38 @@ export interface Run {
   readonly parseOutput?: Parse;
   /** Defaults of `call.settings`, given by its source. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  readonly [WITHHELD]?: Withheld;
+  readonly [UNCONFIRMED]?: true;
   readonly [field: string]: unknown;
+}
+
+/** The key of a tool that stands in the last known list of its source, which cannot be asked: it is listed and not run. */
+export const UNCONFIRMED: unique symbol = Symbol.for('toolcrib.unconfirmed');
+
+/** The key of the arguments that the owner withholds from callers. A symbol: no spec can bring it as data. */
+export const WITHHELD: unique symbol = Symbol.for('toolcrib.withheld');
+
+/** Arguments that callers neither see nor give, and how all arguments are checked together. */
+export interface Withheld {
+  /** What the tool gets, whatever callers send: the fixed ones, and the defaults of hidden ones. */
+  readonly values: JsonObject;
+  readonly fixed: readonly string[];
+  readonly hidden: readonly string[];
+  /** The schema of all arguments. */
+  readonly input: JsonSchema;
+  /** The author's own check of all arguments, where there is one. */
+  readonly parse?: Parse;
 }
 
 /** Checks a value and returns what it means, or what is wrong with it. */
 export type Parse = (value: unknown) => MaybePromise<Parsed>;
 export type Parsed =
-  | { readonly ok: true; readonly value: unknown }
+  | {
+      readonly ok: true;
+      readonly value: unknown;
+      /** What of it came from the caller, where the tool gets more. */
+      readonly given?: JsonObject;
+    }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /** What a tool does to the world. Absent means unknown. */
@@ -81,7 +117,20 @@ export interface ToolSpec {
   /** Its name at the source. */
   readonly origin: string;
   readonly [RUN]: Run;
+  readonly [UNREAD]?: Unread;
 }
+
+/** The kind that a tool runs as; no reason to parse one. */
+export function kindOf(spec: ToolSpec): string {
+  return (spec[UNREAD] ?? spec[RUN]).kind;
+}
+
+/** The services and settings without which a tool cannot run; no reason to parse one. */
+export function needsOf(spec: ToolSpec): readonly string[] {
+  return (spec[UNREAD] ?? spec[RUN]).needs ?? NO_NEEDS;
+}
+
+const NO_NEEDS: readonly string[] = Object.freeze([]);
 
 const sealed = () => '[run]';
 const SEAL: object = Object.defineProperties(
@@ -97,11 +146,17 @@ export function createRun(fields: Run): Run {
 /** True if two specs of one name say the same and run the same. */
 export function isSameTool(a: ToolSpec, b: ToolSpec): boolean {
   if (a === b) return true;
-  const functionsOf = (spec: ToolSpec) => Object.values(spec[RUN]).filter((field) => typeof field === 'function');
+  const functionsOf = ({ [RUN]: run }: ToolSpec) =>
+    [...Object.values(run), run[WITHHELD]?.parse].filter((field) => typeof field === 'function');
   const before = functionsOf(a);
   const after = functionsOf(b);
   if (before.length !== after.length || before.some((work, index) => work !== after[index])) return false;
-  return canonicalJson(a) === canonicalJson(b) && canonicalJson({ ...a[RUN] }) === canonicalJson({ ...b[RUN] });
+  return canonicalJson(a) === canonicalJson(b) && runText(a[RUN]) === runText(b[RUN]);
+}
+
+/** Everything about how a tool runs that is data, as text: to compare and to hash, never to show. */
+function runText(run: Run): string {
+  return canonicalJson([{ ...run }, run[WITHHELD] ?? null]);
 }
 
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,47}$/;

@@ -3,7 +3,8 @@ import type { Bundles } from './bundle.ts';
 import type { Caller } from './caller.ts';
 import type { Catalog } from './catalog.ts';
 import { canonicalJson } from './json.ts';
-import { clampTuning, ownedBy, type Policy, tightenPolicy, withFallback } from './policy.ts';
+import { META_SOURCE } from './meta-tools.ts';
+import { clampTuning, isCounted, ownedBy, type Policy, type Rule, tightenPolicy, withFallback } from './policy.ts';
 import type { Profile } from './profile.ts';
 import { compileSelector, type Selector } from './selector.ts';
 import type { ToolSpec } from './tool-spec.ts';
@@ -31,7 +32,8 @@ export interface ViewOptions {
 /** Filters after names are resolved, so that hiding one tool never lets a namesake take its place. */
 export function view(options: ViewOptions): View {
   const { profile, catalog, bundles, caller } = options;
-  const isIncluded = profile.include === undefined ? () => true : anyOf(profile.include, bundles);
+  const isIncluded =
+    profile.include === undefined ? () => true : orMeta(anyOf(profile.include, bundles), profile.include);
   const isExcluded = anyOf(profile.exclude ?? [], bundles);
   const admitted = catalog.specs.filter(
     (spec) =>
@@ -66,25 +68,44 @@ export function viewClauses(catalog: Catalog, profile: Profile): readonly Access
 function policyMaker(options: Omit<ViewOptions, 'catalog' | 'caller'>): (spec: ToolSpec) => Policy {
   const { profile, defaults } = options;
   const mustAsk = anyOf(profile.approve ?? [], options.bundles);
+  const rulesFor = ruleMaker(profile, options.bundles);
   const layer = profile.policy ?? {};
   const shared = new Map<string, WeakMap<Policy, Policy>>();
   return (spec) => {
     const asks = mustAsk(spec);
+    const { rules, key } = rulesFor(spec);
     const isTrusted = options.isTrusted(spec.source);
-    const counted = spec.policy.rates !== undefined || spec.policy.concurrency !== undefined;
-    const known = recall(shared, `${asks} ${isTrusted} ${counted ? spec.name : ''}`);
+    const known = recall(shared, `${asks} ${key} ${isTrusted} ${isCounted(spec.policy) ? spec.name : ''}`);
     const cached = known.get(spec.policy);
     if (cached !== undefined) return cached;
     const own = ownedBy(spec.policy, `tool:${spec.name}`);
     const based = isTrusted ? own : tightenPolicy(own, defaults);
-    const policy = withFallback(
-      tightenPolicy(asks ? tightenPolicy(based, { approval: 'always' }) : based, layer),
-      defaults,
-    );
+    const held = tightenPolicy(based, {
+      ...(asks && { approval: 'always' }),
+      ...(rules.length > 0 && { rules }),
+    });
+    const policy = withFallback(tightenPolicy(held, layer), defaults);
     const clamped = Object.freeze(clampTuning(policy));
     known.set(spec.policy, clamped);
     return clamped;
   };
+}
+
+/** The rules of a profile that hold for a tool, and a key that is the same for all tools with the same rules. */
+function ruleMaker(profile: Profile, bundles: Bundles): (spec: ToolSpec) => { rules: readonly Rule[]; key: string } {
+  const rules = (profile.rules ?? []).map(({ tools, when, otherwise }) => ({
+    selects: anyOf(tools, bundles),
+    rule: { when, otherwise, of: `profile:${profile.name}` },
+  }));
+  return (spec) => {
+    const held = rules.map(({ selects }) => selects(spec));
+    return { rules: rules.filter((_, index) => held[index]).map(({ rule }) => rule), key: held.map(Number).join('') };
+  };
+}
+
+/** The crib's own tools belong to whatever else is shown; `[]` shows nothing. */
+function orMeta(isIncluded: (spec: ToolSpec) => boolean, include: readonly Selector[]): (spec: ToolSpec) => boolean {
+  return include.length === 0 ? isIncluded : (spec) => spec.source === META_SOURCE || isIncluded(spec);
 }
 
 function recall<K, V extends object>(map: Map<K, WeakMap<V, V>>, key: K): WeakMap<V, V> {

@@ -1,0 +1,14 @@
+import type { ToolCall } from './tool-call.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** Where calls are put on record. */
+export interface AuditTrail {
+  /** Queues the row of a call that has ended. */
+  record(call: ToolCall, result: ToolResult): void;
+  /** Resolves once it is on record that the call is about to run; rejects if that cannot be written. */
+  intend(call: ToolCall): Promise<void>;
+  /** What a call should wait for before it begins; nothing, unless rows come faster than they can be written. */
+  room(): Promise<void> | undefined;
+  /** Rows older than this are removed from now on; absent means never. */
+  keepFor(days: number | undefined): void;
+}

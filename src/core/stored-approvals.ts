@@ -1,0 +1,120 @@
+import type { Caller } from './caller.ts';
+import type { JsonObject } from './json.ts';
+import type { Approver } from './policy.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** Where a request stands: waiting for an answer; answered; over without one; taken up by a call; that call has ended. */
+export const APPROVAL_STATES = ['waiting', 'approved', 'denied', 'expired', 'withdrawn', 'claimed', 'done'] as const;
+export type ApprovalState = (typeof APPROVAL_STATES)[number];
+
+/** For what else a yes counts: this conversation, these arguments, or everything for a time. */
+export type Remember = 'conversation' | 'arguments' | { readonly forMs: number };
+
+/** The longest that a yes is remembered. */
+export const MAX_REMEMBER_MS = 30 * 86_400_000;
+
+/** What an answer counts for, and nothing else. */
+export interface ApprovalSubject {
+  /** The caller's id; empty for nobody in particular. */
+  readonly callerId: string;
+  readonly profile: string;
+  readonly tool: string;
+  readonly definitionHash: string;
+  readonly argumentsHash: string;
+  readonly conversation?: string;
+  /** What asks; a yes that is remembered counts for nothing else. */
+  readonly ground: string;
+}
+
+/** A request as a call makes it. */
+export interface NewApproval extends ApprovalSubject {
+  readonly title?: string;
+  /** Why a person is asked, in words. */
+  readonly reason: string;
+  readonly description: string;
+  readonly arguments: JsonObject;
+  readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
+  readonly door: string;
+  readonly approvers: readonly Approver[];
+  /** Nobody waits for the answer in memory: the same call sent again takes it up. */
+  readonly isParked: boolean;
+  /** How long there is to answer, and then to take it up. */
+  readonly lifetimeMs: number;
+  /** There where a server runs it; absent where whoever asked does. */
+  readonly parked?: ParkedCall;
+}
+
+/** What a server needs besides to run a parked call itself when somebody has said yes. */
+export interface ParkedCall {
+  /** The call that was parked; it is run and its result found under this id. */
+  readonly callId: string;
+  readonly caller: Omit<Caller, 'approve'>;
+  readonly turn?: string;
+  readonly timeZone?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** What is kept of a call that was parked for a server. */
+export interface ParkedEnd {
+  readonly result: ToolResult;
+  /** Whoever asked has it already. */
+  readonly isHandedOver: boolean;
+}
+
+/** What somebody answered. */
+export interface ApprovalReply {
+  readonly decision: 'approve' | 'deny';
+  readonly by: string;
+  readonly note?: string;
+  readonly remember?: Remember;
+}
+
+/** What only the one who asks needs of a request. */
+type Bound = 'callerId' | 'definitionHash' | 'argumentsHash' | 'ground' | 'lifetimeMs' | 'parked';
+
+/** A request and what became of it. */
+export interface StoredApproval extends ListedApproval, Pick<NewApproval, Bound> {}
+
+/** The same as it is listed. */
+export interface ListedApproval extends Omit<NewApproval, Bound> {
+  /** Short enough to type, too long to guess. */
+  readonly id: string;
+  readonly state: ApprovalState;
+  /** Milliseconds since 1970, like all times here. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly answer?: ApprovalReply & { readonly at: number };
+  /** The call that took it up. */
+  readonly claim?: { readonly callId: string; readonly at: number };
+  /** How that call ended: `done`, or the code of its failure. */
+  readonly outcome?: string;
+}
+
+/** Requests for approval, their answers, and what is remembered of them. */
+export interface StoredApprovals {
+  /** Adds a request. Of a parked one that is there already and counts for the same, that one is returned. */
+  add(request: NewApproval): Promise<{ readonly approval: StoredApproval; readonly isNew: boolean }>;
+  get(id: string): Promise<StoredApproval | undefined>;
+  /** The newest ones, oldest first. */
+  list(options: { readonly state?: ApprovalState; readonly limit: number }): Promise<readonly ListedApproval[]>;
+  /** The parked request for the same, while it waits, is approved and not taken up, or is denied and not expired; or a server ran it and nobody has its result. */
+  find(subject: ApprovalSubject): Promise<StoredApproval | undefined>;
+  /** The first answer wins: undefined if there is one, or it is too late. With `callId` a yes is taken up in the same step. */
+  answer(id: string, reply: ApprovalReply, callId?: string): Promise<StoredApproval | undefined>;
+  /** Takes an approved request up, once: undefined if it is not approved, taken, expired, or was for something else. */
+  claim(id: string, subject: ApprovalSubject, callId: string): Promise<StoredApproval | undefined>;
+  /** Notes how the call that took it up ended: `done`, or the code of its failure. */
+  finish(id: string, outcome: string, end?: ParkedEnd): Promise<void>;
+  /** The request of a call that was parked for a server, and its result while that is kept. */
+  ofCall(callId: string): Promise<{ readonly approval: StoredApproval; readonly result?: ToolResult } | undefined>;
+  /** The kept result, which counts as handed over from now on. `first`: only if it was not before. */
+  takeResult(id: string, which: 'first' | 'any'): Promise<ToolResult | undefined>;
+  /** Ends a request that still waits; false if it does not. */
+  end(id: string, state: 'expired' | 'withdrawn'): Promise<boolean>;
+  /** The answer that is remembered for this, if there is one. */
+  remembered(subject: ApprovalSubject): Promise<{ readonly id: string; readonly by: string } | undefined>;
+  /** No longer remembers this answer; false if it was not. */
+  forget(id: string): Promise<boolean>;
+  /** Tells the ids of requests answered or finished through this object; what others do is seen by looking. */
+  onAnswer(listener: (id: string) => void): () => void;
+}
