@@ -12,6 +12,9 @@ export interface Statement {
   readonly params: readonly SqlValue[];
 }
 
+/** What committed statements outlive: the end of the process, or that of the machine, which costs a wait for the disk. */
+export type Survival = 'process' | 'power loss';
+
 /** Runs statements. Tables are written once over this; what the engines say differently is in `dialect`. */
 export interface Engine {
   readonly name: 'memory' | 'sqlite' | 'postgres';
@@ -21,7 +24,7 @@ export interface Engine {
   /** Sees everything committed before, by whomever. */
   read(statement: Statement): Promise<readonly Row[]>;
   /** All statements or none; resolves with the rows of each once they are committed. */
-  write(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
+  write(statements: readonly Statement[], survives?: Survival): Promise<readonly (readonly Row[])[]>;
   /** Waits for writes under way. */
   close(): Promise<void>;
 }

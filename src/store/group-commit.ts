@@ -1,11 +1,12 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
-import type { Row, Statement } from './engine.ts';
+import type { Row, Statement, Survival } from './engine.ts';
 import { type SqliteFailure, toFailure } from './store-errors.ts';
 
 /** Statements that are written together or not at all. */
 export interface Group {
   readonly id: number;
   readonly statements: readonly Statement[];
+  readonly survives?: Survival | undefined;
 }
 
 /** How a group fared: the rows of each statement, or why none of them was written. */
@@ -60,7 +61,9 @@ function toPrepared(statement: StatementSync): Prepared {
  */
 export function commitGroups(session: Session, groups: readonly Group[]): readonly GroupOutcome[] {
   const { database } = session;
+  const isDurable = groups.some(({ survives }) => survives === 'power loss');
   try {
+    if (isDurable) database.exec('PRAGMA synchronous = FULL'); // not possible once a transaction has begun
     database.exec('BEGIN IMMEDIATE');
     const begun = performance.now();
     const outcomes: GroupOutcome[] = [];
@@ -74,6 +77,8 @@ export function commitGroups(session: Session, groups: readonly Group[]): readon
     if (database.isTransaction) database.exec('ROLLBACK');
     const failure = toFailure(error);
     return groups.map(({ id }) => ({ id, failure }));
+  } finally {
+    if (isDurable) database.exec('PRAGMA synchronous = NORMAL');
   }
 }
 

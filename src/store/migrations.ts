@@ -1,8 +1,12 @@
 import { ToolcribError } from '../core/tool-error.ts';
+import { CHARGE_RATES } from './charge-rates.ts';
 import { type Engine, numberOf, sql } from './engine.ts';
 
+/** Statements that are applied together; some are for one engine only. */
+type Step = readonly (string | { readonly postgres: string })[];
+
 /** The schema, step by step. Steps are only added: one that was released never changes, and nothing goes back. */
-export const MIGRATIONS: readonly (readonly string[])[] = [
+export const MIGRATIONS: readonly Step[] = [
   [
     'CREATE TABLE toolcrib_versions (name TEXT PRIMARY KEY, version BIGINT NOT NULL)',
     `CREATE TABLE toolcrib_specs (
@@ -14,6 +18,68 @@ export const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE TABLE toolcrib_lists (source TEXT PRIMARY KEY, hash TEXT NOT NULL, specs TEXT NOT NULL, listed_at BIGINT NOT NULL)',
     `CREATE TABLE toolcrib_active_sets (
       profile TEXT PRIMARY KEY, names TEXT NOT NULL, changed_by TEXT NOT NULL, changed_at BIGINT NOT NULL)`,
+  ],
+  [
+    'CREATE TABLE toolcrib_budgets (name TEXT PRIMARY KEY, spent DOUBLE PRECISION NOT NULL, ends_at BIGINT NOT NULL)',
+    { postgres: 'CREATE UNLOGGED TABLE toolcrib_rates (name TEXT PRIMARY KEY, full_until DOUBLE PRECISION NOT NULL)' },
+    { postgres: CHARGE_RATES },
+    `CREATE TABLE toolcrib_results (
+      id TEXT PRIMARY KEY, owner TEXT NOT NULL, tool TEXT NOT NULL, body TEXT NOT NULL,
+      bytes BIGINT NOT NULL, expires_at BIGINT NOT NULL)`,
+    'CREATE INDEX toolcrib_results_by_expiry ON toolcrib_results (expires_at)',
+    `CREATE TABLE toolcrib_repeats (
+      key TEXT PRIMARY KEY, call_id TEXT NOT NULL, arguments_hash TEXT NOT NULL,
+      began_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, result TEXT)`,
+    'CREATE INDEX toolcrib_repeats_by_expiry ON toolcrib_repeats (expires_at)',
+  ],
+  ['ALTER TABLE toolcrib_lists ADD COLUMN about TEXT'],
+  [
+    `CREATE TABLE toolcrib_indexes (
+      file TEXT PRIMARY KEY, hash TEXT NOT NULL, content TEXT NOT NULL, written_at BIGINT NOT NULL)`,
+  ],
+  [
+    `CREATE TABLE toolcrib_keys (
+      id TEXT PRIMARY KEY, hash TEXT NOT NULL, name TEXT NOT NULL, caller TEXT NOT NULL, roles TEXT NOT NULL,
+      permissions TEXT NOT NULL, profiles TEXT, created_by TEXT NOT NULL, created_at BIGINT NOT NULL,
+      expires_at BIGINT, revoked_by TEXT, revoked_at BIGINT, last_used_at BIGINT)`,
+  ],
+  [
+    `CREATE TABLE toolcrib_approvals (
+      id TEXT PRIMARY KEY, state TEXT NOT NULL, binding TEXT NOT NULL, is_parked BIGINT NOT NULL,
+      created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, lifetime_ms BIGINT NOT NULL,
+      request TEXT NOT NULL, subject TEXT NOT NULL, answer TEXT, claim TEXT, outcome TEXT)`,
+    `CREATE UNIQUE INDEX toolcrib_approvals_parked ON toolcrib_approvals (binding)
+      WHERE is_parked = 1 AND state IN ('waiting', 'approved')`,
+    'CREATE INDEX toolcrib_approvals_of_binding ON toolcrib_approvals (binding, created_at)',
+    'CREATE INDEX toolcrib_approvals_by_state ON toolcrib_approvals (state, created_at)',
+    'CREATE INDEX toolcrib_approvals_by_time ON toolcrib_approvals (created_at)',
+    'CREATE INDEX toolcrib_approvals_by_end ON toolcrib_approvals (expires_at)',
+    `CREATE TABLE toolcrib_grants (
+      id TEXT PRIMARY KEY, subject TEXT NOT NULL, given_by TEXT NOT NULL, given_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL)`,
+    'CREATE INDEX toolcrib_grants_of_subject ON toolcrib_grants (subject, given_at)',
+    'CREATE INDEX toolcrib_grants_by_end ON toolcrib_grants (expires_at)',
+  ],
+  [
+    `CREATE TABLE toolcrib_audit_chains (
+      chain TEXT PRIMARY KEY, public_key TEXT NOT NULL, started_at BIGINT NOT NULL, signature TEXT NOT NULL,
+      cut_count BIGINT, cut_hash TEXT, cut_at BIGINT, cut_key TEXT, cut_signature TEXT)`,
+    `CREATE TABLE toolcrib_audit (
+      chain TEXT NOT NULL, number BIGINT NOT NULL, at BIGINT NOT NULL, call_id TEXT NOT NULL, tool TEXT NOT NULL,
+      caller TEXT NOT NULL, outcome TEXT NOT NULL, entry TEXT NOT NULL, hash TEXT NOT NULL,
+      PRIMARY KEY (chain, number))`,
+    'CREATE INDEX toolcrib_audit_by_time ON toolcrib_audit (at, tool, caller, outcome)',
+    'CREATE INDEX toolcrib_audit_of_call ON toolcrib_audit (call_id)',
+    `CREATE TABLE toolcrib_audit_checkpoints (
+      chain TEXT NOT NULL, row_count BIGINT NOT NULL, hash TEXT NOT NULL, made_at BIGINT NOT NULL,
+      signature TEXT NOT NULL, PRIMARY KEY (chain, row_count))`,
+  ],
+  ['CREATE TABLE toolcrib_seal_keys (name TEXT PRIMARY KEY, secret TEXT NOT NULL, made_at BIGINT NOT NULL)'],
+  [
+    'ALTER TABLE toolcrib_approvals ADD COLUMN call_id TEXT',
+    'ALTER TABLE toolcrib_approvals ADD COLUMN result TEXT',
+    'ALTER TABLE toolcrib_approvals ADD COLUMN is_handed_over BIGINT NOT NULL DEFAULT 0',
+    'CREATE INDEX toolcrib_approvals_of_call ON toolcrib_approvals (call_id)',
   ],
 ];
 
@@ -36,7 +102,11 @@ async function schemaVersion(engine: Engine): Promise<number> {
 }
 
 /** The primary key lets a step in once: whoever comes second is rolled back and finds it done. */
-async function applyStep(engine: Engine, id: number, texts: readonly string[]): Promise<void> {
+async function applyStep(engine: Engine, id: number, step: Step): Promise<void> {
+  const texts = step.flatMap((text) => {
+    if (typeof text === 'string') return [text];
+    return engine.name === 'postgres' ? [text.postgres] : [];
+  });
   try {
     await engine.write([
       ...engine.dialect.lockMigrations,

@@ -1,9 +1,17 @@
 import type { Store, StoreStatus } from '../core/store.ts';
 import { activeSets } from './active-sets.ts';
+import { approvals } from './approvals.ts';
+import { audit } from './audit.ts';
 import { sql } from './engine.ts';
+import { indexes } from './indexes.ts';
+import { keys } from './keys.ts';
+import { budgets, rates } from './limits.ts';
 import { lists } from './lists.ts';
 import { migrate } from './migrations.ts';
 import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine.ts';
+import { repeats } from './repeats.ts';
+import { results } from './results.ts';
+import { sealKeys } from './seal-keys.ts';
 import { specs } from './specs.ts';
 
 /** Where the store is, and the clock that says when something changed. */
@@ -26,6 +34,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     specs: specs(engine, now),
     lists: lists(engine),
     activeSets: activeSets(engine, now),
+    indexes: indexes(engine, now),
+    budgets: budgets(engine, now),
+    rates: rates(engine),
+    results: results(engine, now),
+    repeats: repeats(engine, now),
+    keys: keys(engine, now),
+    approvals: approvals(engine, now),
+    audit: audit(engine, now),
+    sealKeys: sealKeys(engine, now),
     status: () => statusOf(opened),
     close: () => engine.close(),
   };

@@ -1,4 +1,4 @@
-import type { SqlValue, Statement } from './engine.ts';
+import type { SqlValue, Statement, Survival } from './engine.ts';
 import type { Group } from './group-commit.ts';
 
 /**
@@ -14,6 +14,8 @@ export interface PackedGroups {
   readonly textIndexes: readonly number[];
   readonly paramCounts: readonly number[];
   readonly values: readonly SqlValue[];
+  /** Of all of them, the most that one asks for. */
+  readonly survives: Survival;
 }
 
 /** Lays groups out flat. */
@@ -32,12 +34,14 @@ export function packGroups(groups: readonly Group[]): PackedGroups {
     }
   }
   const sizes = groups.map(({ statements }) => statements.length);
-  return { ids: groups.map(({ id }) => id), sizes, texts: [...indexOf.keys()], textIndexes, paramCounts, values };
+  const ids = groups.map(({ id }) => id);
+  const survives = groups.some((group) => group.survives === 'power loss') ? 'power loss' : 'process';
+  return { ids, sizes, texts: [...indexOf.keys()], textIndexes, paramCounts, values, survives };
 }
 
 /** The groups that were packed. */
 export function unpackGroups(packed: PackedGroups): readonly Group[] {
-  const { ids, sizes, texts, textIndexes, paramCounts, values } = packed;
+  const { ids, sizes, texts, textIndexes, paramCounts, values, survives } = packed;
   let statement = 0;
   let value = 0;
   const nextStatement = (): Statement => {
@@ -45,5 +49,9 @@ export function unpackGroups(packed: PackedGroups): readonly Group[] {
     value += params.length;
     return { sql: texts[textIndexes[statement++] ?? 0] ?? '', params };
   };
-  return ids.map((id, index) => ({ id, statements: Array.from({ length: sizes[index] ?? 0 }, nextStatement) }));
+  return ids.map((id, index) => ({
+    id,
+    statements: Array.from({ length: sizes[index] ?? 0 }, nextStatement),
+    survives,
+  }));
 }

@@ -31,9 +31,9 @@ export async function openSqlite(path: string, lockTimeoutMs: number): Promise<E
       if (closed !== undefined) throw storeUnavailable(path, 'is closed');
       return reader.read(statement);
     },
-    write: async (statements) => {
+    write: async (statements, survives) => {
       if (closed !== undefined) throw storeUnavailable(path, 'is closed');
-      return writer.write(statements);
+      return writer.write(statements, survives);
     },
     close: () => {
       closed ??= close();

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Row, Statement } from './engine.ts';
+import type { Row, Statement, Survival } from './engine.ts';
 import type { Group } from './group-commit.ts';
 import { packGroups } from './packed-groups.ts';
 import type { WriterAnswer, WriterMessage, WriterOptions } from './sqlite-writer-thread.ts';
@@ -24,13 +24,13 @@ export class SqliteWriter {
     this.#options = options;
   }
 
-  write(statements: readonly Statement[]): Promise<Rows> {
+  write(statements: readonly Statement[], survives?: Survival): Promise<Rows> {
     const id = ++this.#lastId;
     const thread = this.#ensureThread();
     const written = Promise.withResolvers<Rows>();
     thread.pending.set(id, written);
     thread.worker.ref(); // what is being written keeps the process alive; an idle thread does not
-    if (this.#queue.push({ id, statements }) === 1) queueMicrotask(() => this.#send());
+    if (this.#queue.push({ id, statements, survives }) === 1) queueMicrotask(() => this.#send());
     return written.promise;
   }
 

@@ -14,17 +14,25 @@ export interface StateFolder {
 
 /** Beside the configuration if that can be written, else in the user's state directory, under a name of its own for each configuration. */
 export function findStateFolder(configFolder: string, env: Environment): StateFolder {
-  const beside = resolve(configFolder, '.toolcrib');
+  const { beside, users } = stateFolders(configFolder, env);
   if (isWritableFolder(beside)) {
     keepOutOfGit(beside);
     return { path: beside, warnings: [] };
   }
-  const users = join(userStateFolder(env), hashOf(resolve(configFolder)));
   if (isWritableFolder(users)) {
     return { path: users, warnings: [`${beside} cannot be written, so state is kept in ${users}.`] };
   }
   const warning = `Neither ${beside} nor ${users} can be written, so nothing outlives this process; make one writable or set store.url.`;
   return { path: undefined, warnings: [warning] };
+}
+
+/** The places it may be; looks at nothing and makes nothing. */
+export function stateFolders(
+  configFolder: string,
+  env: Environment,
+): { readonly beside: string; readonly users: string } {
+  const beside = resolve(configFolder, '.toolcrib');
+  return { beside, users: join(userStateFolder(env), hashOf(resolve(configFolder))) };
 }
 
 function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {

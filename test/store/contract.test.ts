@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { describe } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sql } from '../../src/store/engine.ts';
+import { openEngine } from '../../src/store/open-engine.ts';
 import { engineContract } from './engine-contract.ts';
 import { storeContract } from './store-contract.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -13,3 +15,18 @@ for (const [name, place] of Object.entries(places)) {
   describe(`the store on ${name}`, () => storeContract(place));
   describe(`the engine ${name}`, () => engineContract(place));
 }
+
+describe('what a power loss may undo', () => {
+  it('is nothing of a write that asks for that; others wait for no disk', async () => {
+    const { engine } = await openEngine({ url: await places.sqlite(), env: {} });
+    onTestFinished(() => engine.close());
+    const level = sql`SELECT synchronous FROM pragma_synchronous`;
+    const FULL = 2;
+    const levels = [
+      await engine.write([level]),
+      await engine.write([level], 'power loss'),
+      await engine.write([level]),
+    ];
+    expect(levels.map(([rows]) => rows?.[0]?.synchronous)).toEqual([1, FULL, 1]);
+  });
+});

@@ -78,6 +78,20 @@ function damage(file: string): void {
   closeSync(descriptor);
 }
 
+describe('an index that is damaged', () => {
+  it('is none, and the next one takes its place', async () => {
+    const file = join(temporaryFolder(), 'crib.db');
+    const { indexes } = await openedStore(file);
+    await indexes.put('/a.ndjson', { hash: 'one', text: '{}' });
+    const { engine } = await openEngine({ url: `sqlite:${file}`, env: {} });
+    onTestFinished(() => engine.close());
+    await engine.write([sql`UPDATE toolcrib_indexes SET content = ${Uint8Array.of(0xff, 0)}`]);
+    expect(await indexes.get('/a.ndjson')).toBeUndefined();
+    await indexes.put('/a.ndjson', { hash: 'two', text: '{}' });
+    expect(await indexes.get('/a.ndjson')).toEqual({ hash: 'two', text: '{}' });
+  });
+});
+
 describe('a store that cannot take more', () => {
   it('says that it is full, keeps what it has, and takes up again when there is room', async () => {
     const file = join(temporaryFolder(), 'crib.db');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Store } from '../../src/core/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { engineContract } from './engine-contract.ts';
+import { ratesContract } from './limits-contract.ts';
 import { missingPackage, PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { startProcess } from './start-process.ts';
 import { startWire } from './start-wire.ts';
@@ -28,6 +29,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
 
   describe('the store', () => storeContract(place));
   describe('the engine', () => engineContract(place));
+  describe('shared rates', () => ratesContract(async () => opened(await place())));
 
   it('is shared by processes: four that start and write at once lose nothing', async () => {
     const url = await place();

@@ -3,6 +3,12 @@ import type { JsonObject } from '../../src/core/json.ts';
 import type { Store } from '../../src/core/store.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { approvalsContract } from './approvals-contract.ts';
+import { auditContract } from './audit-contract.ts';
+import { indexesContract } from './indexes-contract.ts';
+import { keysContract } from './keys-contract.ts';
+import { budgetsContract } from './limits-contract.ts';
+import { repeatsContract, resultsContract } from './results-contract.ts';
 
 /** What every store keeps to; `place` names an empty one each time. */
 export function storeContract(place: () => Promise<string>): void {
@@ -14,6 +20,13 @@ export function storeContract(place: () => Promise<string>): void {
   describe('specs', () => specsContract(opened));
   describe('last known lists', () => listsContract(opened));
   describe('active sets', () => activeSetsContract(opened));
+  describe('indexes of files', () => indexesContract(opened));
+  describe('budgets', () => budgetsContract(opened));
+  describe('large results', () => resultsContract(opened));
+  describe('idempotency keys', () => repeatsContract(opened));
+  describe('approvals', () => approvalsContract(opened, place));
+  describe('API keys', () => keysContract(opened));
+  describe('the audit', () => auditContract(opened));
   describe('status and end', () => endContract(opened));
 }
 
@@ -112,6 +125,20 @@ function specsContract(opened: Opened): void {
     expect(await store.specs.list()).toEqual([]);
   });
 
+  it('puts several at once, all or none, each with its own history', async () => {
+    const store = await opened();
+    await store.specs.putAll([reader('one'), { name: 'other' }], 'alice');
+    const next = [reader('two'), { name: 'other' }, { name: 'third' }];
+    expect(await store.specs.putAll(next, 'bob')).toEqual(['changed', 'unchanged', 'added']);
+    expect((await store.specs.list()).map(({ name }) => name)).toEqual(['file_reader', 'other', 'third']);
+    expect(await store.specs.history('file_reader')).toMatchObject([{ by: 'alice' }, { by: 'bob' }]);
+    await expect(store.specs.putAll([{ name: 'fourth' }, { name: 'no good' }], 'bob')).rejects.toMatchObject({
+      code: 'invalid_name',
+    });
+    expect(await store.specs.putAll([], 'bob')).toEqual([]);
+    expect(await store.specs.list()).toHaveLength(3);
+  });
+
   it('is not changed by what happens to a spec after it was put', async () => {
     const store = await opened();
     const tags = ['one'];
@@ -131,6 +158,15 @@ function listsContract(opened: Opened): void {
     expect(await store.lists.get('gh')).toEqual({ hash: 'b', specs: [{ name: 'new' }, { name: 'newer' }], at: 2 });
     expect(await store.lists.get('team')).toEqual({ hash: 'c', specs: [], at: 3 });
     expect(await store.lists.get('unknown')).toBeUndefined();
+  });
+
+  it('keeps what a source wants to be told with its list, and forgets it with the next', async () => {
+    const store = await opened();
+    const about = { validators: { 'if-none-match': '"a"' }, odd: '\u0000 é' };
+    await store.lists.put('team', { hash: 'a', specs: [], at: 1, about });
+    expect(await store.lists.get('team')).toEqual({ hash: 'a', specs: [], at: 1, about });
+    await store.lists.put('team', { hash: 'b', specs: [], at: 2 });
+    expect(await store.lists.get('team')).toEqual({ hash: 'b', specs: [], at: 2 });
   });
 
   it('keeps a list of many specs', async () => {

@@ -1,0 +1,155 @@
+import type { StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import { indexText } from '../core/stored-audit.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+import { bindingOf, grantKeysOf, isApprovalId, MAX_SKEW_MS, toApproval, toListed } from './approval-rows.ts';
+import {
+  addStatements,
+  answerStatements,
+  expireStatement,
+  finishStatement,
+  listStatement,
+} from './approval-statements.ts';
+import { type Engine, jsonOf, type Row, sql, textOf } from './engine.ts';
+
+/** How long what is over is kept: what nobody answered, and the rest. */
+const KEEP_UNANSWERED_MS = 86_400_000;
+const KEEP_MS = 30 * KEEP_UNANSWERED_MS;
+/** So many new requests, and what is over is removed, at most so much at once. */
+const ADDED_PER_PURGE = 100;
+const PURGED_ROWS = 500;
+
+/** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
+export function approvals(engine: Engine, now: () => number): StoredApprovals {
+  const listeners = new Set<(id: string) => void>();
+  let added = 0;
+  const tell = (id: string) => {
+    for (const listener of listeners) listener(id);
+  };
+  const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
+    rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
+  const get = async (id: string) =>
+    isApprovalId(id) ? one(await engine.read(sql`SELECT * FROM toolcrib_approvals WHERE id = ${id}`)) : undefined;
+  const find: StoredApprovals['find'] = async (subject) => {
+    const at = now();
+    return one(
+      await engine.read(sql`
+        SELECT * FROM toolcrib_approvals
+        WHERE binding = ${bindingOf(subject)} AND is_parked = 1
+          AND (state IN ('waiting', 'approved', 'denied')
+            OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
+          AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
+        ORDER BY created_at DESC LIMIT 1`),
+    );
+  };
+  return {
+    get,
+    find,
+    add: async (request) => {
+      if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
+      for (;;) {
+        const [, rows] = await engine.write(addStatements(request, now()));
+        const made = one(rows);
+        if (made !== undefined) return { approval: made, isNew: true };
+        const approval = await find(request);
+        if (approval !== undefined) return { approval, isNew: false };
+        // The one that was there has been taken up meanwhile: there is room again.
+      }
+    },
+    list: async ({ state, limit }) => {
+      const at = now();
+      return (await engine.read(listStatement(state, limit, at))).map((row) => toListed(row, at)).reverse();
+    },
+    answer: async (id, reply, callId) => {
+      const asked = await get(id);
+      if (asked === undefined) return undefined;
+      const [, rows] = await engine.write(answerStatements(asked, { ...reply, at: now() }, callId), 'power loss');
+      const answered = one(rows);
+      if (answered !== undefined) tell(id);
+      return answered;
+    },
+    claim: async (id, subject, callId) => {
+      if (!isApprovalId(id)) return undefined;
+      const at = now();
+      const statements = [
+        expireStatement(id, at),
+        sql`
+          UPDATE toolcrib_approvals SET state = 'claimed', claim = ${JSON.stringify({ callId, at })}
+          WHERE id = ${id} AND state = 'approved' AND binding = ${bindingOf(subject)} RETURNING *`,
+      ];
+      const [, rows] = await engine.write(statements, 'power loss'); // at most once, whatever dies
+      return one(rows);
+    },
+    finish: async (id, outcome, end) => {
+      await engine.write([finishStatement(id, outcome, end)]);
+      tell(id);
+    },
+    ofCall: async (callId) => {
+      const [row] = await engine.read(sql`
+        SELECT * FROM toolcrib_approvals WHERE call_id = ${indexText(callId)} ORDER BY created_at DESC LIMIT 1`);
+      if (row === undefined) return undefined;
+      return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
+    },
+    takeResult: async (id, which) => {
+      if (!isApprovalId(id)) return undefined;
+      const [rows] = await engine.write([
+        sql`
+          UPDATE toolcrib_approvals SET is_handed_over = 1
+          WHERE id = ${id} AND state = 'done' AND result IS NOT NULL
+            AND (is_handed_over = 0 OR ${which === 'any' ? 1 : 0} = 1) RETURNING result`,
+      ]);
+      return rows?.[0] === undefined ? undefined : resultOf(rows[0]);
+    },
+    end: async (id, state) => {
+      const [ended] = await engine.write([
+        sql`UPDATE toolcrib_approvals SET state = ${state} WHERE id = ${id} AND state = 'waiting' RETURNING id`,
+      ]);
+      return ended?.length === 1;
+    },
+    remembered: async (subject) => {
+      const at = now();
+      const keys = grantKeysOf(subject);
+      if (keys.length === 0) return undefined;
+      const [row] = await engine.read({
+        sql: `SELECT id, given_by FROM toolcrib_grants WHERE subject IN (${keys.map(() => '?').join(', ')})
+          AND expires_at > ? AND given_at <= ? ORDER BY given_at DESC LIMIT 1`,
+        params: [...keys, at, at + MAX_SKEW_MS],
+      });
+      return row === undefined ? undefined : { id: textOf(row, 'id'), by: String(jsonOf(row, 'given_by')) };
+    },
+    forget: async (id) => {
+      if (!isApprovalId(id)) return false;
+      const [forgotten] = await engine.write([sql`DELETE FROM toolcrib_grants WHERE id = ${id} RETURNING id`]);
+      return forgotten?.length === 1;
+    },
+    onAnswer(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+function resultOf(row: Row): ToolResult {
+  return jsonOf(row, 'result') as ToolResult; // written by finish
+}
+
+/** Best effort: whoever asks must not fail because two clean up at once. */
+async function purge(engine: Engine, at: number): Promise<void> {
+  const statements = [
+    sql`
+      DELETE FROM toolcrib_approvals WHERE id IN (
+        SELECT id FROM toolcrib_approvals
+        WHERE expires_at < ${at - KEEP_UNANSWERED_MS}
+          AND (state IN ('waiting', 'approved', 'expired', 'withdrawn') OR expires_at < ${at - KEEP_MS})
+        LIMIT ${PURGED_ROWS})`,
+    sql`
+      DELETE FROM toolcrib_grants WHERE id IN (
+        SELECT id FROM toolcrib_grants WHERE expires_at < ${at} LIMIT ${PURGED_ROWS})`,
+  ];
+  // A result is kept for a day: whoever wanted it has had the time.
+  statements.push(
+    sql`
+      UPDATE toolcrib_approvals SET result = NULL
+      WHERE result IS NOT NULL AND expires_at < ${at - KEEP_UNANSWERED_MS}`,
+  );
+  for (const statement of statements) await engine.write([statement]).catch(() => undefined);
+}

@@ -1,0 +1,67 @@
+import type { Checkpoint, StoredAuditRow, StoredChain } from '../core/stored-audit.ts';
+import type { Row } from './engine.ts';
+
+// Whoever looks for changes must be able to read what was changed: a column that holds something else than was written
+// becomes a value that no honest row has, and never an error.
+
+/** A row as it is kept. */
+export function toRow(row: Row): StoredAuditRow {
+  return {
+    number: number(row, 'number'),
+    entry: text(row, 'entry'),
+    hash: text(row, 'hash'),
+    at: number(row, 'at'),
+    callId: text(row, 'call_id'),
+    tool: text(row, 'tool'),
+    caller: text(row, 'caller'),
+    outcome: text(row, 'outcome'),
+  };
+}
+
+/** The same with its chain. */
+export function toPlacedRow(row: Row): StoredAuditRow & { readonly chain: string } {
+  return { ...toRow(row), chain: text(row, 'chain') };
+}
+
+/** A checkpoint as it is kept. */
+export function toCheckpoint(row: Row): Checkpoint {
+  return {
+    chain: text(row, 'chain'),
+    count: number(row, 'row_count'),
+    hash: text(row, 'hash'),
+    at: number(row, 'made_at'),
+    signature: text(row, 'signature'),
+  };
+}
+
+/** A chain as it is kept. */
+export function toChain(row: Row): StoredChain {
+  const chain = text(row, 'chain');
+  const isCut = row.cut_count !== null;
+  return {
+    chain,
+    key: text(row, 'public_key'),
+    startedAt: number(row, 'started_at'),
+    signature: text(row, 'signature'),
+    ...(isCut && {
+      cut: {
+        chain,
+        count: number(row, 'cut_count'),
+        hash: text(row, 'cut_hash'),
+        at: number(row, 'cut_at'),
+        key: text(row, 'cut_key'),
+        signature: text(row, 'cut_signature'),
+      },
+    }),
+  };
+}
+
+function text(row: Row, column: string): string {
+  const value = row[column];
+  return typeof value === 'string' ? value : '';
+}
+
+function number(row: Row, column: string): number {
+  const value = row[column];
+  return typeof value === 'number' ? value : Number.NaN;
+}

@@ -1,0 +1,97 @@
+import { type BudgetCell, mostOf, periodEnd, type StoredBudgets, type StoredRates } from '../core/stored-limits.ts';
+import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
+
+/** Rates in an engine that several processes share: one function of PostgreSQL checks and charges all cells at once. */
+export function rates(engine: Engine): StoredRates {
+  return {
+    charge: async (cells) => {
+      const [row] = await engine.read(sql`SELECT toolcrib_charge(${JSON.stringify(cells)}) AS wait_ms`);
+      return row === undefined ? 0 : numberOf(row, 'wait_ms');
+    },
+  };
+}
+
+/** Every so many charges the periods that are over are removed. */
+const CHARGES_PER_PURGE = 1000;
+const DAY_MS = 86_400_000;
+
+/** Budgets in an engine. */
+export function budgets(engine: Engine, now: () => number): StoredBudgets {
+  let charges = 0;
+  return {
+    async charge(given, price) {
+      const cells = inOneOrder(given);
+      const at = now();
+      charges += 1;
+      if (charges % CHARGES_PER_PURGE === 0) purge(engine, at);
+      const answers = await engine.write([
+        ...cells.map((cell) => beginPeriod(cell, at)),
+        addToAll(cells, price),
+        spentOf(cells),
+      ]);
+      if (answers.at(-2)?.length === cells.length) return { ok: true };
+      const rows = new Map((answers.at(-1) ?? []).map((row) => [textOf(row, 'name'), row]));
+      const spentBy = ({ name }: BudgetCell) => {
+        const row = rows.get(name);
+        return row === undefined ? 0 : numberOf(row, 'spent');
+      };
+      const spent = cells.find((cell) => spentBy(cell) + price > mostOf(cell));
+      if (spent === undefined) throw new Error('no budget is spent, and yet nothing was charged');
+      return { ok: false, spent, resetsInMs: periodEnd(spent.perMs, at) - at };
+    },
+    async refund(given, price) {
+      await engine.write(
+        inOneOrder(given).map(
+          ({ name }) => sql`
+            UPDATE toolcrib_budgets SET spent = CASE WHEN spent > ${price} THEN spent - ${price} ELSE 0 END
+            WHERE name = ${name} AND ends_at > ${now()}`,
+        ),
+      );
+    },
+  };
+}
+
+/** Two processes that take rows in different orders would wait for each other. */
+function inOneOrder(cells: readonly BudgetCell[]): readonly BudgetCell[] {
+  const byName = new Map(cells.map((cell) => [cell.name, cell]));
+  return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Takes hold of the row, and begins a new period where the last one is over. */
+function beginPeriod({ name, perMs }: BudgetCell, now: number): Statement {
+  return sql`
+    INSERT INTO toolcrib_budgets (name, spent, ends_at) VALUES (${name}, 0, ${periodEnd(perMs, now)})
+    ON CONFLICT (name) DO UPDATE SET
+      spent = CASE WHEN toolcrib_budgets.ends_at <= ${now} THEN 0 ELSE toolcrib_budgets.spent END,
+      ends_at = CASE WHEN toolcrib_budgets.ends_at <= ${now} THEN excluded.ends_at ELSE toolcrib_budgets.ends_at END`;
+}
+
+/** Charges all of them, or none if one does not hold the price. */
+function addToAll(cells: readonly BudgetCell[], price: number): Statement {
+  const isSpent = cells.map(() => '(name = ? AND spent + ? > ?)').join(' OR ');
+  return {
+    sql: `UPDATE toolcrib_budgets SET spent = spent + ? WHERE name IN (${marksFor(cells)})
+      AND NOT EXISTS (SELECT 1 FROM toolcrib_budgets WHERE ${isSpent}) RETURNING name`,
+    params: [price, ...namesOf(cells), ...cells.flatMap((cell) => [cell.name, price, mostOf(cell)])],
+  };
+}
+
+function spentOf(cells: readonly BudgetCell[]): Statement {
+  return {
+    sql: `SELECT name, spent FROM toolcrib_budgets WHERE name IN (${marksFor(cells)})`,
+    params: namesOf(cells),
+  };
+}
+
+/** Only what nobody has used for long: a row that is being renewed is left alone. */
+function purge(engine: Engine, now: number): void {
+  engine.write([sql`DELETE FROM toolcrib_budgets WHERE ends_at <= ${now - DAY_MS}`]).catch(() => undefined); // next time
+}
+
+function marksFor(cells: readonly BudgetCell[]): string {
+  return cells.map(() => '?').join(', ');
+}
+
+function namesOf(cells: readonly BudgetCell[]): readonly SqlValue[] {
+  return cells.map(({ name }) => name);
+}

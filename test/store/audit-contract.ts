@@ -1,0 +1,139 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import type { AuditBatch, StoredAuditRow } from '../../src/core/stored-audit.ts';
+import type { StoreOptions } from '../../src/store/open-store.ts';
+
+type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
+
+const header = (chain: string) => ({ chain, key: `key of ${chain}`, startedAt: 1, signature: 'signed' });
+const row = (number: number, given: Partial<StoredAuditRow> = {}): StoredAuditRow => ({
+  number,
+  entry: `{"number":${number}}`,
+  hash: `hash ${number}`,
+  at: 1000 + number,
+  callId: `call ${number}`,
+  tool: 'add',
+  caller: 'ann',
+  outcome: 'done',
+  ...given,
+});
+const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => row(from + index));
+const checkpoint = (chain: string, count: number, at = 1000 + count) => ({
+  chain,
+  count,
+  hash: `hash ${count}`,
+  at,
+  signature: 'signed',
+});
+const batch = (chain: string, list: readonly StoredAuditRow[]): AuditBatch => ({ header: header(chain), rows: list });
+
+/** What every store keeps to about the audit. */
+export function auditContract(opened: Opened): void {
+  it('adds rows to the end of chains and brings them back as they were, page by page', async () => {
+    const { audit } = await opened();
+    const odd = row(2, { entry: '{"tool":"\\u0000 é \u{1f527}"}', callId: "O'Brien ?", tool: 'é', caller: '' });
+    expect(await audit.append(batch('a', [row(1), odd]))).toBe(true);
+    expect(await audit.append(batch('b', rows(1, 300)))).toBe(true);
+    expect(await audit.append(batch('a', rows(3, 3)))).toBe(true);
+    expect(await audit.rows('a', 0, 10)).toEqual([row(1), odd, row(3)]);
+    expect(await audit.rows('b', 298, 10)).toEqual(rows(299, 300));
+    expect(await audit.rows('b', 100, 2)).toEqual(rows(101, 102));
+    expect(await audit.rows('c', 0, 10)).toEqual([]);
+    expect((await audit.chains()).map(({ chain }) => chain)).toEqual(['a', 'b']);
+    expect(await audit.count()).toBe(303);
+    expect(await audit.end('b')).toEqual({ count: 300, hash: 'hash 300' });
+    expect(await audit.end('c')).toBeUndefined();
+  });
+
+  it('holds texts in its columns that some engines cannot', async () => {
+    const { audit } = await opened();
+    await audit.append(batch('a', [row(1, { tool: 'a\u0000b', caller: 'half \ud800', callId: '\u0000' })]));
+    expect(await audit.rows('a', 0, 1)).toMatchObject([{ tool: 'a\ufffdb', caller: 'half \ufffd', callId: '\ufffd' }]);
+    expect(await audit.recent({ limit: 5, tool: 'a\u0000b', caller: 'half \ud800' })).toHaveLength(1);
+    expect(await audit.find('\u0000')).toMatchObject({ number: 1, chain: 'a' });
+  });
+
+  it('takes rows again that were written by a try whose answer was lost, and none where others stand', async () => {
+    const { audit } = await opened();
+    await audit.append(batch('a', rows(1, 3)));
+    expect(await audit.append(batch('a', rows(1, 3)))).toBe(true);
+    expect(await audit.append(batch('a', [row(3, { hash: 'other' }), row(4)]))).toBe(false);
+    expect(await audit.append(batch('a', [row(2, { hash: 'other' })]))).toBe(false);
+    expect(await audit.rows('a', 0, 10)).toEqual(rows(1, 3));
+  });
+
+  it('lets one of many that write to one chain at once go on', async () => {
+    const { audit } = await opened();
+    const tries = Array.from({ length: 8 }, (_, index) => audit.append(batch('a', [row(1, { hash: `own ${index}` })])));
+    expect((await Promise.all(tries)).filter((isWritten) => isWritten)).toHaveLength(1);
+    expect(await audit.rows('a', 0, 10)).toHaveLength(1);
+  });
+
+  it('keeps checkpoints with the rows they were written with, and each once', async () => {
+    const { audit } = await opened();
+    await audit.append({ ...batch('a', rows(1, 2)), checkpoint: checkpoint('a', 2) });
+    await audit.append({ ...batch('a', rows(3, 4)), checkpoint: checkpoint('a', 4) });
+    await audit.append({ ...batch('a', []), checkpoint: checkpoint('a', 4) });
+    expect(await audit.checkpoints('a', 0, 10)).toEqual([checkpoint('a', 2), checkpoint('a', 4)]);
+    expect(await audit.checkpoints('a', 2, 10)).toEqual([checkpoint('a', 4)]);
+    expect(await audit.newestCheckpoint('a')).toEqual(checkpoint('a', 4));
+    expect(await audit.newestCheckpoint('b')).toBeUndefined();
+  });
+
+  it('finds calls, newest first, by all that is named, and goes on from any of them', async () => {
+    const { audit } = await opened();
+    await audit.append(
+      batch('a', [
+        row(1, { at: 10 }),
+        row(2, { at: 20, tool: 'wipe', outcome: 'denied' }),
+        row(3, { at: 30, outcome: 'intent' }),
+        row(4, { at: 20, caller: 'bob' }),
+        row(5, { at: 40, outcome: 'lost' }),
+      ]),
+    );
+    await audit.append(batch('b', [row(1, { at: 20 }), row(2, { at: 25, callId: 'call 1' })]));
+    const found = async (query: Partial<Parameters<typeof audit.recent>[0]>) =>
+      (await audit.recent({ limit: 10, ...query })).map(({ chain, number }) => `${chain}${number}`);
+    expect(await found({})).toEqual(['b2', 'b1', 'a4', 'a2', 'a1']);
+    expect(await found({ limit: 2 })).toEqual(['b2', 'b1']);
+    expect(await found({ before: { at: 20, chain: 'b', number: 1 } })).toEqual(['a4', 'a2', 'a1']);
+    expect(await found({ before: { at: 20, chain: 'a', number: 4 }, limit: 1 })).toEqual(['a2']);
+    expect(await found({ tool: 'wipe' })).toEqual(['a2']);
+    expect(await found({ caller: 'bob' })).toEqual(['a4']);
+    expect(await found({ outcome: 'denied', tool: 'add' })).toEqual([]);
+    expect(await audit.find('call 1')).toMatchObject({ chain: 'b', number: 2 });
+    expect(await audit.find('call 3')).toBeUndefined();
+  });
+
+  it('removes old rows up to a checkpoint that stays, and says up to where first', async () => {
+    const { audit } = await opened();
+    await audit.append({ ...batch('a', rows(1, 4)), checkpoint: checkpoint('a', 4) });
+    await audit.append({ ...batch('a', rows(5, 9)), checkpoint: checkpoint('a', 9) });
+    expect(await audit.lastBefore('a', 1005)).toEqual(checkpoint('a', 4));
+    expect(await audit.lastBefore('a', 1004)).toBeUndefined();
+    expect(await audit.lastBefore('a', 5000)).toEqual(checkpoint('a', 9));
+    await audit.cut({ ...checkpoint('a', 4), key: 'mine' });
+    expect((await audit.chains())[0]?.cut).toEqual({ ...checkpoint('a', 4), key: 'mine' });
+    expect(await audit.removeCut('a', 3)).toBe(3);
+    expect(await audit.removeCut('a', 3)).toBe(1);
+    expect(await audit.removeCut('a', 3)).toBe(0);
+    expect(await audit.rows('a', 0, 10)).toEqual(rows(5, 9));
+    expect(await audit.checkpoints('a', 0, 10)).toEqual([checkpoint('a', 4), checkpoint('a', 9)]);
+    await audit.cut({ ...checkpoint('a', 2), key: 'later' }); // never back
+    expect((await audit.chains())[0]?.cut?.count).toBe(4);
+    await audit.cut({ ...checkpoint('a', 9), key: 'mine' });
+    await audit.removeCut('a', 100);
+    expect(await audit.end('a')).toEqual({ count: 9, hash: 'hash 9' });
+  });
+
+  it('lets one of many tidy up, and the next only after a while', async () => {
+    let now = 1_000_000;
+    const { audit } = await opened({ now: () => now });
+    const claims = await Promise.all(Array.from({ length: 5 }, () => audit.claimTidying(1000)));
+    expect(claims.filter((isMine) => isMine)).toHaveLength(1);
+    now += 999;
+    expect(await audit.claimTidying(1000)).toBe(false);
+    now += 1;
+    expect(await audit.claimTidying(1000)).toBe(true);
+  });
+}

@@ -1,0 +1,112 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import type { StoreOptions } from '../../src/store/open-store.ts';
+
+const HOUR = 3_600_000;
+const cell = (name: string, amount: number, perMs = HOUR) => ({ name, amount, perMs });
+
+/** What every store keeps to about budgets. */
+export function budgetsContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
+  it('takes a price out of all budgets, or out of none and names the one that is spent', async () => {
+    const { budgets } = await opened({ now: () => 10 * HOUR + 1000 });
+    const [wide, narrow] = [cell('wide', 10), cell('narrow', 1)];
+    expect(await budgets.charge([wide, narrow], 1)).toEqual({ ok: true });
+    expect(await budgets.charge([wide, narrow], 1)).toEqual({ ok: false, spent: narrow, resetsInMs: HOUR - 1000 });
+    expect(await budgets.charge([wide], 9)).toEqual({ ok: true });
+    expect(await budgets.charge([wide], 0.1)).toMatchObject({ ok: false, spent: wide });
+  });
+
+  it('begins anew with every period', async () => {
+    let now = 10 * HOUR;
+    const { budgets } = await opened({ now: () => now });
+    await budgets.charge([cell('a', 1)], 1);
+    now = 11 * HOUR - 1;
+    expect(await budgets.charge([cell('a', 1)], 1)).toMatchObject({ ok: false, resetsInMs: 1 });
+    now = 11 * HOUR;
+    expect(await budgets.charge([cell('a', 1)], 1)).toEqual({ ok: true });
+  });
+
+  it('a clock that goes backwards gives nothing back', async () => {
+    let now = 10 * HOUR;
+    const { budgets } = await opened({ now: () => now });
+    await budgets.charge([cell('a', 1)], 1);
+    now = 9 * HOUR;
+    expect(await budgets.charge([cell('a', 1)], 1)).toMatchObject({ ok: false });
+  });
+
+  it('puts back what was charged for nothing, and never more than that', async () => {
+    const { budgets } = await opened({ now: () => HOUR });
+    await budgets.charge([cell('a', 1)], 1);
+    await budgets.refund([cell('a', 1)], 1);
+    await budgets.refund([cell('a', 1)], 1);
+    expect(await budgets.charge([cell('a', 1)], 1)).toEqual({ ok: true });
+    expect(await budgets.charge([cell('a', 1)], 1)).toMatchObject({ ok: false });
+  });
+
+  it('adds up fractions without mistaking their rounding for money', async () => {
+    const { budgets } = await opened({ now: () => HOUR });
+    for (let time = 0; time < 10; time++) expect(await budgets.charge([cell('a', 1)], 0.1)).toEqual({ ok: true });
+    expect(await budgets.charge([cell('a', 1)], 0.1)).toMatchObject({ ok: false });
+  });
+
+  it('many at once spend no more than there is, in whatever order they name the budgets', async () => {
+    const { budgets } = await opened({ now: () => HOUR });
+    const [a, b] = [cell('a', 7), cell('b', 100)];
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => budgets.charge(index % 2 === 0 ? [a, b] : [b, a], 1)),
+    );
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(7);
+    expect(await budgets.charge([b], 93)).toEqual({ ok: true });
+  });
+
+  it('takes names that are hostile for what they are', async () => {
+    const { budgets } = await opened({ now: () => HOUR });
+    const name = `x'); DROP TABLE toolcrib_budgets; --? ${'\u{1F600}'.repeat(100)}`;
+    expect(await budgets.charge([cell(name, 1)], 1)).toEqual({ ok: true });
+    expect(await budgets.charge([cell(name, 1)], 1)).toMatchObject({ ok: false });
+  });
+}
+
+/** What a store that several processes share keeps to about rates. */
+export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
+  it('lets N through in the window, and tells the next how long to wait', async () => {
+    const { rates } = await opened();
+    for (let time = 0; time < 3; time++) expect(await rates.charge([cell('a', 3)])).toBe(0);
+    const waitMs = await rates.charge([cell('a', 3)]);
+    expect(waitMs).toBeGreaterThan(0);
+    expect(waitMs).toBeLessThanOrEqual(HOUR / 3);
+  });
+
+  it('checks all rates together and charges them together', async () => {
+    const { rates } = await opened();
+    await rates.charge([cell('narrow', 1)]);
+    for (let time = 0; time < 5; time++)
+      expect(await rates.charge([cell('wide', 2), cell('narrow', 1)])).toBeGreaterThan(0);
+    expect(await rates.charge([cell('wide', 2)])).toBe(0);
+    expect(await rates.charge([cell('wide', 2)])).toBe(0);
+    expect(await rates.charge([cell('wide', 2)])).toBeGreaterThan(0);
+  });
+
+  it('what has flowed off is free again', async () => {
+    const { rates } = await opened();
+    const short = cell('a', 1, 1);
+    await rates.charge([short]);
+    await expect.poll(() => rates.charge([short]), { interval: 2 }).toBe(0);
+  });
+
+  it('many at once get no more than N, in whatever order they name the rates', async () => {
+    const { rates } = await opened();
+    const [a, b] = [cell('a', 5), cell('b', 100)];
+    const waits = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => rates.charge(index % 2 === 0 ? [a, b] : [b, a])),
+    );
+    expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
+  });
+
+  it('takes names that are hostile for what they are', async () => {
+    const { rates } = await opened();
+    const name = `x'); DROP TABLE toolcrib_rates; --? " \\ ${'\u{1F600}'.repeat(100)}`;
+    expect(await rates.charge([cell(name, 1)])).toBe(0);
+    expect(await rates.charge([cell(name, 1)])).toBeGreaterThan(0);
+  });
+}

@@ -1,0 +1,79 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import { done } from '../../src/core/tool-result.ts';
+import type { StoreOptions } from '../../src/store/open-store.ts';
+
+type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
+
+const QUOTA = 1_000_000;
+const result = (id: string, text = 'a text', expiresAt = 2000) => ({ id, owner: 'ann', tool: 'look', text, expiresAt });
+
+/** What every store keeps to about large results. */
+export function resultsContract(opened: Opened): void {
+  it('keeps a result as it was, text and data, until it expires', async () => {
+    let now = 1000;
+    const { results } = await opened({ now: () => now });
+    const kept = { ...result('r1', 'line\n\u{1F600} "quoted" \\'), data: { list: [1, null, 'x'] } };
+    expect(await results.put(kept, QUOTA)).toBe(true);
+    expect(await results.get('r1')).toEqual(kept);
+    expect(await results.get('r2')).toBeUndefined();
+    now = 2000;
+    expect(await results.get('r1')).toBeUndefined();
+  });
+
+  it('keeps no more than the quota, and makes room by what has expired', async () => {
+    let now = 1000;
+    const { results } = await opened({ now: () => now });
+    const large = 'x'.repeat(600);
+    expect(await results.put(result('r1', large), 1000)).toBe(true);
+    expect(await results.put(result('r2', large, 3000), 1000)).toBe(false);
+    expect(await results.get('r2')).toBeUndefined();
+    now = 2000;
+    expect(await results.put(result('r2', large, 3000), 1000)).toBe(true);
+  });
+
+  it('keeps megabytes', async () => {
+    const { results } = await opened({ now: () => 1000 });
+    const text = 'word '.repeat(2_000_000);
+    expect(await results.put(result('r1', text), 100_000_000)).toBe(true);
+    expect((await results.get('r1'))?.text).toHaveLength(text.length);
+  });
+}
+
+/** What every store keeps to about idempotency keys. */
+export function repeatsContract(opened: Opened): void {
+  const call = (id: string, argumentsHash = 'h1') => ({ id, argumentsHash, keepMs: 1000 });
+
+  it('lets the first call with a key in, and tells others what became of it', async () => {
+    const { repeats } = await opened({ now: () => 5000 });
+    expect(await repeats.begin('k', call('c1'))).toEqual({ state: 'new' });
+    expect(await repeats.begin('k', call('c2', 'h2'))).toEqual({ state: 'running', argumentsHash: 'h1', since: 5000 });
+    await repeats.end('k', 'c1', done('paid', { receipt: 1 }));
+    expect(await repeats.begin('k', call('c3'))).toEqual({
+      state: 'ended',
+      argumentsHash: 'h1',
+      result: done('paid', { receipt: 1 }),
+    });
+  });
+
+  it('of many at once lets one in', async () => {
+    const { repeats } = await opened({ now: () => 5000 });
+    const firsts = await Promise.all(Array.from({ length: 20 }, (_, index) => repeats.begin('k', call(`c${index}`))));
+    expect(firsts.filter(({ state }) => state === 'new')).toHaveLength(1);
+  });
+
+  it('a key that was let go or has expired is new again; only its own call may let it go or end it', async () => {
+    let now = 5000;
+    const { repeats } = await opened({ now: () => now });
+    await repeats.begin('k', call('c1'));
+    await repeats.forget('k', 'somebody else');
+    await repeats.end('k', 'somebody else', done('forged'));
+    expect(await repeats.begin('k', call('c2'))).toMatchObject({ state: 'running' });
+    await repeats.forget('k', 'c1');
+    expect(await repeats.begin('k', call('c3'))).toEqual({ state: 'new' });
+    now = 6000;
+    expect(await repeats.begin('k', call('c4'))).toEqual({ state: 'new' });
+    await repeats.end('k', 'c3', done('late'));
+    expect(await repeats.begin('k', call('c5'))).toMatchObject({ state: 'running' });
+  });
+}
