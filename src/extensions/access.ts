@@ -1,4 +1,4 @@
-import { isWithinHours } from '../core/access.ts';
+import { compileHours, type Hours } from '../core/access.ts';
 import type { Extension } from '../core/extension.ts';
 import type { Clock } from '../core/ports.ts';
 import { toolError } from '../core/tool-error.ts';
@@ -6,6 +6,14 @@ import { failed } from '../core/tool-result.ts';
 
 /** Judges what changes from call to call: the hours. Who may see a tool at all is decided by the view. */
 export function access(options: { readonly clock: Clock }): Extension {
+  const compiled = new WeakMap<Hours, (at: number) => boolean>();
+  const isOpen = (hours: Hours, at: number): boolean => {
+    const known = compiled.get(hours);
+    if (known !== undefined) return known(at);
+    const judge = compileHours(hours);
+    compiled.set(hours, judge);
+    return judge(at);
+  };
   return {
     name: 'access',
     priority: 900,
@@ -13,12 +21,18 @@ export function access(options: { readonly clock: Clock }): Extension {
     applies: (spec) => (spec.policy.access ?? []).some((clause) => clause.hours !== undefined),
     wrap(call, next) {
       const now = options.clock.now();
-      const closed = call.spec.policy.access?.find(
-        (clause) => clause.hours !== undefined && !isWithinHours(clause.hours, now),
-      )?.hours;
-      if (closed === undefined) return next(call);
-      const message = `"${call.spec.name}" may be used from ${closed.from} to ${closed.to} (${closed.timeZone ?? 'UTC'}) only.`;
-      return failed(toolError('denied', message));
+      for (const { hours } of call.spec.policy.access ?? []) {
+        if (hours === undefined || isOpen(hours, now)) continue;
+        return failed(toolError('denied', `"${call.spec.name}" may be used ${inWords(hours)} only.`));
+      }
+      return next(call);
     },
   };
+}
+
+const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+function inWords({ from, to, timeZone = 'UTC', days }: Hours): string {
+  const when = `from ${from} to ${to} (${timeZone})`;
+  return days === undefined ? when : `${when} on ${days.map((day) => DAYS[day - 1]).join(', ')}`;
 }

@@ -1,13 +1,20 @@
 import type { Extension } from '../core/extension.ts';
 import type { Rate } from '../core/policy.ts';
 import type { Clock } from '../core/ports.ts';
+import type { StoredRates } from '../core/stored-limits.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
-import { failed } from '../core/tool-result.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
 
 export interface RateLimitOptions {
   /** Rates that hold for every call, besides those of tools and profiles. */
   readonly rates?: readonly Rate[];
+}
+
+export interface RateLimitPorts {
+  readonly clock: Clock;
+  /** Where several processes count together; in this process alone if absent. */
+  readonly shared?: StoredRates | undefined;
 }
 
 /** For each subject the moment at which all it has used will have flowed off. */
@@ -22,8 +29,8 @@ interface Meter {
 const MANY_CELLS = 10_000;
 
 /** Counts every attempt. All rates of a call are checked together and charged together (GCRA). */
-export function rateLimit(options: RateLimitOptions & { readonly clock: Clock }): Extension {
-  const { clock, rates = [] } = options;
+export function rateLimit(options: RateLimitOptions & RateLimitPorts): Extension {
+  const { clock, shared, rates = [] } = options;
   const cellsByRate = new Map<string, Cells>();
   const metersByList = new WeakMap<readonly Rate[], readonly Meter[]>();
   const toMeter = (rate: Rate): Meter => ({
@@ -45,17 +52,37 @@ export function rateLimit(options: RateLimitOptions & { readonly clock: Clock })
     unsafeOrder: true,
     applies: (spec) => everyCall.length > 0 || (spec.policy.rates ?? []).length > 0,
     wrap(call, next) {
-      const waitMs = charge(metersOf(call.spec.policy.rates), call, clock.now());
-      if (waitMs === 0) return next(call);
-      const retryAfterMs = Math.ceil(waitMs);
-      return failed(
-        toolError('rate_limited', `Too many calls; try again in ${retryAfterMs} ms.`, {
-          retryable: true,
-          retryAfterMs,
-        }),
-      );
+      const meters = metersOf(call.spec.policy.rates);
+      if (shared !== undefined) return chargeShared(shared, meters, call).then((refusal) => refusal ?? next(call));
+      const waitMs = charge(meters, call, clock.now());
+      return waitMs === 0 ? next(call) : tooMany(waitMs);
     },
   };
+}
+
+function tooMany(waitMs: number): FailedResult {
+  const retryAfterMs = Math.ceil(waitMs);
+  const message = `Too many calls; try again in ${retryAfterMs} ms.`;
+  return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
+}
+
+/** What cannot be counted is not let through. */
+async function chargeShared(
+  shared: StoredRates,
+  meters: readonly Meter[],
+  call: ToolCall,
+): Promise<FailedResult | undefined> {
+  const cells = meters.map(({ rate: { of, scope, amount, perMs } }) => ({
+    name: JSON.stringify([of ?? '', scope, amount, perMs, subjectOf(scope, call)]),
+    amount,
+    perMs,
+  }));
+  try {
+    const waitMs = await shared.charge(cells);
+    return waitMs === 0 ? undefined : tooMany(waitMs);
+  } catch (cause) {
+    return failed(toolError('unavailable', 'The call could not be counted, so it was not made.', { cause }));
+  }
 }
 
 /** Charges every meter, or none and says how long to wait. */

@@ -34,9 +34,9 @@ function parserOf(schemas: Schemas, spec: ToolSpec): Parse | FailedResult {
 }
 
 // What is shown, hashed and approved must be JSON. An author's schema may make more of it (a Date): that only the tool sees.
-function settle(call: ToolCall, { value }: Extract<Parsed, { ok: true }>): ToolCall {
+function settle(call: ToolCall, { value, given }: Extract<Parsed, { ok: true }>): ToolCall {
   if (value === call.input) return call;
-  const input = isJson(value) && isObject(value) ? value : call.input;
+  const input = given ?? (isJson(value) && isObject(value) ? value : call.input);
   return call[SETTLE](freezeJson(input), value);
 }
 

@@ -1,0 +1,92 @@
+import type { Extension } from '../core/extension.ts';
+import { isPromise } from '../core/json.ts';
+import type { Budget } from '../core/policy.ts';
+import type { Clock } from '../core/ports.ts';
+import { type BudgetAnswer, type BudgetCell, mostOf, periodEnd, type StoredBudgets } from '../core/stored-limits.ts';
+import { subjectOf, type ToolCall } from '../core/tool-call.ts';
+import { toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+
+export interface BudgetPorts {
+  /** Where spending outlives the process and is shared; in memory if absent. */
+  readonly store?: StoredBudgets | undefined;
+  readonly clock: Clock;
+}
+
+/** Takes the price of a tool out of every budget that holds for the call, just before it runs. */
+export function budget({ store, clock }: BudgetPorts): Extension {
+  const budgets = store ?? budgetsInMemory(clock);
+  return {
+    name: 'budget',
+    priority: 210,
+    unsafeOrder: true,
+    applies: ({ policy }) => (policy.price ?? 0) > 0 && (policy.budgets ?? []).length > 0,
+    async wrap(call, next) {
+      const { price = 0, budgets: held = [] } = call.spec.policy;
+      const cells = held.map((one) => cellOf(one, call));
+      const refusal = await charged(budgets, cells, price);
+      if (refusal !== undefined) return refusal;
+      const result = next(call);
+      return giveBack(isPromise(result) ? await result : result, () => budgets.refund(cells, price));
+    },
+  };
+}
+
+async function charged(
+  budgets: StoredBudgets,
+  cells: readonly BudgetCell[],
+  price: number,
+): Promise<FailedResult | undefined> {
+  let answer: BudgetAnswer;
+  try {
+    answer = await budgets.charge(cells, price);
+  } catch (cause) {
+    // Whatever it is: what cannot be counted must not be spent.
+    return failed(
+      toolError('unavailable', 'What the call costs could not be recorded, so it was not made.', { cause }),
+    );
+  }
+  if (answer.ok) return undefined;
+  const { amount, perMs } = answer.spent;
+  const retryAfterMs = Math.ceil(answer.resetsInMs);
+  const message = `The call costs ${price}, more than is left of a budget of ${amount} per ${perMs} ms; it is renewed in ${retryAfterMs} ms.`;
+  return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
+}
+
+/** What never began costs nothing. */
+async function giveBack(result: ToolResult, refund: () => Promise<void>): Promise<ToolResult> {
+  if (result.status !== 'failed' || result.error.code !== 'unavailable') return result;
+  await refund().catch(() => undefined); // too much is charged then, never too little
+  return result;
+}
+
+function cellOf({ scope, amount, perMs, of }: Budget, call: ToolCall): BudgetCell {
+  return { name: JSON.stringify([of ?? '', scope, amount, perMs, subjectOf(scope, call)]), amount, perMs };
+}
+
+/** How many budgets are remembered before those whose period is over are forgotten. */
+const MANY_CELLS = 10_000;
+
+function budgetsInMemory(clock: Clock): StoredBudgets {
+  const spentBy = new Map<string, { readonly spent: number; readonly endsAt: number }>();
+  const spentNow = ({ name }: BudgetCell, now: number): number => {
+    const known = spentBy.get(name);
+    return known === undefined || known.endsAt <= now ? 0 : known.spent;
+  };
+  const add = (cell: BudgetCell, price: number, now: number) => {
+    spentBy.set(cell.name, { spent: Math.max(0, spentNow(cell, now) + price), endsAt: periodEnd(cell.perMs, now) });
+    if (spentBy.size > MANY_CELLS) for (const [name, { endsAt }] of spentBy) if (endsAt <= now) spentBy.delete(name);
+  };
+  return {
+    async charge(cells, price) {
+      const now = clock.now();
+      const spent = cells.find((cell) => spentNow(cell, now) + price > mostOf(cell));
+      if (spent !== undefined) return { ok: false, spent, resetsInMs: periodEnd(spent.perMs, now) - now };
+      for (const cell of cells) add(cell, price, now);
+      return { ok: true };
+    },
+    async refund(cells, price) {
+      for (const cell of cells) add(cell, -price, clock.now());
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type { Extension } from '../core/extension.ts';
+import { isPromise, type JsonValue } from '../core/json.ts';
+import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/log-line.ts';
+import type { Clock } from '../core/ports.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
+import { messageOf, type ToolError } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+
+export interface LoggingOptions {
+  /** From which level on; `info` if absent. */
+  readonly level?: LogLevel;
+  /** Keys of arguments whose values are hidden, besides the usual ones; globs. */
+  readonly redact?: string | readonly string[];
+  /** Where lines go; JSON on stderr if absent. */
+  readonly sink?: LogSink;
+}
+
+/** What logging gets from its crib. */
+export interface LoggingPorts {
+  readonly clock: Clock;
+  readonly sink: LogSink;
+  /** A value as it may be shown: secrets hidden, long parts cut. */
+  show(value: unknown): JsonValue;
+  warn(message: string): void;
+}
+
+type LineLevel = LogLine['level'];
+
+/** Tells of calls: at `debug` also of their start and arguments, at `info` of every end, at `warn` of failures and refusals, at `error` of failures inside. */
+export function logging({ level = 'info' }: Pick<LoggingOptions, 'level'>, ports: LoggingPorts): Extension {
+  const { clock, show } = ports;
+  const least = LOG_LEVELS.indexOf(level);
+  const isTold = (lineLevel: LineLevel) => LOG_LEVELS.indexOf(lineLevel) >= least;
+  const withArguments = isTold('debug');
+  const write = createWrite(ports);
+  const lineOf = (call: ToolCall, lineLevel: LineLevel, event: LogLine['event']) => ({
+    time: new Date(clock.now()).toISOString(),
+    level: lineLevel,
+    event,
+    ...aboutCall(call, show),
+    ...(withArguments && { arguments: show(call[FACTS].input ?? call.input) }),
+  });
+  return {
+    name: 'logging',
+    priority: 1000,
+    applies: () => level !== 'silent',
+    ...(withArguments && { onStart: (call: ToolCall) => write(lineOf(call, 'debug', 'call.start')) }),
+    onEnd(call, result) {
+      const lineLevel = levelOf(result);
+      if (!isTold(lineLevel)) return;
+      const durationMs = Math.max(0, Math.round((clock.now() - call[FACTS].startedAt) * 1000) / 1000);
+      write({ ...lineOf(call, lineLevel, 'call.end'), ...aboutResult(result, show), durationMs });
+    },
+  };
+}
+
+function levelOf(result: ToolResult): LineLevel {
+  if (result.status !== 'failed') return 'info';
+  return result.error.code === 'internal' ? 'error' : 'warn';
+}
+
+type Show = LoggingPorts['show'];
+
+function aboutCall(call: ToolCall, show: Show) {
+  const { spec, parent, caller, conversation } = call;
+  return {
+    callId: show(call.id),
+    ...(parent !== undefined && { parentId: show(parent.id) }),
+    tool: show(spec.name),
+    ...(spec.source !== '' && { source: show(spec.source) }),
+    profile: show(call.profile),
+    ...(caller.id !== undefined && { caller: show(caller.id) }),
+    door: show(call.door),
+    ...(conversation !== undefined && { conversation: show(conversation) }),
+  };
+}
+
+function aboutResult(result: ToolResult, show: Show) {
+  if (result.status !== 'failed') return { outcome: result.status };
+  const { code, message } = result.error;
+  const cause = causeOf(result.error);
+  return { outcome: result.status, code, message: show(message), ...(cause !== undefined && { cause: show(cause) }) };
+}
+
+function causeOf({ cause, message }: ToolError): string | undefined {
+  const said = cause === undefined ? '' : messageOf(cause, '');
+  return said === '' || message.includes(said) ? undefined : said;
+}
+
+/** Hands lines on. A sink that calls a tool is not told of that call, else it would never end. */
+function createWrite({ sink, warn }: LoggingPorts): (line: LogLine) => void {
+  let isWriting = false;
+  const complain = (cause: unknown) => warn(`A line could not be logged: ${messageOf(cause)}`);
+  return (line) => {
+    if (isWriting) return;
+    isWriting = true;
+    try {
+      const pending = sink(line);
+      if (isPromise(pending)) pending.catch(complain);
+    } catch (cause) {
+      complain(cause);
+    } finally {
+      isWriting = false;
+    }
+  };
+}

@@ -1,0 +1,158 @@
+import type { Extension } from '../core/extension.ts';
+import { COUNTED, type Counting, type MetricFamily, type MetricSample } from '../core/metrics.ts';
+import type { Clock } from '../core/ports.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
+import { TOOL_ERROR_CODES } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+
+/** Closed: whatever an extension makes up as a code is `other`. */
+const OUTCOMES: readonly string[] = ['done', 'waiting', ...TOOL_ERROR_CODES, 'other'];
+const INDEX_OF = new Map(OUTCOMES.map((outcome, index) => [outcome, index]));
+const OTHER = OUTCOMES.length - 1;
+const BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120];
+
+/** How many tools are told apart; those called later count together. */
+const MANY_TOOLS = 1000;
+
+/** What became of the calls of one tool. */
+interface Tally {
+  readonly tool: string;
+  readonly source: string;
+  readonly ends: number[];
+  /** Not yet added up; the last holds what took longer than all. */
+  readonly durations: number[];
+  seconds: number;
+  inFlight: number;
+}
+
+/** Counts every call once, by its outcome, and how long it took; plain numbers, made into text when somebody asks. */
+export function metrics({ clock }: { readonly clock: Clock }): Extension & Counting {
+  const bySource = new Map<string, Map<string, Tally>>();
+  // Names come from outside: all that nobody has are one. No tool is without a source, so these are taken for no tool.
+  const unknown = createTally('unknown', '');
+  const other = createTally('other', '');
+  const tallies: Tally[] = [];
+  let approved = 0;
+  let replayed = 0;
+
+  const tallyOf = ({ spec: { name, source } }: ToolCall): Tally => {
+    if (source === '') return unknown;
+    const known = bySource.get(source)?.get(name);
+    if (known !== undefined) return known;
+    if (tallies.length >= MANY_TOOLS) return other; // for ever: a call ends in the tally it began in
+    const made = createTally(name, source);
+    tallies.push(made);
+    bySource.set(source, (bySource.get(source) ?? new Map<string, Tally>()).set(name, made));
+    return made;
+  };
+
+  return {
+    name: 'metrics',
+    priority: 1000,
+    onStart(call) {
+      tallyOf(call).inFlight++;
+    },
+    onEnd(call, result) {
+      const facts = call[FACTS];
+      const tally = tallyOf(call);
+      tally.inFlight--;
+      const outcome = outcomeOf(result);
+      tally.ends[outcome] = (tally.ends[outcome] ?? 0) + 1;
+      const seconds = Math.max(0, clock.now() - facts.startedAt) / 1000;
+      const bucket = bucketOf(seconds);
+      tally.durations[bucket] = (tally.durations[bucket] ?? 0) + 1;
+      tally.seconds += seconds;
+      if (facts.approval !== undefined) approved++;
+      if (facts.isReplayed === true) replayed++;
+    },
+    [COUNTED]: () => familiesOf([...tallies, other, unknown], { approved, replayed }),
+  };
+}
+
+function createTally(tool: string, source: string): Tally {
+  return {
+    tool,
+    source,
+    ends: OUTCOMES.map(() => 0),
+    durations: [...BUCKETS_SECONDS, 0].map(() => 0),
+    seconds: 0,
+    inFlight: 0,
+  };
+}
+
+function outcomeOf(result: ToolResult): number {
+  return INDEX_OF.get(result.status === 'failed' ? result.error.code : result.status) ?? OTHER;
+}
+
+function bucketOf(seconds: number): number {
+  let index = 0;
+  while (index < BUCKETS_SECONDS.length && seconds > (BUCKETS_SECONDS[index] ?? 0)) index++;
+  return index;
+}
+
+function familiesOf(
+  tallies: readonly Tally[],
+  { approved, replayed }: { readonly approved: number; readonly replayed: number },
+): readonly MetricFamily[] {
+  const called = tallies.filter(({ ends, inFlight }) => inFlight > 0 || ends.some((count) => count > 0));
+  return [
+    {
+      name: 'toolcrib_calls_total',
+      help: 'Calls that have ended, by what became of them.',
+      type: 'counter',
+      samples: called.flatMap(endSamples),
+    },
+    {
+      name: 'toolcrib_call_duration_seconds',
+      help: 'How long calls took, waiting for approvals and slots included.',
+      type: 'histogram',
+      samples: called.flatMap(durationSamples),
+    },
+    {
+      name: 'toolcrib_calls_in_flight',
+      help: 'Calls that have begun and not ended.',
+      type: 'gauge',
+      samples: inFlightSamples(called),
+    },
+    {
+      name: 'toolcrib_approved_calls_total',
+      help: 'Calls that ran because somebody approved them.',
+      type: 'counter',
+      samples: [{ labels: {}, value: approved }],
+    },
+    {
+      name: 'toolcrib_replayed_calls_total',
+      help: 'Calls that were answered without running the tool again.',
+      type: 'counter',
+      samples: [{ labels: {}, value: replayed }],
+    },
+  ];
+}
+
+function endSamples({ tool, source, ends }: Tally): readonly MetricSample[] {
+  return OUTCOMES.flatMap((outcome, index) => {
+    const value = ends[index] ?? 0;
+    return value === 0 ? [] : [{ labels: { tool, source, outcome }, value }];
+  });
+}
+
+function durationSamples({ tool, source, durations, seconds }: Tally): readonly MetricSample[] {
+  const name = 'toolcrib_call_duration_seconds';
+  let count = 0;
+  const buckets = durations.map((inBucket, index) => {
+    count += inBucket;
+    return {
+      name: `${name}_bucket`,
+      labels: { tool, source, le: String(BUCKETS_SECONDS[index] ?? '+Inf') },
+      value: count,
+    };
+  });
+  const labels = { tool, source };
+  return [...buckets, { name: `${name}_sum`, labels, value: seconds }, { name: `${name}_count`, labels, value: count }];
+}
+
+function inFlightSamples(called: readonly Tally[]): readonly MetricSample[] {
+  const bySource = new Map<string, number>();
+  for (const { source, inFlight } of called) bySource.set(source, (bySource.get(source) ?? 0) + inFlight);
+  return [...bySource].map(([source, value]) => ({ labels: { source }, value }));
+}

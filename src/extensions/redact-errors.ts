@@ -1,0 +1,81 @@
+import type { Extension } from '../core/extension.ts';
+import { isPromise } from '../core/json.ts';
+import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
+import type { FailedResult, ToolResult } from '../core/tool-result.ts';
+
+type Redact = (text: string) => string;
+
+export interface RedactErrorsOptions {
+  /** The text without the values of secrets; absent where there can be none. */
+  readonly redact: Redact | undefined;
+}
+
+/** Takes the values of secrets out of what a failure says. What a tool answers when it succeeds is its own. */
+export function redactErrors({ redact }: RedactErrorsOptions): Extension {
+  const settle = (result: ToolResult): ToolResult =>
+    result.status === 'failed' && redact !== undefined ? redactFailure(result, redact) : result;
+  return {
+    name: 'redactErrors',
+    priority: 1000,
+    unsafeOrder: true,
+    applies: () => redact !== undefined,
+    wrap(call, next) {
+      const result = next(call);
+      return isPromise(result) ? result.then(settle) : settle(result);
+    },
+  };
+}
+
+/** A failure without the values of secrets. */
+export function redactFailure(result: FailedResult, redact: Redact): FailedResult {
+  const { error, ...rest } = result;
+  const cleanError = redactError(error, redact);
+  if (!tells(rest, redact)) return cleanError === error ? result : { ...result, error: cleanError };
+  return { ...cleaned(rest, redact), error: cleanError };
+}
+
+function redactError(error: ToolError, redact: Redact): ToolError {
+  const cause = redactCause(error.cause, redact);
+  if (cause === error.cause && !tells([error.message, error.issues], redact)) return error;
+  const { code, message, retryable, retryAfterMs, issues } = error;
+  return toolError(code, redact(message), {
+    retryable,
+    cause,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(issues !== undefined && { issues: cleaned(issues, redact) }),
+  });
+}
+
+const MAX_CAUSES = 8;
+
+/** A cause that tells a secret is replaced by what may be said of it: nobody knows what else it holds. */
+function redactCause(cause: unknown, redact: Redact): unknown {
+  let at: unknown = cause;
+  for (let count = 0; at !== undefined && count < MAX_CAUSES; count++) {
+    const said = [messageOf(at, ''), at instanceof Error ? at.stack : ''];
+    if (tells(said, redact)) return new Error(redact(messageOf(cause)));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return cause;
+}
+
+/** True if any text in the value holds a secret. */
+function tells(value: unknown, redact: Redact, seen: Set<object> = new Set()): boolean {
+  if (typeof value === 'string') return redact(value) !== value;
+  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
+  seen.add(value);
+  return Object.entries(value).some(([key, member]) => redact(key) !== key || tells(member, redact, seen));
+}
+
+/** A copy of the value in which no text holds a secret. */
+function cleaned<T>(value: T, redact: Redact, copies: Map<object, unknown> = new Map()): T {
+  if (typeof value === 'string') return redact(value) as T; // a text for a text
+  if (typeof value !== 'object' || value === null) return value;
+  if (copies.has(value)) return copies.get(value) as T; // the copy of this very object
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  copies.set(value, copy); // before its members: one of them may lead back here
+  for (const [key, member] of Object.entries(value)) {
+    if (key !== '__proto__') Object.assign(copy, { [redact(key)]: cleaned(member, redact, copies) });
+  }
+  return copy as T; // of the same shape
+}

@@ -1,0 +1,105 @@
+import type { Question } from '../core/approval.ts';
+import type { Extension } from '../core/extension.ts';
+import { canonicalJson, copyJson, isPromise, type JsonValue, NotJsonError } from '../core/json.ts';
+import type { Rule } from '../core/policy.ts';
+import type { Schemas } from '../core/ports.ts';
+import { FACTS, PARSED, type ToolCall } from '../core/tool-call.ts';
+import { type Issue, ToolcribError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
+import { RUN, WITHHELD } from '../core/tool-spec.ts';
+
+/** A rule that these arguments do not meet, and what it demands. */
+interface Unmet {
+  readonly rule: Rule;
+  readonly demand: string;
+}
+
+/** Judges valid arguments by the rules of the profile, and changes nothing in them. A rule that denies beats one that asks. */
+export function rules({ schemas }: { readonly schemas: Schemas }): Extension {
+  return {
+    name: 'rules',
+    priority: 800,
+    unsafeOrder: true,
+    applies: ({ policy }) => (policy.rules ?? []).length > 0,
+    wrap(call, next) {
+      const unmet = unmetRules(call, schemas);
+      if (!Array.isArray(unmet)) return unmet;
+      const denying = unmet.find(({ rule }) => rule.otherwise === 'deny');
+      if (denying !== undefined) return deny(call, denying);
+      const facts = call[FACTS];
+      if (unmet.length > 0) facts.asks = questionOf(unmet);
+      else if (facts.asks !== undefined) delete facts.asks; // tried again by somebody further out
+      return next(call);
+    },
+  };
+}
+
+function unmetRules(call: ToolCall, schemas: Schemas): Unmet[] | FailedResult {
+  const { policy, name } = call.spec;
+  const forms = formsOf(call);
+  try {
+    return (policy.rules ?? []).flatMap((rule) => {
+      const demand = demandOf(rule, forms, schemas);
+      return demand === undefined ? [] : [{ rule, demand }];
+    });
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return failed(toolError('unavailable', `"${name}" cannot be called: one of its rules is broken.`, { cause }));
+  }
+}
+
+/** The arguments as they came, and as the author's schema read them: a rule must hold for both, else `"5000"` gets past `maximum: 100`. */
+function formsOf(call: ToolCall): readonly (JsonValue | undefined)[] {
+  const parsed = call[PARSED];
+  if (parsed === call.input) return [call.input];
+  try {
+    return [call.input, withoutWithheld(copyJson(parsed), call)];
+  } catch (cause) {
+    if (!(cause instanceof NotJsonError)) throw cause;
+    return [call.input, undefined]; // what cannot be looked at meets no rule
+  }
+}
+
+/** What the owner fixed is not for callers to know, nor theirs to break a rule with. */
+function withoutWithheld(value: JsonValue, { spec }: ToolCall): JsonValue {
+  const withheld = spec[RUN][WITHHELD];
+  if (withheld === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const isGiven = (name: string) => !withheld.fixed.includes(name) && !withheld.hidden.includes(name);
+  return Object.fromEntries(Object.entries(value).filter(([name]) => isGiven(name)));
+}
+
+/** What the rule demands of arguments that do not meet it; undefined if they do. */
+function demandOf({ when }: Rule, forms: readonly (JsonValue | undefined)[], schemas: Schemas): string | undefined {
+  const check = schemas.parser(when);
+  for (const form of forms) {
+    if (form === undefined) return 'arguments that can be judged';
+    const parsed = check(form);
+    if (isPromise(parsed)) throw new ToolcribError('invalid_schema', 'A rule cannot be judged at once.');
+    if (!parsed.ok) return typeof when.description === 'string' ? when.description : inWords(parsed.issues);
+  }
+  return undefined;
+}
+
+const MAX_ISSUES = 5;
+
+function inWords(issues: readonly Issue[]): string {
+  const texts = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${path || 'the arguments'} ${message}`);
+  return [...texts, ...(issues.length > MAX_ISSUES ? ['and more'] : [])].join('; ').replace(/\.$/, '');
+}
+
+function deny(call: ToolCall, { rule, demand }: Unmet): FailedResult {
+  const { name } = call.spec;
+  const message = `${ownerOf(rule)} does not allow these arguments of "${name}": ${demand}. Call it with arguments that meet the rule, or not at all.`;
+  return failed(toolError('denied', message));
+}
+
+function questionOf(unmet: readonly Unmet[]): Question {
+  const reasons = unmet.map(({ rule, demand }) => `${ownerOf(rule, 'a')} is not met: ${demand}`);
+  return { reason: reasons.join('; '), ground: canonicalJson(unmet.map(({ rule }) => rule)) };
+}
+
+function ownerOf({ of = '' }: Rule, article = 'A'): string {
+  return of.startsWith('profile:')
+    ? `${article} rule of the profile "${of.slice('profile:'.length)}"`
+    : `${article} rule`;
+}

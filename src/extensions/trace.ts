@@ -1,0 +1,78 @@
+import type { Extension } from '../core/extension.ts';
+import type { Span, Telemetry } from '../core/telemetry.ts';
+import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+import { RUN } from '../core/tool-spec.ts';
+import { readTraceparent } from '../core/traceparent.ts';
+
+export interface TraceOptions {
+  readonly telemetry: Telemetry;
+  /** The text without the values of secrets. */
+  redact(text: string): string;
+}
+
+/** One span per call, under the span of the call around it, else under the trace context it came with, else under what is active. */
+export function trace({ telemetry, redact }: TraceOptions): Extension {
+  const spans = new WeakMap<CallFacts, Span>();
+  const parentOf = (call: ToolCall) => {
+    const around = call.parent === undefined ? undefined : spans.get(call.parent[FACTS]);
+    return around ?? readTraceparent(call.traceparent);
+  };
+  return {
+    name: 'trace',
+    priority: 1010,
+    unsafeOrder: true,
+    applies: () => telemetry.isOn(),
+    // The span begins and ends as an observer, which is told of every end, and is active as a gate.
+    onStart(call) {
+      const span = telemetry.startSpan({
+        name: spanNameOf(call),
+        attributes: attributesOf(call, redact),
+        parent: parentOf(call),
+      });
+      const facts = call[FACTS];
+      spans.set(facts, span);
+      if (span.traceparent !== undefined) facts.traceparent = span.traceparent;
+    },
+    wrap(call, next) {
+      const span = spans.get(call[FACTS]);
+      return span === undefined ? next(call) : span.run(() => next(call));
+    },
+    onEnd(call, result) {
+      const failure = result.status === 'failed' ? redact(result.error.message) : undefined;
+      spans.get(call[FACTS])?.end(outcomeAttributes(result), failure);
+    },
+  };
+}
+
+const MAX_TEXT = 200;
+
+// The name of a span is grouped by: what comes from outside stays out of it.
+function spanNameOf({ spec }: ToolCall): string {
+  return spec.source === '' ? 'execute_tool' : `execute_tool ${spec.name}`;
+}
+
+function attributesOf(call: ToolCall, redact: (text: string) => string): Readonly<Record<string, string>> {
+  const { spec, conversation } = call;
+  const { kind } = spec[RUN];
+  const toText = (value: unknown) => redact(String(value)).slice(0, MAX_TEXT); // callers choose ids
+  return {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': toText(spec.name),
+    'gen_ai.tool.call.id': toText(call.id),
+    'gen_ai.tool.type': IN_PROCESS.includes(kind) ? 'function' : 'extension',
+    ...(kind === 'mcp' && { 'mcp.method.name': 'tools/call' }),
+    ...(conversation !== undefined && { 'gen_ai.conversation.id': toText(conversation) }),
+    'toolcrib.profile': call.profile,
+    'toolcrib.source': spec.source,
+    'toolcrib.door': toText(call.door),
+  };
+}
+
+/** Kinds that run code of ours; the others reach out to something else. */
+const IN_PROCESS = ['function', 'python', 'script', 'unknown'];
+
+function outcomeAttributes(result: ToolResult): Readonly<Record<string, string>> {
+  const outcome = { 'toolcrib.outcome': result.status };
+  return result.status === 'failed' ? { ...outcome, 'error.type': result.error.code } : outcome;
+}

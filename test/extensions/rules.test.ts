@@ -1,0 +1,239 @@
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  type Approve,
+  type Caller,
+  type CribOptions,
+  createCrib,
+  defineTool,
+  type Next,
+  type ProfileInput,
+  type ToolInput,
+} from '../../src/index.ts';
+import { wrong } from '../bad-input/wrong.ts';
+
+type Rules = NonNullable<ProfileInput['rules']>;
+
+const atMost = (maximum: number) => ({ properties: { amount: { maximum } } });
+
+interface Desk extends CribOptions {
+  readonly rules: Rules;
+  readonly caller?: Caller;
+}
+
+/** Pays under these rules and tells what came of it. */
+async function openDesk({ rules, caller = { id: 'alice' }, ...options }: Desk) {
+  const run = vi.fn((input: unknown) => input);
+  const pay: ToolInput = {
+    name: 'pay',
+    description: '',
+    input: {
+      type: 'object',
+      properties: { amount: { type: 'number' }, to: { type: 'string', default: 'bob' } },
+      required: ['amount'],
+    },
+    run,
+  };
+  const crib = await createCrib({ tools: [pay], profiles: { desk: { rules } }, ...options });
+  const chest = await crib.open('desk', caller);
+  return { crib, run, pay: (input: object) => chest.call('pay', input) };
+}
+
+describe('a rule over arguments', () => {
+  it('that is met lets the call pass, and changes nothing in it', async () => {
+    const when = { properties: { amount: { maximum: 100, default: 7 }, note: { default: 'added by the rule' } } };
+    const { pay } = await openDesk({ rules: [{ tools: 'pay', when, otherwise: 'deny' }] });
+    expect(await pay({ amount: 100 })).toMatchObject({ ok: true, data: { amount: 100, to: 'bob' } });
+  });
+
+  it('that is not met denies, says what it demands, and the tool does not run', async () => {
+    const { pay, run } = await openDesk({ rules: [{ tools: ['pay'], when: atMost(100), otherwise: 'deny' }] });
+    expect(await pay({ amount: 101 })).toMatchObject({
+      ok: false,
+      error: {
+        code: 'denied',
+        retryable: false,
+        message: expect.stringMatching(/rule of the profile "desk".*"pay".*\/amount must be at most 100/),
+      },
+    });
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('says it in its own words where it has some', async () => {
+    const when = { ...atMost(100), description: 'payments above 100 go through the bank' };
+    const { pay } = await openDesk({ rules: [{ tools: 'pay', when, otherwise: 'deny' }] });
+    expect(await pay({ amount: 101 })).toMatchObject({
+      error: { message: expect.stringContaining('payments above 100 go through the bank') },
+    });
+  });
+
+  it('that is not met asks a person, with the reason; met, nobody is asked', async () => {
+    const approve = vi.fn<Approve>(() => true);
+    const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }];
+    const { pay, run } = await openDesk({ rules, caller: { id: 'alice', approve } });
+    await pay({ amount: 100 });
+    expect(approve).not.toHaveBeenCalled();
+    expect(await pay({ amount: 101 })).toMatchObject({ ok: true });
+    expect(approve.mock.calls).toMatchObject([
+      [
+        {
+          tool: 'pay',
+          arguments: { amount: 101 },
+          reason: expect.stringMatching(/rule.*\/amount must be at most 100/),
+        },
+      ],
+    ]);
+    expect(run).toHaveBeenCalledTimes(2);
+  });
+
+  it('that asks where there is nobody to ask denies', async () => {
+    const { pay, run } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }] });
+    expect(await pay({ amount: 101 })).toMatchObject({
+      error: { code: 'denied', message: expect.stringMatching(/at most 100.*nobody to ask/) },
+    });
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('that denies beats one that asks, whichever comes first', async () => {
+    const approve = vi.fn<Approve>(() => true);
+    const asks = { tools: 'pay', when: atMost(10), otherwise: 'approve' } as const;
+    const denies = { tools: 'pay', when: atMost(100), otherwise: 'deny' } as const;
+    for (const rules of [
+      [asks, denies],
+      [denies, asks],
+    ]) {
+      const { pay } = await openDesk({ rules, caller: { id: 'alice', approve } });
+      expect(await pay({ amount: 1000 })).toMatchObject({ error: { code: 'denied' } });
+      expect(approve).not.toHaveBeenCalled();
+      expect(await pay({ amount: 50 })).toMatchObject({ ok: true });
+      approve.mockClear();
+    }
+  });
+
+  it('and the policy of the tool are one question with both reasons', async () => {
+    const approve = vi.fn<Approve>(() => true);
+    const { pay } = await openDesk({
+      rules: [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }],
+      profiles: {
+        desk: {
+          approve: ['pay'],
+          rules: [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }],
+        },
+      },
+      caller: { id: 'alice', approve },
+    });
+    await pay({ amount: 101 });
+    await pay({ amount: 99 });
+    expect(approve.mock.calls.map(([{ reason }]) => reason)).toEqual([
+      expect.stringMatching(/^it always asks first, and a rule of the profile "desk".*at most 100/),
+      'it always asks first',
+    ]);
+  });
+
+  it('holds for the tools it selects, and under its profile only', async () => {
+    const rules: Rules = [{ tools: ['tag:money'], when: atMost(0), otherwise: 'deny' }];
+    const tools: ToolInput[] = [
+      { name: 'spend', description: '', tags: ['money'], run: () => 'spent' },
+      { name: 'look', description: '', run: () => 'looked' },
+    ];
+    const crib = await createCrib({ tools, profiles: { desk: { rules }, other: {} } });
+    const [desk, other] = [await crib.open('desk'), await crib.open('other')];
+    expect(await desk.call('spend', { amount: 1 })).toMatchObject({ error: { code: 'denied' } });
+    expect(await desk.call('look', { amount: 1 })).toMatchObject({ ok: true });
+    expect(await other.call('spend', { amount: 1 })).toMatchObject({ ok: true });
+  });
+
+  it('holds for calls inside calls', async () => {
+    const rules: Rules = [{ tools: ['inner'], when: atMost(5), otherwise: 'deny' }];
+    const crib = await createCrib({
+      tools: [
+        { name: 'inner', description: '', run: () => 'ran' },
+        { name: 'outer', description: '', run: (_, call) => call.tools.call('inner', { amount: 6 }) },
+      ],
+      profiles: { desk: { rules } },
+    });
+    expect(await (await crib.open()).call('outer')).toMatchObject({ error: { code: 'denied' } });
+  });
+
+  it('that asks is not passed over where the extension that asks is off or replaced', async () => {
+    const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'approve' }];
+    const off = await openDesk({ rules });
+    off.crib.extensions.remove('approval');
+    const careless = { name: 'approval', priority: 'highest', wrap: (_: unknown, next: Next) => next() } as const;
+    const replaced = await openDesk({ rules, extensions: [careless] });
+    for (const { pay, run } of [off, replaced]) {
+      expect(await pay({ amount: 101 })).toMatchObject({ error: { code: 'denied' } });
+      expect(run).not.toHaveBeenCalled();
+      expect(await pay({ amount: 100 })).toMatchObject({ ok: true });
+    }
+  });
+
+  it('is judged over valid arguments: others are answered as such', async () => {
+    const { pay } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }] });
+    expect(await pay({ amount: 'much' })).toMatchObject({ error: { code: 'invalid_input' } });
+  });
+
+  it("is judged over what the author's schema makes of the arguments, too", async () => {
+    const run = vi.fn(() => 'paid');
+    const input = z.object({ amount: z.coerce.number(), on: z.string().transform((text) => new Date(text)) });
+    const tool = defineTool({ name: 'pay', description: '', input, run });
+    const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }];
+    const { pay } = await openDesk({ rules, tools: [tool] });
+    const on = '2030-01-01';
+    expect(await pay({ amount: '5000', on })).toMatchObject({ error: { code: 'denied' } });
+    expect(run).not.toHaveBeenCalled();
+    expect(await pay({ amount: '50', on })).toMatchObject({ ok: true });
+  });
+
+  it('is not met by arguments that cannot be looked at', async () => {
+    const input = z.object({ amount: z.string().transform((text) => BigInt(text)) });
+    const tool = defineTool({ name: 'pay', description: '', input, run: () => 'paid' });
+    const rules: Rules = [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }];
+    const { pay } = await openDesk({ rules, tools: [tool] });
+    expect(await pay({ amount: '1' })).toMatchObject({ error: { code: 'denied' } });
+  });
+});
+
+describe('a rule that cannot be judged', () => {
+  const start = (when: unknown) =>
+    createCrib({ profiles: { desk: { rules: [{ tools: ['x'], when: wrong(when), otherwise: 'deny' }] } } });
+
+  it.each<[string, unknown]>([
+    ['a type that does not exist', { properties: { amount: { type: 'numbr' } } }],
+    ['a keyword of the wrong kind', { properties: { amount: { maximum: 'hundred' } } }],
+    ['a remote reference', { $ref: 'https://example.com/schema.json' }],
+    ['a reference to nothing', { $ref: '#/$defs/none' }],
+    ['a pattern that could hang', { properties: { name: { pattern: '(a+)+\\1$' } } }],
+  ])('%s: an error at start that names profile and rule', async (_, when) => {
+    await expect(start(when)).rejects.toMatchObject({
+      name: 'ToolcribError',
+      message: expect.stringMatching(/Profile "desk": rules\[0\]: when/),
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['a text', 'amount < 100'],
+    ['a list', []],
+    ['nothing', undefined],
+    ['true', true],
+  ])('%s instead of a schema is an error at start', async (_, when) => {
+    await expect(start(when)).rejects.toMatchObject({ message: expect.stringContaining('JSON Schema') });
+  });
+
+  it.each<[string, object]>([
+    ['no tools', { when: {}, otherwise: 'deny' }],
+    ['another otherwise', { tools: ['x'], when: {}, otherwise: 'allow' }],
+    ['an unknown key', { tools: ['x'], when: {}, otherwise: 'deny', unless: {} }],
+  ])('%s is an error at start', async (_, rule) => {
+    await expect(createCrib({ profiles: { desk: { rules: wrong([rule]) } } })).rejects.toMatchObject({
+      name: 'ToolcribError',
+    });
+  });
+
+  it('whose tools do not exist is reported', async () => {
+    const crib = await createCrib({
+      profiles: { desk: { rules: [{ tools: ['nothing_*'], when: {}, otherwise: 'deny' }] } },
+    });
+    expect(crib.warnings().join('\n')).toContain('a rule for "nothing_*" matches no tool');
+  });
+});
