@@ -12,3 +12,21 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * The later of the two times the machine has. A wall clock that is set back reopens nothing that was over;
+ * a machine that slept, which stops the steady clock, does not take what is over for valid.
+ */
+export const laterClock: Clock = {
+  now: () => Math.max(Date.now(), systemClock.now()),
+  setTimer: systemClock.setTimer,
+};
+
+/** The machine's time for what may as well not happen any more: its timers keep no process alive. */
+export const idleClock: Clock = {
+  now: systemClock.now,
+  setTimer(delayMs, task) {
+    const timer = setTimeout(task, Math.min(delayMs, LONGEST_TIMER_MS)).unref();
+    return () => clearTimeout(timer);
+  },
+};

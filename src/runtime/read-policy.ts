@@ -6,6 +6,7 @@ import { didYouMean } from '../core/nearest.ts';
 import {
   APPROVAL_MODES,
   type Approver,
+  type Budget,
   LIMIT_KEYS,
   type Policy,
   type Rate,
@@ -13,35 +14,30 @@ import {
   type Slots,
   TUNING_KEYS,
 } from '../core/policy.ts';
-import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 
-/** A policy as authors write it: one name or clause may stand for a list of one. */
-export interface PolicyInput extends Omit<Policy, 'access' | 'approvers'> {
+/** A policy as authors write it: one name or clause may stand for a list of one. Rules belong to profiles. */
+export interface PolicyInput extends Omit<Policy, 'access' | 'approvers' | 'rules'> {
   readonly access?: AccessClause | readonly AccessClause[];
   readonly approvers?: Approver | readonly Approver[];
 }
 
+const KEYS = [...LIMIT_KEYS, ...TUNING_KEYS].filter((key) => key !== 'rules');
 const NO_POLICY: Policy = Object.freeze({});
 
 /** Checks a policy and brings it into its one form. Specs without one share one object. */
 export function readPolicy(value: unknown, owner: string): Policy {
   if (value === undefined) return NO_POLICY;
   const what = `The policy of ${owner}`;
-  const given = readOptions<PolicyInput & { price?: unknown; budgets?: unknown }>(
-    value,
-    [...LIMIT_KEYS, ...TUNING_KEYS, 'price', 'budgets'],
-    what,
-  );
-  // A limit that nobody enforces would be worse than none.
-  if (given.price !== undefined || given.budgets !== undefined)
-    throw notAvailable(`${what}: cost budgets`, 'use rates');
-  if (given.cacheMs !== undefined) throw notAvailable(`${what}: cacheMs`, 'leave it out');
+  const given = readOptions<PolicyInput>(value, KEYS, what);
   requireNumber(given.maxTimeoutMs, 1, `${what}: maxTimeoutMs`);
   requireNumber(given.maxResultBytes, 1, `${what}: maxResultBytes`);
   requireNumber(given.timeoutMs, 1, `${what}: timeoutMs`);
   requireNumber(given.retries, 0, `${what}: retries`);
+  requireNumber(given.cacheMs, 0, `${what}: cacheMs`);
+  requireNumber(given.price, 0, `${what}: price`);
   if (given.approval !== undefined) requireWord(given.approval, APPROVAL_MODES, `${what}: approval`);
-  const { access, approvers, rates, concurrency, price: _price, budgets: _budgets, ...plain } = given;
+  const { access, approvers, rates, concurrency, budgets, ...plain } = given;
   const policy: Policy = {
     ...plain,
     ...(approvers !== undefined && { approvers: readApprovers(approvers, what) }),
@@ -51,6 +47,9 @@ export function readPolicy(value: unknown, owner: string): Policy {
     }),
     ...(concurrency !== undefined && {
       concurrency: readCounted<Slots>(concurrency, ['scope', 'amount', 'of'], `${what}: concurrency`),
+    }),
+    ...(budgets !== undefined && {
+      budgets: readCounted<Budget>(budgets, ['scope', 'amount', 'perMs', 'of'], `${what}: budgets`, 0),
     }),
   };
   return frozenCopy(policy) as Policy; // a copy: what was given is not ours to freeze
@@ -71,16 +70,17 @@ function readApprovers(value: Approver | readonly Approver[], what: string): rea
   return approvers;
 }
 
-function readCounted<T extends Rate | Slots>(
+function readCounted<T extends Rate | Slots | Budget>(
   list: unknown,
   keys: readonly (keyof T & string)[],
   what: string,
+  least = 1,
 ): readonly T[] {
   if (!Array.isArray(list)) throw new ToolcribError('invalid_option', `${what} must be a list, got ${describe(list)}.`);
   return list.map((entry) => {
     const item = readOptions<T>(entry, keys, what);
     requireWord(item.scope, SCOPES, `${what}: scope`);
-    requireNumber(item.amount ?? null, 1, `${what}: amount`);
+    requireNumber(item.amount ?? null, least, `${what}: amount`);
     if (keys.some((key) => key === 'perMs')) requireNumber('perMs' in item ? item.perMs : null, 1, `${what}: perMs`);
     return item;
   });

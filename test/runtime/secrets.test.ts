@@ -188,6 +188,18 @@ describe('a secret is looked up at the moment of use', () => {
   });
 });
 
+describe('declarations may change', () => {
+  it('and the next use goes by the new ones', async () => {
+    let declared: Readonly<Record<string, SecretDeclaration>> = { old: { env: 'A' } };
+    const secrets = createSecrets(() => declared, { env: { A: 'first value', B: 'second value' }, folder: '/' });
+    expect(secrets.names).toEqual(['old']);
+    declared = { new: { env: 'B' } };
+    expect(secrets.names).toEqual(['new']);
+    expect(reveal(await secrets.get('new'), { child: true })).toBe('second value');
+    expect((await failureOf(secrets.get('old'))).message).toContain('There is no secret "old".');
+  });
+});
+
 describe('a text is filled in for one use', () => {
   const secrets = () =>
     createSecrets({ a: { env: 'A', hosts: 'example.com' }, b: { env: 'B' } }, { env: { A: '1', B: '2' }, folder: '/' });

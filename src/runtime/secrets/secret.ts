@@ -1,5 +1,7 @@
+import { createHmac } from 'node:crypto';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isBoundTo } from './secret-hosts.ts';
+import { createSearch } from './secret-search.ts';
 
 /** Where a secret is about to go: to a host, or into a child's environment. */
 export type SecretUse = { readonly host: string } | { readonly child: true };
@@ -49,7 +51,17 @@ export function reveal(secret: Secret, use: SecretUse): string {
   throw new ToolcribError('secret_refused', `The secret "${secret.name}" may not be sent to ${host}: ${bound}.`);
 }
 
+/** The HMAC-SHA256 of a text under the secret, as hex: it proves who signed and tells nothing of the value. */
+export function signWith(secret: Secret, text: string): string {
+  return createHmac('sha256', contentOf(secret).value).update(text).digest('hex');
+}
+
 /** True if both hold the same value. */
 export function isSameSecret(a: Secret, b: Secret): boolean {
   return contentOf(a).value === contentOf(b).value;
+}
+
+/** Takes the values of these secrets out of a text; only the text comes back, never a value. */
+export function hiding(secrets: readonly Secret[]): (text: string) => string {
+  return createSearch(secrets.map((secret) => ({ name: secret.name, value: contentOf(secret).value })));
 }

@@ -27,24 +27,42 @@ export interface Secrets {
   fill(text: SecretText, use: SecretUse): Promise<string>;
   /** What was looked up so far, newest first: what must not appear in a log. */
   known(): readonly Secret[];
+  /** Takes note of those that lie in the environment, so that they are known before their first use. */
+  noteEnvironment(): void;
+  /** Takes note of a value that nobody declared and nobody can ask for, but that must not be seen either. */
+  hide(name: string, value: string): void;
+  /** Another number whenever `known` says something else. */
+  revision(): number;
 }
 
 // A rotated value may still come back in a late answer; a handful is enough to hide those.
 const MAX_KNOWN = 4;
 
-/** Makes secrets of their declarations. */
-export function createSecrets(
-  declarations: Readonly<Record<string, SecretDeclaration>>,
-  surroundings: SecretSurroundings,
-): Secrets {
-  const names = Object.keys(declarations);
+type Declarations = Readonly<Record<string, SecretDeclaration>>;
+
+/** Makes secrets of their declarations; a function is asked at each use, so that declarations may change. */
+export function createSecrets(given: Declarations | (() => Declarations), surroundings: SecretSurroundings): Secrets {
+  const declared = typeof given === 'function' ? given : () => given;
   const underWay = new Map<string, Promise<Secret>>();
   const seen = new Map<string, readonly Secret[]>();
+  let revision = 0;
+
+  const note = (name: string, value: string, hosts: SecretDeclaration['hosts']): Secret => {
+    const secret = new Secret(name, value, listOf(hosts));
+    const known = seen.get(name) ?? [];
+    if (known[0] !== undefined && isSameSecret(known[0], secret)) return secret;
+    const before = known.filter((older) => !isSameSecret(older, secret));
+    seen.set(name, [secret, ...before].slice(0, MAX_KNOWN));
+    revision++;
+    return secret;
+  };
 
   const lookUp = async (name: string): Promise<Secret> => {
+    const declarations = declared();
     const declaration = Object.hasOwn(declarations, name) ? declarations[name] : undefined;
     if (declaration === undefined) {
-      throw new ToolcribError('unknown_secret', `There is no secret "${name}".${didYouMean(name, names)}`);
+      const guess = didYouMean(name, Object.keys(declarations));
+      throw new ToolcribError('unknown_secret', `There is no secret "${name}".${guess}`);
     }
     const reading = await readDeclared(declaration, surroundings);
     if (!reading.ok) {
@@ -53,10 +71,7 @@ export function createSecrets(
         `The secret "${name}" is missing: it is looked for in ${placeOf(declaration)}, and ${reading.reason}.`,
       );
     }
-    const secret = new Secret(name, reading.value, listOf(declaration.hosts));
-    const before = (seen.get(name) ?? []).filter((older) => !isSameSecret(older, secret));
-    seen.set(name, [secret, ...before].slice(0, MAX_KNOWN));
-    return secret;
+    return note(name, reading.value, declaration.hosts);
   };
 
   // Whoever asks while a lookup runs shares it; once it has ended the next one looks again.
@@ -69,7 +84,9 @@ export function createSecrets(
   };
 
   return {
-    names,
+    get names() {
+      return Object.keys(declared());
+    },
     get,
     async fill(text, use) {
       if (typeof text === 'string') return text;
@@ -79,6 +96,16 @@ export function createSecrets(
       return (await Promise.all(parts)).join('');
     },
     known: () => [...seen.values()].flat(),
+    noteEnvironment() {
+      for (const [name, declaration] of Object.entries(declared())) {
+        const variable = (declaration as { readonly env?: unknown } | undefined)?.env; // code may hand in anything
+        if (typeof variable !== 'string') continue;
+        const reading = readSecretVariable(variable, surroundings);
+        if (reading.ok) note(name, reading.value, declaration.hosts);
+      }
+    },
+    hide: (name, value) => void note(name, value, []),
+    revision: () => revision,
   };
 }
 

@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import type { ChainHeader, Checkpoint, StoredAudit, StoredAuditRow } from '../../core/stored-audit.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { DraftEntry } from './audit-entry.ts';
+import { keepCheckpoint, releaseFile } from './checkpoint-files.ts';
+import { claimChain } from './claim-chain.ts';
+import { firstHash, nextHash, type SigningKey, signCheckpoint, signHeader } from './proof.ts';
+
+/** Where a chain is kept, and who signs it. */
+export interface ChainPlace {
+  readonly audit: StoredAudit;
+  readonly key: SigningKey;
+  /** The folder for checkpoints outside the database; absent where there can be none. */
+  readonly folder: string | undefined;
+  /** What the place of the rows is called. */
+  readonly store: string;
+  now(): number;
+}
+
+/** Writes to a chain that nobody else writes to. */
+export interface ChainWriter {
+  /** All entries or none, in this order. What could not be written is given again, the same and in the same order. */
+  write(entries: readonly DraftEntry[]): Promise<void>;
+  /** Says outside the database how far the chain is. */
+  seal(): Promise<void>;
+  /** Seals inside and outside, and lets somebody else go on with the chain. */
+  close(): Promise<void>;
+}
+
+/** The end of a chain, as far as it is known to be written. */
+interface ChainEnd {
+  readonly header: ChainHeader;
+  readonly count: number;
+  readonly hash: string;
+  /** The newest checkpoint in the database: its count, and when it was made. */
+  readonly stored: number;
+  readonly storedAt: number;
+}
+
+/** After so many rows, or so much time, there is another checkpoint in the database. */
+const ROWS_PER_CHECKPOINT = 1000;
+const MS_PER_CHECKPOINT = 60_000;
+
+/** Goes on with a chain that was let go, or begins one. Nothing is made before the first row. */
+export function createChainWriter(place: ChainPlace): ChainWriter {
+  let end: ChainEnd | undefined;
+  let kept: ChainEnd | undefined;
+  const seal = async (): Promise<void> => {
+    if (end === undefined || end === kept || place.folder === undefined) return;
+    const sealing = end;
+    const { store } = place;
+    await keepCheckpoint(place.folder, { ...checkpointOf(place, sealing), store, stored: sealing.stored });
+    kept = sealing;
+  };
+  const goOn = async (): Promise<ChainEnd | undefined> => {
+    end = await claimEnd(place);
+    kept = end;
+    return end;
+  };
+  // Known outside before there is a row inside: no chain can vanish without a trace.
+  const beginNew = async (): Promise<ChainEnd> => {
+    const begun = begin(place);
+    end = begun;
+    await seal().catch(() => undefined); // rows go before seals; whoever seals next says what is wrong
+    return begun;
+  };
+  const release = async (state: 'idle' | 'left'): Promise<void> => {
+    if (end !== undefined && kept !== undefined && place.folder !== undefined)
+      await releaseFile(place.folder, end.header.chain, state);
+    end = undefined;
+    kept = undefined;
+  };
+  return {
+    async write(entries) {
+      const current = end ?? (await goOn()) ?? (await beginNew());
+      const written = await append(place, current, entries);
+      if (written !== undefined) {
+        end = written;
+        return;
+      }
+      await release('left'); // somebody else writes to it: from a copy of the state folder, say
+      end = await append(place, await beginNew(), entries);
+      if (end === undefined) throw new ToolcribError('store_unavailable', 'Somebody else writes to every new chain.');
+    },
+    seal,
+    async close() {
+      if (end === undefined) return;
+      if (end.stored < end.count)
+        end = (await append(place, { ...end, storedAt: Number.NEGATIVE_INFINITY }, [])) ?? end;
+      await seal();
+      await release('idle');
+    },
+  };
+}
+
+async function claimEnd({ audit, folder, store, key, now }: ChainPlace): Promise<ChainEnd | undefined> {
+  if (folder === undefined) return undefined;
+  const claimed = await claimChain({ audit, folder, store, publicKey: key.publicKey });
+  if (claimed === undefined) return undefined;
+  const { header, kept } = claimed;
+  return { header, count: kept.count, hash: kept.hash, stored: kept.stored, storedAt: now() };
+}
+
+function begin({ key, now }: ChainPlace): ChainEnd {
+  const at = now();
+  const header = signHeader(key, randomBytes(8).toString('hex'), at);
+  return { header, count: 0, hash: firstHash(header), stored: 0, storedAt: at };
+}
+
+/** The end after these entries, or `undefined` if the chain is not ours alone. */
+async function append(place: ChainPlace, end: ChainEnd, entries: readonly DraftEntry[]): Promise<ChainEnd | undefined> {
+  const rows = toRows(end, entries);
+  const next = { ...end, count: end.count + rows.length, hash: rows.at(-1)?.hash ?? end.hash };
+  const at = place.now();
+  const isDue = next.count - end.stored >= ROWS_PER_CHECKPOINT || at - end.storedAt >= MS_PER_CHECKPOINT;
+  const checkpoint = isDue ? checkpointOf(place, next) : undefined;
+  if (!(await place.audit.append({ header: end.header, rows, checkpoint }))) return undefined;
+  return isDue ? { ...next, stored: next.count, storedAt: at } : next;
+}
+
+function toRows({ count, hash }: ChainEnd, entries: readonly DraftEntry[]): readonly StoredAuditRow[] {
+  let number = count;
+  let previous = hash;
+  return entries.map((draft) => {
+    draft.number = ++number; // the keys stay sorted, so that the text is the canonical one
+    const entry = JSON.stringify(draft);
+    previous = nextHash(previous, entry);
+    const { at, callId, tool, caller = '', outcome } = draft;
+    return { number, entry, hash: previous, at, callId, tool, caller, outcome };
+  });
+}
+
+function checkpointOf({ key, now }: ChainPlace, { header, count, hash }: ChainEnd): Checkpoint {
+  return signCheckpoint(key, { chain: header.chain, count, hash, at: now() });
+}

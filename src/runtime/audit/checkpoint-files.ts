@@ -1,0 +1,137 @@
+import { hash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Checkpoint } from '../../core/stored-audit.ts';
+
+/** The newest checkpoint of a chain, kept outside the database. */
+export interface KeptCheckpoint extends Checkpoint {
+  /** Where the rows are. */
+  readonly store: string;
+  /** The count of the newest checkpoint that the database has. */
+  readonly stored: number;
+}
+
+/** A file with the newest checkpoint of one chain. */
+export interface CheckpointFile {
+  readonly name: string;
+  readonly chain: string;
+  /** `idle`: anybody may go on with the chain; `ended`: its process is gone without a word; `left`: nobody goes on with it. */
+  readonly state: 'idle' | 'held' | 'ended' | 'left';
+  /** Absent if the file cannot be read. */
+  readonly kept?: KeptCheckpoint;
+}
+
+const IDLE = 'idle';
+const LEFT = 'left';
+const FILE = /^([0-9a-f]{16})\.([0-9a-z-]+)\.json$/;
+
+const MAX_LISTINGS = 5;
+
+/** All of them, by name. */
+export async function listCheckpointFiles(folder: string): Promise<readonly CheckpointFile[]> {
+  for (let listing = 1; ; listing++) {
+    const names = await readdir(folder).catch((cause) => {
+      if (codeOf(cause) === 'ENOENT') return [];
+      throw cause;
+    });
+    const found = await Promise.all(names.toSorted().map((name) => readNamed(folder, name)));
+    const isWhole = !found.includes('gone'); // one that was taken or let go meanwhile has another name by now
+    if (isWhole || listing === MAX_LISTINGS) return found.filter((file) => typeof file === 'object');
+  }
+}
+
+async function readNamed(folder: string, name: string): Promise<CheckpointFile | 'gone' | undefined> {
+  const [, chain = '', owner = ''] = FILE.exec(name) ?? [];
+  if (chain === '') return undefined;
+  const kept = await readKept(join(folder, name));
+  if (kept === 'gone') return kept;
+  return { name, chain, state: stateOf(owner), ...(kept !== undefined && { kept }) };
+}
+
+/** What the newest of several files of one chain says. */
+export function newestOf(files: readonly CheckpointFile[]): KeptCheckpoint | undefined {
+  return files.flatMap(({ kept }) => kept ?? []).toSorted((a, b) => b.count - a.count)[0];
+}
+
+/** Takes a chain that nobody holds. False if somebody else was faster: of several that rename a file only one finds it. */
+export async function claimFile(folder: string, { name, chain }: CheckpointFile): Promise<boolean> {
+  try {
+    await rename(join(folder, name), join(folder, ownName(chain)));
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT') return false;
+    throw cause;
+  }
+}
+
+/** The checkpoint of a chain that is held. */
+export async function readHeld(folder: string, chain: string): Promise<KeptCheckpoint | undefined> {
+  const kept = await readKept(join(folder, ownName(chain)));
+  return kept === 'gone' ? undefined : kept;
+}
+
+/** Replaces the checkpoint of a chain that is held; whoever reads sees the old one or the new one, whole. */
+export async function keepCheckpoint(folder: string, kept: KeptCheckpoint): Promise<void> {
+  const path = join(folder, ownName(kept.chain));
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  await rename(`${path}.tmp`, path);
+}
+
+/** Lets others go on with a chain that is held, or says that nobody should. */
+export async function releaseFile(folder: string, chain: string, state: 'idle' | 'left'): Promise<void> {
+  await rename(join(folder, ownName(chain)), join(folder, `${chain}.${state}.json`));
+}
+
+/** With the host, because process numbers mean nothing elsewhere, and with the start, because they come again. */
+function ownName(chain: string): string {
+  return `${chain}.${hostMark()}-${process.pid}-${startMark()}.json`;
+}
+
+function startMark(): string {
+  return Math.round(performance.timeOrigin).toString(36);
+}
+
+function hostMark(): string {
+  return hash('sha256', hostname()).slice(0, 8);
+}
+
+function stateOf(owner: string): CheckpointFile['state'] {
+  if (owner === IDLE || owner === LEFT) return owner;
+  const [host, pid, start] = owner.split('-');
+  if (host !== hostMark()) return 'held'; // unsure means held
+  const isGone = Number(pid) === process.pid ? start !== startMark() : !isAlive(Number(pid));
+  return isGone ? 'ended' : 'held';
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return codeOf(cause) !== 'ESRCH';
+  }
+}
+
+async function readKept(path: string): Promise<KeptCheckpoint | 'gone' | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return isKept(value) ? value : undefined;
+  } catch (cause) {
+    return codeOf(cause) === 'ENOENT' ? 'gone' : undefined;
+  }
+}
+
+function isKept(value: unknown): value is KeptCheckpoint {
+  if (typeof value !== 'object' || value === null) return false;
+  const { chain, count, hash: last, at, signature, store, stored } = value as Record<string, unknown>; // read as unknown
+  return (
+    [chain, last, signature, store].every((text) => typeof text === 'string') &&
+    [count, at, stored].every((number) => Number.isSafeInteger(number))
+  );
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+}

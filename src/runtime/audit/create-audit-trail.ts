@@ -1,0 +1,116 @@
+import type { AuditTrail } from '../../core/audit-trail.ts';
+import type { Clock } from '../../core/ports.ts';
+import { FACTS } from '../../core/tool-call.ts';
+import { messageOf } from '../../core/tool-error.ts';
+import {
+  type DraftEntry,
+  type EndedCall,
+  toCallEntry,
+  toEndedCall,
+  toGapEntry,
+  toIntentEntry,
+  toManyEntry,
+} from './audit-entry.ts';
+import { openAuditPlace, type PlaceOptions } from './audit-place.ts';
+import { type Cleaner, createCleaner } from './clean-text.ts';
+import { createFloods, FLOOD_WINDOW_MS } from './floods.ts';
+import { isSmall } from './is-small.ts';
+import { RowQueue } from './row-queue.ts';
+import { createRowWriter } from './row-writer.ts';
+
+export interface AuditTrailOptions extends PlaceOptions {
+  readonly clock: Clock;
+  /** Its timers keep no process alive. */
+  readonly idleClock: Clock;
+  redact(text: string): string;
+}
+
+/** An audit trail that can be asked to finish. */
+export interface OpenAuditTrail extends AuditTrail {
+  /** Resolves once everything recorded so far is written; rejects if it cannot be. */
+  flush(): Promise<void>;
+  /** The same, and sealed. */
+  seal(): Promise<void>;
+  /** True if something was recorded. */
+  isUsed(): boolean;
+  /** Writes what is left, seals the chain and lets it go. */
+  close(): Promise<void>;
+}
+
+/** The record of one crib. Nothing is opened or made before the first call. */
+export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
+  const { clock, idleClock, now, warn } = options;
+  const cleaner = createCleaner(options.redact);
+  const times = { steadyNow: clock.now, now };
+  const writer = createRowWriter({ ...options, open: () => openAuditPlace(options) });
+  const queue = new RowQueue({
+    clock,
+    idleClock,
+    now,
+    warn,
+    write: writer.write,
+    toEntries: (rows) => {
+      cleaner.forget();
+      return rows.map((row) => ('call' in row ? toEntryOrGap(row, cleaner) : row));
+    },
+  });
+  const floods = createFloods(times);
+  let stopTimer: (() => void) | undefined;
+  let isUsed = false;
+  let closing: Promise<void> | undefined;
+
+  const collect = (which: 'over' | 'all'): void => {
+    for (const { first, ...counted } of floods.collect(which)) queue.push(toManyEntry(first, cleaner, counted));
+  };
+  const watchFloods = (): void => {
+    stopTimer ??= idleClock.setTimer(FLOOD_WINDOW_MS, () => {
+      stopTimer = undefined;
+      collect('over');
+      if (floods.isCounting()) watchFloods();
+    });
+  };
+  const close = async (): Promise<void> => {
+    stopTimer?.();
+    collect('all');
+    await queue.flush().catch(() => undefined); // told by the warning below
+    const missing = queue.close();
+    if (missing > 0) warn(`${missing} rows of the audit could not be written and are lost.`);
+    await writer.close().catch((cause) => warn(`The audit could not be sealed: ${messageOf(cause)}`));
+  };
+
+  return {
+    record(call, result) {
+      isUsed = true;
+      if (floods.takes(call, result)) return watchFloods();
+      const ended = toEndedCall(call, result, times);
+      queue.push(isSmall(call.input) ? ended : toCallEntry(ended, cleaner)); // a row that waits must not keep much alive
+    },
+    intend(call) {
+      isUsed = true;
+      const facts = call[FACTS];
+      facts.intents = (facts.intents ?? 0) + 1;
+      return queue.commit(toIntentEntry(call, Math.round(now()), cleaner));
+    },
+    room: () => queue.room(),
+    keepFor: writer.keepFor,
+    flush: () => queue.flush(),
+    async seal() {
+      await queue.flush();
+      await writer.seal();
+    },
+    isUsed: () => isUsed,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** A row that cannot be made must not stop those behind it: it is lost, and that is on record. */
+function toEntryOrGap(ended: EndedCall, cleaner: Cleaner): DraftEntry {
+  try {
+    return toCallEntry(ended, cleaner);
+  } catch {
+    return toGapEntry(1, ended.at, ended.at);
+  }
+}

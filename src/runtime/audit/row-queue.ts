@@ -1,0 +1,196 @@
+import type { Clock } from '../../core/ports.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
+
+/** A row, or what one is made of when it is its turn. */
+export type QueuedRow = DraftEntry | EndedCall;
+
+export interface RowQueueOptions {
+  /** Makes rows of what was queued. */
+  toEntries(rows: readonly QueuedRow[]): readonly DraftEntry[];
+  /** All or none. What failed is given again, unchanged. */
+  write(entries: readonly DraftEntry[]): Promise<void>;
+  readonly clock: Clock;
+  /** Its timers keep no process alive. */
+  readonly idleClock: Clock;
+  now(): number;
+  warn(message: string): void;
+}
+
+interface Waiter {
+  /** Waits until so many rows are written. */
+  readonly count: number;
+  readonly done: PromiseWithResolvers<void>;
+}
+
+const MAX_BATCH = 500;
+const MAX_DELAY_MS = 100;
+/** What a store that does not answer may cost in memory: some 50 MB. */
+const MAX_WAITING = 100_000;
+/** From here on calls wait for rows to be written, as long as they are. */
+const FULL = 80_000;
+const MAX_WAIT_MS = 2000;
+/** From here on a loop of calls that never waits lets the event loop have a turn now and then. */
+const MANY = 4 * MAX_BATCH;
+const CALLS_PER_TURN = 256;
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 30_000;
+
+/**
+ * Rows on their way to the store: in order, in batches, one batch at a time. Rows that cannot be written wait, up to a
+ * bound; beyond it they are counted, and a row says how many are missing. A class, because it has to be closed.
+ */
+export class RowQueue {
+  readonly #options: RowQueueOptions;
+  #waiting: QueuedRow[] = [];
+  /** Being written, or to be tried again. */
+  #batch: readonly DraftEntry[] = [];
+  /** How many of these were pushed; a row about lost ones is none of them. */
+  #taken = 0;
+  #running: Promise<void> | undefined;
+  #stopTimer: (() => void) | undefined;
+  #waiters: Waiter[] = [];
+  #room: Promise<void> | undefined;
+  #pushed = 0;
+  #written = 0;
+  #lost = { count: 0, since: 0 };
+  /** Above 0 while the store fails. */
+  #retryMs = 0;
+  #isStuck = false;
+  #isClosed = false;
+  #calls = 0;
+
+  constructor(options: RowQueueOptions) {
+    this.#options = options;
+  }
+
+  push(row: QueuedRow): void {
+    if (!this.#add(row) || this.#running !== undefined || this.#retryMs > 0) return;
+    if (this.#waiting.length >= MAX_BATCH) this.#start();
+    else this.#stopTimer ??= this.#options.clock.setTimer(MAX_DELAY_MS, () => this.#start());
+  }
+
+  /** Resolves once the entry is written; rejects if it cannot be now. It stays in its place all the same. */
+  commit(entry: DraftEntry): Promise<void> {
+    if (this.#add(entry)) return this.#untilWritten(this.#pushed);
+    return Promise.reject(new ToolcribError('store_unavailable', 'The audit takes no more rows.'));
+  }
+
+  /** Resolves once everything that was pushed is written. */
+  flush(): Promise<void> {
+    const isIdle = this.#written === this.#pushed && this.#lost.count === 0;
+    return isIdle ? Promise.resolve() : this.#untilWritten(this.#pushed);
+  }
+
+  /** What a call should wait for before it begins. Nobody waits for a store that fails. */
+  room(): Promise<void> | undefined {
+    const { length } = this.#waiting;
+    if (length < MANY || this.#retryMs > 0 || this.#isStuck) return undefined;
+    if (length >= FULL) return this.#untilRoom();
+    return ++this.#calls % CALLS_PER_TURN === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+  }
+
+  /** Takes no more rows. Returns how many were not written. */
+  close(): number {
+    this.#isClosed = true;
+    this.#stopTimer?.();
+    return this.#pushed - this.#written + this.#lost.count;
+  }
+
+  #add(row: QueuedRow): boolean {
+    if (this.#isClosed) return false;
+    if (this.#waiting.length < MAX_WAITING) {
+      this.#pushed++;
+      this.#waiting.push(row);
+      return true;
+    }
+    const { count, since } = this.#lost;
+    this.#lost = { count: count + 1, since: count === 0 ? this.#options.now() : since };
+    this.#options.warn('The audit cannot be written for so long that rows are lost; how many will be on record.');
+    return false;
+  }
+
+  #untilWritten(count: number): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    this.#waiters.push({ count, done });
+    this.#start();
+    return done.promise;
+  }
+
+  #untilRoom(): Promise<void> {
+    this.#room ??= new Promise((resolve) => {
+      const leave = () => {
+        stopTimer();
+        this.#room = undefined;
+        resolve();
+      };
+      const stopTimer = this.#options.clock.setTimer(MAX_WAIT_MS, () => {
+        this.#isStuck = true;
+        leave();
+      });
+      this.#untilWritten(this.#written + 1).then(leave, leave);
+    });
+    return this.#room;
+  }
+
+  #start(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#running ??= this.#drain().finally(() => {
+      this.#running = undefined;
+      this.#scheduleNext();
+    });
+  }
+
+  #scheduleNext(): void {
+    const { clock, idleClock } = this.#options;
+    if (this.#waiters.length > 0) this.#start(); // came while the last batch was being put away
+    if (this.#running !== undefined || this.#isClosed || this.#waiting.length + this.#batch.length === 0) return;
+    if (this.#retryMs > 0) this.#stopTimer = idleClock.setTimer(this.#retryMs, () => this.#start());
+    else this.#stopTimer = clock.setTimer(MAX_DELAY_MS, () => this.#start());
+  }
+
+  async #drain(): Promise<void> {
+    await null; // not inside the call that filled the batch
+    do {
+      if (this.#batch.length === 0) this.#batch = this.#take();
+      if (this.#batch.length === 0) return;
+      try {
+        await this.#options.write(this.#batch);
+      } catch (cause) {
+        return this.#fail(cause);
+      }
+      this.#succeed();
+    } while (this.#waiting.length >= MAX_BATCH || this.#waiters.length > 0);
+  }
+
+  #take(): readonly DraftEntry[] {
+    const rows = this.#options.toEntries(this.#waiting.slice(0, MAX_BATCH));
+    this.#waiting = this.#waiting.slice(rows.length);
+    this.#taken = rows.length;
+    const { count, since } = this.#lost;
+    if (count === 0) return rows;
+    this.#lost = { count: 0, since: 0 };
+    return [toGapEntry(count, since, this.#options.now()), ...rows];
+  }
+
+  #succeed(): void {
+    this.#written += this.#taken;
+    this.#batch = [];
+    this.#retryMs = 0;
+    this.#isStuck = false;
+    this.#settle(this.#written, ({ done }) => done.resolve());
+  }
+
+  #fail(cause: unknown): void {
+    this.#retryMs = Math.min(this.#retryMs === 0 ? FIRST_RETRY_MS : this.#retryMs * 2, MAX_RETRY_MS);
+    this.#options.warn(`The audit cannot be written, so its rows wait: ${messageOf(cause)}`);
+    this.#settle(Number.POSITIVE_INFINITY, ({ done }) => done.reject(cause));
+  }
+
+  #settle(count: number, end: (waiter: Waiter) => void): void {
+    const over = this.#waiters.filter((waiter) => waiter.count <= count);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.count > count);
+    over.forEach(end);
+  }
+}

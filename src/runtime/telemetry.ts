@@ -1,0 +1,94 @@
+import { createRequire } from 'node:module';
+import type { Context, Span as OtelSpan, Tracer } from '@opentelemetry/api';
+import type { Span, SpanStart, Telemetry } from '../core/telemetry.ts';
+import { toTraceparent } from '../core/traceparent.ts';
+
+type Api = typeof import('@opentelemetry/api');
+
+/** Where all copies of the API keep what was registered with it. */
+const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+
+/** Always, never, or where somebody collects: a provider is registered, or `OTEL_*` says that one will be. */
+export type TelemetryMode = boolean | 'auto';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Spans by the OpenTelemetry API, which is loaded by the first span; whoever wants to collect them brings an SDK. */
+export function createTelemetry(mode: TelemetryMode, env: Environment = process.env): Telemetry {
+  const contexts = new WeakMap<Span, Context>();
+  let loaded: Api | undefined;
+  let tracer: Tracer | undefined;
+  let isExpected: boolean | undefined;
+  const api = (): Api => {
+    loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as Api; // what this package exports
+    return loaded;
+  };
+  const parentContext = (parent: SpanStart['parent']): Context => {
+    const { trace, context } = api();
+    if (parent === undefined) return context.active();
+    if ('run' in parent) return contexts.get(parent) ?? context.active();
+    const { traceId, spanId, flags } = parent;
+    return trace.setSpanContext(context.active(), { traceId, spanId, traceFlags: flags, isRemote: true });
+  };
+  return {
+    isOn() {
+      if (mode !== 'auto') return mode;
+      isExpected ??= isConfigured(env);
+      return isExpected || isRegistered();
+    },
+    startSpan({ name, attributes, parent }) {
+      const { trace } = api();
+      const around = parentContext(parent);
+      const current = tracer ?? trace.getTracer('toolcrib');
+      if (isRegistered()) tracer = current; // before that it leads nowhere, and stays so
+      const own = current.startSpan(name, { attributes }, around);
+      const inside = trace.setSpan(around, own);
+      const span = toSpan(own, inside, api());
+      contexts.set(span, inside);
+      return span;
+    },
+  };
+}
+
+function toSpan(own: OtelSpan, inside: Context, api: Api): Span {
+  return {
+    traceparent: traceparentOf(own, api),
+    run: (work) => runInside(api.context, inside, work),
+    end(found, failure) {
+      own.setAttributes(found);
+      if (failure !== undefined) own.setStatus({ code: api.SpanStatusCode.ERROR, message: failure });
+      own.end();
+    },
+  };
+}
+
+function isRegistered(): boolean {
+  const registered: unknown = Reflect.get(globalThis, REGISTERED);
+  return typeof registered === 'object' && registered !== null && 'trace' in registered;
+}
+
+function isConfigured(env: Environment): boolean {
+  if (env.OTEL_SDK_DISABLED === 'true') return false;
+  return Object.keys(env).some((name) => name.startsWith('OTEL_') && env[name] !== '');
+}
+
+function traceparentOf(span: OtelSpan, { isSpanContextValid }: Api): string | undefined {
+  const spanContext = span.spanContext();
+  if (!isSpanContextValid(spanContext)) return undefined;
+  return toTraceparent({ ...spanContext, flags: spanContext.traceFlags });
+}
+
+/** A way of keeping contexts that fails must not keep the work from being done. */
+function runInside<T>(contexts: Api['context'], inside: Context, work: () => T): T {
+  let hasBegun = false;
+  const begin = (): T => {
+    hasBegun = true;
+    return work();
+  };
+  try {
+    return contexts.with(inside, begin);
+  } catch (cause) {
+    if (hasBegun) throw cause; // of the work itself
+    return work();
+  }
+}

@@ -1,0 +1,126 @@
+import type { JsonObject } from '../core/json.ts';
+import type { Clock } from '../core/ports.ts';
+import { messageOf } from '../core/tool-error.ts';
+import { FetchError, type FetchFailure } from './fetch/fetch-error.ts';
+import { type GuardedFetchOptions, guardedFetch } from './fetch/guarded-fetch.ts';
+
+/** Where messages go and how they are signed. */
+export interface WebhookOptions {
+  readonly url: string;
+  /** The HMAC-SHA256 of a text, as hex. */
+  sign(text: string): Promise<string>;
+  readonly clock: Clock;
+  warn(message: string): void;
+  /** The time of messages, in milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Tells somebody outside, in its own time. What it cannot deliver it reports and drops. */
+export interface Webhook {
+  send(message: JsonObject): void;
+  /** Waits a little for what is on its way. */
+  close(): Promise<void>;
+}
+
+const MAX_WAITING = 1000;
+const AT_ONCE = 4;
+const PAUSES_MS = [1000, 5000];
+const CLOSE_MS = 5000;
+const LIMITS: GuardedFetchOptions = {
+  // Whoever wrote the configuration chose the address; where it redirects to nobody chose.
+  allowPrivate: 'first',
+  maxRedirects: 0,
+  maxBytes: 65_536,
+  headerTimeoutMs: 5000,
+  timeoutMs: 10_000,
+};
+
+/** Sends each message by POST, signed, and a few times more where that may help. */
+export function createWebhook(options: WebhookOptions): Webhook {
+  const { clock, warn } = options;
+  const waiting: string[] = [];
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+
+  const deliver = async (body: string): Promise<void> => {
+    for (const pauseMs of [...PAUSES_MS, undefined]) {
+      const failure = await post(body, options, stopping.signal);
+      if (failure === undefined || stopping.signal.aborted) return;
+      if (!failure.mayPass || pauseMs === undefined) return warn(`The webhook was not told: ${failure.message}`);
+      await pause(pauseMs, clock, stopping.signal);
+    }
+  };
+  const pump = (): void => {
+    while (running.size < AT_ONCE) {
+      const body = waiting.shift();
+      if (body === undefined) return;
+      const run = deliver(body).finally(() => {
+        running.delete(run);
+        pump();
+      });
+      running.add(run);
+    }
+  };
+  const drained = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running);
+  };
+  return {
+    send(message) {
+      if (stopping.signal.aborted) return;
+      if (waiting.length >= MAX_WAITING) return warn('The webhook was not told: too many messages wait for it.');
+      waiting.push(JSON.stringify(message));
+      pump();
+    },
+    async close() {
+      let stopTimer = () => {};
+      const late = new Promise<void>((resolve) => {
+        stopTimer = clock.setTimer(CLOSE_MS, resolve);
+      });
+      await Promise.race([drained(), late]);
+      stopTimer();
+      stopping.abort();
+    },
+  };
+}
+
+interface Failure {
+  readonly message: string;
+  /** Trying again may help. */
+  readonly mayPass: boolean;
+}
+
+const PASSING: readonly FetchFailure[] = ['unreachable', 'timeout'];
+
+async function post(body: string, options: WebhookOptions, signal: AbortSignal): Promise<Failure | undefined> {
+  const { url, now = Date.now } = options;
+  try {
+    const timestamp = String(Math.floor(now() / 1000));
+    const signature = await options.sign(`${timestamp}.${body}`);
+    const headers = {
+      'content-type': 'application/json',
+      'toolcrib-timestamp': timestamp,
+      'toolcrib-signature': `sha256=${signature}`,
+    };
+    const { status } = await guardedFetch(url, { ...LIMITS, method: 'POST', headers, body, signal });
+    if (status >= 200 && status < 300) return undefined;
+    return {
+      message: `${new URL(url).host} answered with status ${status}.`,
+      mayPass: status >= 500 || status === 429 || status === 408,
+    };
+  } catch (cause) {
+    return { message: messageOf(cause), mayPass: cause instanceof FetchError && PASSING.includes(cause.failure) };
+  }
+}
+
+/** Ends early when nobody wants to try again. */
+function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      stopTimer();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const stopTimer = clock.setTimer(delayMs, end);
+    signal.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,240 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createCrib, defineTool, done } from '../../src/index.ts';
+import { argumentsHash } from '../../src/runtime/hashes.ts';
+import { addTimes, cribOf, look, recordFolder, rowsOf, TOOLS, tamper, work } from './recorded.ts';
+
+describe('Audit: one row per call, refused and unknown ones too', () => {
+  it('says who, what, when, under which profile, approved by whom, outcome, hashes of arguments and result', async () => {
+    const folder = recordFolder('profiles: { assistant: {} }');
+    const crib = await cribOf(folder);
+    const before = Date.now();
+    const chest = await crib.open('assistant', { id: 'alice', roles: ['dev'], approve: () => true });
+    await chest.call('add', { b: 2, a: 1 }, { conversation: 'c1', door: 'rest', id: 'the-call' });
+    await chest.call('wipe', {});
+    const [wiped, added] = await crib.calls.list();
+    expect(added).toEqual({
+      argumentsHash: argumentsHash({ a: 1, b: 2 }),
+      at: expect.any(Number),
+      callId: 'the-call',
+      caller: 'alice',
+      chain: expect.stringMatching(/^[0-9a-f]{16}$/),
+      conversation: 'c1',
+      door: 'rest',
+      durationMs: expect.any(Number),
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      kind: 'call',
+      number: 1,
+      outcome: 'done',
+      profile: 'assistant',
+      resultHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      roles: ['dev'],
+      source: 'code',
+      tool: 'add',
+    });
+    expect(added?.at).toBeGreaterThanOrEqual(before - 1);
+    expect(added?.at).toBeLessThanOrEqual(Date.now() + 1);
+    expect(wiped).toMatchObject({
+      tool: 'wipe',
+      outcome: 'done',
+      approval: { by: expect.any(String), id: expect.any(String) },
+    });
+  });
+
+  it('has a row for what was refused, failed, was cancelled or is not there', async () => {
+    const folder = recordFolder();
+    await work(folder, async (chest, crib) => {
+      await chest.call('fail', {});
+      await chest.call('add', { a: 'one' });
+      await chest.call('add', 'nothing at all');
+      await chest.call('absent', {});
+      await chest.call('add', {}, { signal: AbortSignal.abort() });
+      const nobody = await crib.open();
+      await nobody.call('wipe', {});
+    });
+    expect((await rowsOf(folder)).map(({ tool, outcome, caller }) => [tool, outcome, caller])).toEqual([
+      ['fail', 'tool_error', 'alice'],
+      ['add', 'invalid_input', 'alice'],
+      ['add', 'invalid_input', 'alice'],
+      ['absent', 'unknown_tool', 'alice'],
+      ['add', 'cancelled', 'alice'],
+      ['wipe', 'denied', undefined],
+    ]);
+  });
+
+  it('names the call inside which another was made', async () => {
+    const folder = recordFolder();
+    await work(folder, (chest) => chest.call('outer', {}, { id: 'the-outer' }));
+    const [inner, outer] = await rowsOf(folder);
+    expect(inner).toMatchObject({ tool: 'add', parentId: 'the-outer' });
+    expect(outer).toMatchObject({ tool: 'outer', callId: 'the-outer' });
+    expect(outer).not.toHaveProperty('parentId');
+  });
+
+  it('hashes the result as it was returned, whatever becomes of it afterwards', async () => {
+    const folder = recordFolder();
+    const tools = [...TOOLS, defineTool({ name: 'list', description: '', input: {}, run: () => ({ names: ['a'] }) })];
+    const crib = await createCrib({ tools, configFile: folder, watch: false });
+    const chest = await crib.open();
+    const first = await chest.call('list', {});
+    const { data } = first as unknown as { data: { names: string[] } };
+    data.names.push('b');
+    await chest.call('list', {});
+    await crib.close();
+    const [one, two] = await rowsOf(folder);
+    expect(one?.resultHash).toBe(two?.resultHash);
+  });
+
+  it('holds no argument, no result and nothing of how a tool runs', async () => {
+    const folder = recordFolder(
+      'tools: [{ name: fetched, description: x, input: {}, run: { kind: http, method: GET, url: "https://example.com/hidden-path" } }]',
+    );
+    await work(folder, async (chest) => {
+      await chest.call('add', { a: 424_242_424 });
+      await chest.call('fetched', {});
+    });
+    const text = JSON.stringify(look(folder, 'SELECT * FROM toolcrib_audit'));
+    expect(text).toContain('fetched');
+    for (const hidden of ['424242424', 'hidden-path']) expect(text).not.toContain(hidden);
+  });
+
+  it('keeps texts from outside short and whole, whatever they are', async () => {
+    const folder = recordFolder();
+    const long = 'x'.repeat(5000);
+    await work(folder, async (_, crib) => {
+      const chest = await crib.open(undefined, { id: `half \ud800 ${long}`, roles: Array(100).fill(long) });
+      await chest.call(
+        `\u0000'); DROP TABLE toolcrib_audit; --`,
+        {},
+        { conversation: long, door: { a: 1 } as never, id: 7 as never },
+      );
+      await chest.call('add', {});
+    });
+    const [row] = await rowsOf(folder);
+    expect(row).toMatchObject({ outcome: 'unknown_tool', door: '', callId: '' });
+    expect(JSON.stringify(row).length).toBeLessThan(8000);
+    expect(row?.caller?.length).toBeLessThanOrEqual(200);
+    expect(row?.roles).toHaveLength(20);
+    await work(folder, async (_, crib) => expect((await crib.audit.verify()).ok).toBe(true));
+  });
+
+  it('loses no row to a result that is no JSON', async () => {
+    const folder = recordFolder();
+    const circle: unknown[] = [];
+    circle.push(circle);
+    const spoil = {
+      name: 'spoil',
+      priority: 500,
+      wrap: () => done([{ type: 'text', text: 'x', _meta: { circle, big: 1n } }]),
+    };
+    const crib = await createCrib({ tools: TOOLS, configFile: folder, watch: false, extensions: [spoil] });
+    await (await crib.open()).call('add', {});
+    await crib.close();
+    const [row] = await rowsOf(folder);
+    expect(row).toMatchObject({ tool: 'add', outcome: 'done' });
+    expect(row).not.toHaveProperty('resultHash');
+  });
+
+  it('keeps thousands of calls made in a loop that never waits, and all of those made at once', async () => {
+    const folder = recordFolder();
+    await work(folder, async (chest) => {
+      for (let index = 0; index < 6000; index++) await chest.call('add', { a: index });
+      await Promise.all(Array.from({ length: 500 }, () => chest.call('add', {})));
+    });
+    await work(folder, async (_, crib) => expect(await crib.audit.verify()).toMatchObject({ ok: true, rows: 6500 }));
+  });
+});
+
+describe('a record is made only where there is something to record', () => {
+  it('listing makes no store, no chain and no key; nor does asking for calls', async () => {
+    const folder = recordFolder();
+    await work(folder, async (chest, crib) => {
+      chest.list();
+      expect(await crib.calls.list()).toEqual([]);
+      expect(await crib.calls.get('x')).toBeUndefined();
+      expect(await crib.audit.summary()).toEqual({ rows: 0, chains: [] });
+      for await (const row of crib.audit.export()) expect(row).toBeUndefined();
+    });
+    expect(existsSync(join(folder, 'crib.db'))).toBe(false);
+    expect(existsSync(join(folder, '.toolcrib'))).toBe(false);
+  });
+
+  it('key and checkpoints lie outside the database, for their owner only', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 1);
+    const audit = join(folder, '.toolcrib/audit');
+    expect(statSync(audit).mode & 0o777).toBe(0o700);
+    expect(statSync(join(audit, 'key.pem')).mode & 0o777).toBe(0o600);
+  });
+
+  it('extensions.audit: false turns it off, and check says so', async () => {
+    const folder = recordFolder('extensions: { audit: false }');
+    await work(folder, async (chest, crib) => {
+      await chest.call('add', {});
+      expect(crib.extensions.list().map(({ name }) => name)).not.toContain('audit');
+      expect(crib.extensions.list().map(({ name }) => name)).not.toContain('auditIntent');
+      expect(await crib.calls.list()).toEqual([]);
+    });
+    expect(existsSync(join(folder, 'crib.db'))).toBe(false);
+  });
+
+  it('a crib without a configuration has no audit, and says so when asked', async () => {
+    const crib = await createCrib({ tools: TOOLS });
+    await (await crib.open()).call('add', {});
+    expect(await crib.calls.list()).toEqual([]);
+    await expect(crib.audit.verify()).rejects.toMatchObject({ code: 'not_available' });
+    await crib.close();
+  });
+
+  it('in memory it lasts as long as the crib and leaves nothing outside', async () => {
+    const folder = recordFolder();
+    const crib = await cribOf(folder, { store: { url: 'memory:' } });
+    await (await crib.open()).call('add', {});
+    expect(await crib.audit.verify()).toMatchObject({ ok: true, rows: 1 });
+    await crib.close();
+    expect(existsSync(join(folder, '.toolcrib/audit'))).toBe(false);
+  });
+});
+
+describe('crib.calls', () => {
+  it('lists calls newest first, by tool, caller and outcome, page by page', async () => {
+    const folder = recordFolder();
+    await work(folder, async (chest, crib) => {
+      for (let index = 0; index < 5; index++) await chest.call('add', { a: index }, { id: `add-${index}` });
+      await (await crib.open(undefined, { id: 'bob' })).call('fail', {}, { id: 'of-bob' });
+      const idsOf = async (query: Parameters<typeof crib.calls.list>[0]) =>
+        (await crib.calls.list(query)).map(({ callId }) => callId);
+      expect((await idsOf({})).toSorted()).toEqual(['add-0', 'add-1', 'add-2', 'add-3', 'add-4', 'of-bob']);
+      expect(await idsOf({ tool: 'fail' })).toEqual(['of-bob']);
+      expect(await idsOf({ caller: 'bob' })).toEqual(['of-bob']);
+      expect(await idsOf({ outcome: 'tool_error' })).toEqual(['of-bob']);
+      expect(await idsOf({ tool: 'add', outcome: 'tool_error' })).toEqual([]);
+      const page = await crib.calls.list({ limit: 2 });
+      const [, before] = page;
+      const rest = await crib.calls.list({ ...(before && { before }) });
+      expect([...page, ...rest].map(({ callId }) => callId)).toEqual(await idsOf({}));
+      expect(await crib.calls.get('add-3')).toMatchObject({ tool: 'add', number: 4 });
+      expect(await crib.calls.get('nothing')).toBeUndefined();
+    });
+  });
+
+  it.each([
+    [{ limit: 0 }, 'limit'],
+    [{ limit: 5000 }, 'limit'],
+    [{ tool: 7 }, 'tool is a text'],
+    [{ before: 'now' }, 'before is a row'],
+    [{ tol: 'x' }, 'Did you mean "tool"?'],
+  ])('refuses %j with a sentence', async (query, sentence) => {
+    const crib = await createCrib({ tools: TOOLS });
+    await expect(crib.calls.list(query as never)).rejects.toThrow(sentence);
+    await crib.close();
+  });
+
+  it('leaves out rows that somebody made unreadable', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 2);
+    tamper(folder, `UPDATE toolcrib_audit SET entry = '[' WHERE number = 1`);
+    await work(folder, async (_, crib) => expect(await crib.calls.list()).toHaveLength(1));
+  });
+});

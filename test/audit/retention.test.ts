@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { AuditReport } from '../../src/core/audit-report.ts';
+import type { Store } from '../../src/core/store.ts';
+import { audit } from '../../src/index.ts';
+import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { callOf, DONE, START, timedTrail } from './trail.ts';
+
+const DAY = 86_400_000;
+
+interface Place {
+  readonly folder: string;
+  readonly file: string;
+}
+
+function place(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'toolcrib-retention-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return { folder, file: join(folder, 'crib.db') };
+}
+
+async function storeAt({ file }: Place, at: number): Promise<Store> {
+  return openStore({ url: `sqlite:${file}`, env: {}, now: () => at });
+}
+
+/** A process that begins on a day, records calls and ends. */
+async function live(
+  at: Place,
+  day: number,
+  { calls, keepDays }: { calls: number; keepDays?: number },
+): Promise<readonly string[]> {
+  const startAt = START + day * DAY;
+  const store = await storeAt(at, startAt);
+  const trail = await timedTrail({ store, stateFolder: () => at.folder, startAt });
+  trail.keepFor(keepDays);
+  for (let index = 0; index < calls; index++) {
+    trail.record(callOf({ tool: `day_${day}`, startedAt: startAt }), DONE);
+  }
+  await trail.flush();
+  await trail.close();
+  await store.close();
+  return trail.warnings;
+}
+
+async function verifyAt(at: Place, stateFolder = at.folder): Promise<AuditReport> {
+  const store = await storeAt(at, START);
+  try {
+    return await verifyAudit({ store, stateFolder: () => stateFolder });
+  } finally {
+    await store.close();
+  }
+}
+
+function tamper({ file }: Place, statement: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(statement);
+  database.close();
+}
+
+describe('retention that keeps the proof', () => {
+  it('removes rows older than allowed up to a checkpoint, and verify goes on from there', async () => {
+    const at = place();
+    await live(at, 0, { calls: 5 });
+    await live(at, 100, { calls: 4 });
+    await live(at, 120, { calls: 3, keepDays: 30 });
+    expect(await verifyAt(at)).toMatchObject({
+      ok: true,
+      rows: 7,
+      chains: [{ rows: 7, removed: 5, sealed: 12, state: 'closed' }],
+      notes: [],
+    });
+    await live(at, 200, { calls: 2, keepDays: 30 });
+    expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 2, chains: [{ removed: 12, sealed: 14 }] });
+  });
+
+  it('what was removed otherwise is found, before and after the cut', async () => {
+    const at = place();
+    await live(at, 0, { calls: 5 });
+    await live(at, 100, { calls: 4, keepDays: 30 });
+    tamper(at, 'DELETE FROM toolcrib_audit WHERE number = 6');
+    expect((await verifyAt(at)).findings).toMatchObject([{ kind: 'row_removed', number: 6, to: 6 }]);
+  });
+
+  it('nobody without the key can pass a removal off as retention', async () => {
+    const at = place();
+    await live(at, 0, { calls: 5 });
+    await live(at, 1, { calls: 5 });
+    tamper(at, 'DELETE FROM toolcrib_audit WHERE number <= 5');
+    expect((await verifyAt(at)).findings).toMatchObject([{ kind: 'row_removed', number: 1, to: 5 }]);
+    tamper(
+      at,
+      `UPDATE toolcrib_audit_chains SET cut_count = 5, cut_at = 1, cut_key = public_key,
+        cut_hash = (SELECT hash FROM toolcrib_audit_checkpoints WHERE row_count = 5),
+        cut_signature = (SELECT signature FROM toolcrib_audit_checkpoints WHERE row_count = 5)`,
+    );
+    const { findings } = await verifyAt(at);
+    expect(findings.map(({ kind }) => kind)).toEqual(['forged', 'row_removed']);
+  });
+
+  it('rows that were changed are not removed, so that what is wrong with them stays to be seen', async () => {
+    const at = place();
+    await live(at, 0, { calls: 5 });
+    tamper(at, `UPDATE toolcrib_audit SET hash = 'changed' WHERE number = 5`);
+    const warnings = await live(at, 100, { calls: 1, keepDays: 30 });
+    expect(warnings).toContainEqual(expect.stringContaining('are not removed, for they were changed'));
+    expect((await verifyAt(at)).findings).toContainEqual(expect.objectContaining({ kind: 'row_changed', number: 5 }));
+  });
+
+  it('without retentionDays everything stays, and rows of today always do', async () => {
+    const at = place();
+    await live(at, 0, { calls: 2 });
+    await live(at, 5000, { calls: 2 });
+    expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 4 });
+    await live(at, 5000, { calls: 2, keepDays: 1 });
+    expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 4, chains: [{ removed: 2 }] });
+  });
+
+  it('leaves chains that others sign to them, unless nothing was added for so long', async () => {
+    const at = place();
+    const others = place();
+    const elsewhere = { ...at, folder: others.folder };
+    await live(elsewhere, 0, { calls: 3 });
+    await live(elsewhere, 90, { calls: 3 });
+    await live(at, 100, { calls: 1, keepDays: 30 });
+    expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 7 });
+    await live(at, 200, { calls: 1, keepDays: 30 });
+    const here = await verifyAt(at);
+    expect(here).toMatchObject({ ok: true, rows: 1 });
+    expect(here.chains.map(({ state, removed }) => [state, removed])).toEqual([
+      ['elsewhere', 6],
+      ['closed', 1],
+    ]);
+  });
+
+  it('a run that stopped halfway is finished by the next', async () => {
+    const at = place();
+    await live(at, 0, { calls: 5 });
+    await live(at, 100, { calls: 1 });
+    await live(at, 101, { calls: 1, keepDays: 30 });
+    tamper(
+      at,
+      `INSERT INTO toolcrib_audit SELECT chain, 3, at, call_id, tool, caller, outcome, entry, hash FROM toolcrib_audit WHERE number = 6`,
+    );
+    expect((await verifyAt(at)).ok).toBe(true); // what is left of removed rows is being removed
+    await live(at, 102, { calls: 1, keepDays: 30 });
+    expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 3 });
+  });
+
+  it.each([[{ retentionDays: 0 }], [{ retentionDays: 'a year' }], [{ retentionDay: 3 }]])('refuses %j', (options) => {
+    expect(() => audit(options as never)).toThrow(/retentionDays/);
+  });
+});

@@ -1,0 +1,186 @@
+import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { callOf, DONE, type TimedTrail, timedTrail } from './trail.ts';
+
+/** A trail over a file that can be taken away and put back. */
+async function fragileTrail(): Promise<TimedTrail & { away(): void; back(): void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'crib.db');
+  const trail = await timedTrail({ url: `sqlite:${file}`, stateFolder: () => folder });
+  const move = (from: string, to: string) => renameSync(join(folder, from), join(folder, to));
+  return { ...trail, away: () => move('crib.db', 'away.db'), back: () => move('away.db', 'crib.db') };
+}
+
+const numbers = (rows: readonly { readonly tool: string }[]) => rows.map(({ tool }) => tool);
+
+describe('a store that cannot be written', () => {
+  it('costs no row as long as it comes back, and is told of once', async () => {
+    const trail = await fragileTrail();
+    trail.record(callOf({ tool: 'one' }), DONE);
+    await trail.flush();
+    trail.away();
+    for (const tool of ['two', 'three']) {
+      trail.record(callOf({ tool }), DONE);
+      await expect(trail.flush()).rejects.toMatchObject({ code: 'store_unavailable' });
+    }
+    trail.back();
+    trail.record(callOf({ tool: 'four' }), DONE);
+    expect(numbers(await trail.rows())).toEqual(['one', 'two', 'three', 'four']);
+    expect(trail.warnings).toEqual([
+      expect.stringMatching(/^The audit cannot be written, so its rows wait: The store .+ is gone/),
+    ]);
+    await trail.close();
+  });
+
+  it('is tried again by itself', async () => {
+    const trail = await fragileTrail();
+    trail.record(callOf({ tool: 'one' }), DONE);
+    await trail.flush();
+    trail.away();
+    trail.record(callOf({ tool: 'two' }), DONE);
+    await expect(trail.flush()).rejects.toThrow();
+    trail.back();
+    trail.pass(1000); // the first pause
+    await until(async () => (await trail.store.audit.count()) === 2);
+    await trail.close();
+  });
+
+  it('beyond a bound rows are lost, counted, and a gap row says how many', { timeout: 120_000 }, async () => {
+    const trail = await fragileTrail();
+    trail.record(callOf({ tool: 'first' }), DONE);
+    await trail.flush();
+    trail.away();
+    trail.record(callOf({ tool: 'second' }), DONE);
+    await expect(trail.flush()).rejects.toThrow();
+    const call = callOf();
+    for (let index = 0; index < 100_007; index++) trail.record(call, DONE);
+    expect(trail.room()).toBeUndefined(); // nobody waits for a store that fails
+    trail.back();
+    await trail.flush();
+    trail.record(callOf({ tool: 'last' }), DONE);
+    await trail.flush();
+    expect(await trail.store.audit.count()).toBe(1 + 1 + 100_000 + 1 + 1);
+    expect(trail.warnings).toContainEqual(expect.stringContaining('rows are lost'));
+    const [gap] = (await trail.rows()).filter(({ kind }) => kind === 'gap');
+    expect(gap).toMatchObject({ kind: 'gap', outcome: 'lost', count: 7 });
+    await trail.close();
+    const { verifyAudit } = await import('../../src/runtime/audit/verify-audit.ts');
+    const report = await verifyAudit({ store: trail.store, stateFolder: () => undefined });
+    expect(report).toMatchObject({ ok: true, rows: 100_004 });
+    expect(report.notes).toContainEqual(expect.stringContaining('7 rows of chain'));
+  });
+
+  it('closing says how many rows were lost', async () => {
+    const trail = await fragileTrail();
+    trail.record(callOf(), DONE);
+    await trail.flush();
+    trail.away();
+    trail.record(callOf(), DONE);
+    trail.record(callOf(), DONE);
+    await trail.close();
+    trail.record(callOf(), DONE); // nobody listens any more
+    expect(trail.warnings).toContainEqual('2 rows of the audit could not be written and are lost.');
+    trail.back();
+  });
+});
+
+describe('a store that is slow', () => {
+  it('lets calls wait for room as long as rows are written, and not for ever', async () => {
+    const store = await openStore({ url: 'memory:', env: {} });
+    let release = (): void => {};
+    const slow: Store = {
+      ...store,
+      audit: {
+        ...store.audit,
+        append: async (batch) => {
+          await new Promise<void>((resolve) => {
+            release = resolve;
+          });
+          return store.audit.append(batch);
+        },
+      },
+    };
+    const trail = await timedTrail({ store: slow });
+    const call = callOf();
+    for (let index = 0; index < 80_600; index++) trail.record(call, DONE);
+    await until(async () => release.name !== 'release');
+    const waiting = trail.room();
+    expect(waiting).toBeInstanceOf(Promise);
+    release();
+    await waiting;
+    const again = trail.room();
+    trail.pass(2000);
+    await again;
+    expect(trail.room()).toBeUndefined(); // it hangs: calls go on
+  });
+});
+
+describe('somebody else who writes to the chain', () => {
+  it('is given way to: the rows go to a chain of their own', async () => {
+    const trail = await fragileTrail();
+    trail.record(callOf({ tool: 'one' }), DONE);
+    await trail.flush();
+    const [chain] = await trail.store.audit.chains();
+    const [row] = await trail.store.audit.rows(chain?.chain ?? '', 0, 1);
+    if (chain === undefined || row === undefined) throw new Error('nothing was written');
+    await trail.store.audit.append({ header: chain, rows: [{ ...row, number: 2, hash: 'not ours' }] });
+    trail.record(callOf({ tool: 'two' }), DONE);
+    await trail.flush();
+    const chains = await trail.store.audit.chains();
+    expect(chains).toHaveLength(2);
+    const other = chains.find((candidate) => candidate.chain !== chain.chain);
+    expect(await trail.store.audit.rows(other?.chain ?? '', 0, 9)).toMatchObject([{ tool: 'two', number: 1 }]);
+    await trail.close();
+  });
+});
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('a row that cannot be made', () => {
+  it('stops none behind it, and that it is missing is on record', async () => {
+    const trail = await timedTrail({
+      redact: (text) => {
+        if (text === 'eve') throw new Error('broken');
+        return text;
+      },
+    });
+    for (const caller of ['eve', 'ann', 'bob']) trail.record(callOf({ caller }), DONE);
+    const rows = await trail.rows();
+    expect(rows.map(({ kind, caller }) => [kind, caller])).toEqual([
+      ['gap', undefined],
+      ['call', 'ann'],
+      ['call', 'bob'],
+    ]);
+  });
+});
+
+describe('a chain', () => {
+  it('is known outside the database before it has a row inside', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const store = await openStore({ url: `sqlite:${join(folder, 'crib.db')}`, env: {} });
+    const seen: string[] = [];
+    const watched: Store = {
+      ...store,
+      audit: {
+        ...store.audit,
+        append: (batch) => {
+          seen.push(...readdirSync(join(folder, 'audit')).filter((name) => name.startsWith(batch.header.chain)));
+          return store.audit.append(batch);
+        },
+      },
+    };
+    const trail = await timedTrail({ store: watched, stateFolder: () => folder });
+    trail.record(callOf(), DONE);
+    await trail.flush();
+    expect(seen).toHaveLength(1);
+    await trail.close();
+  });
+});

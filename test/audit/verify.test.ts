@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../src/core/json.ts';
+import { addTimes, copyDatabase, cribOf, look, recordFolder, rowsOf, tamper, verify, work } from './recorded.ts';
+
+const auditFolder = (folder: string) => join(folder, '.toolcrib/audit');
+const filesOf = (folder: string) => readdirSync(auditFolder(folder)).filter((name) => name.endsWith('.json'));
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+describe('audit verify', () => {
+  it('finds nothing where nothing was changed, and all of it sealed', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 5);
+    expect(await verify(folder)).toEqual({
+      ok: true,
+      rows: 5,
+      chains: [{ chain: expect.any(String), rows: 5, removed: 0, sealed: 5, state: 'closed' }],
+      findings: [],
+      moreFindings: 0,
+      notes: [],
+    });
+  });
+
+  it('finds nothing where nothing was ever recorded', async () => {
+    expect(await verify(recordFolder())).toMatchObject({ ok: true, rows: 0, chains: [], notes: [] });
+  });
+
+  it('names an edited row', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 6);
+    tamper(folder, `UPDATE toolcrib_audit SET entry = replace(entry, '"alice"', '"bob"') WHERE number = 3`);
+    const { ok, findings } = await verify(folder);
+    expect(ok).toBe(false);
+    expect(findings).toEqual([
+      {
+        kind: 'row_changed',
+        chain: expect.any(String),
+        number: 3,
+        at: expect.any(Number),
+        tool: 'add',
+        message: expect.stringMatching(/^Row 3 of chain \w+, of 20.+Z about "add", was changed/),
+      },
+    ]);
+  });
+
+  it.each(['at = at + 1', "call_id = 'x'", "tool = 'x'", "caller = 'bob'", "outcome = 'denied'"])(
+    'names a row whose column was edited: %s',
+    async (change) => {
+      const folder = recordFolder();
+      await addTimes(folder, 4);
+      tamper(folder, `UPDATE toolcrib_audit SET ${change} WHERE number = 2`);
+      expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_changed', number: 2, tool: 'add' }]);
+    },
+  );
+
+  it('names the row whose hash alone was edited, and no other', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 4);
+    tamper(folder, `UPDATE toolcrib_audit SET hash = '${'0'.repeat(64)}' WHERE number = 2`);
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_changed', number: 2 }]);
+  });
+
+  it('finds a row that was edited together with all hashes after it', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 6);
+    rewriteFrom(folder, 3, (entry) => entry.replace('"alice"', '"bob"'));
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_changed', number: 1, to: 6 }]);
+  });
+
+  it('names a removed row', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 6);
+    tamper(folder, 'DELETE FROM toolcrib_audit WHERE number IN (3, 4)');
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_removed', number: 3, to: 4 }]);
+  });
+
+  it('names the first row if that was removed', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(folder, 'DELETE FROM toolcrib_audit WHERE number = 1');
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_removed', number: 1, to: 1 }]);
+  });
+
+  it('finds rows that were closed up after one was removed', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 5);
+    tamper(
+      folder,
+      'DELETE FROM toolcrib_audit WHERE number = 3',
+      ...[4, 5].map((number) => `UPDATE toolcrib_audit SET number = ${number - 1} WHERE number = ${number}`),
+    );
+    const { findings } = await verify(folder);
+    expect(findings[0]).toMatchObject({ kind: 'row_moved', number: 3, message: expect.stringContaining('Row 4 of') });
+    expect(findings.some(({ kind }) => kind === 'tail_cut')).toBe(true);
+  });
+
+  it('finds rows that changed places', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 5);
+    tamper(
+      folder,
+      ...[
+        [2, 99],
+        [4, 2],
+        [99, 4],
+      ].map(([from, to]) => `UPDATE toolcrib_audit SET number = ${to} WHERE number = ${from}`),
+    );
+    const { findings } = await verify(folder);
+    expect(findings.filter(({ kind }) => kind === 'row_moved').map(({ number }) => number)).toEqual([2, 4]);
+  });
+
+  it('names a cut tail', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 6);
+    tamper(folder, 'DELETE FROM toolcrib_audit WHERE number > 4');
+    const { findings } = await verify(folder);
+    expect(findings).toMatchObject([{ kind: 'tail_cut', number: 5, to: 6 }]);
+    expect(findings[0]?.message).toMatch(/^Rows 5 to 6 of chain \w+ are missing at its end/);
+  });
+
+  it('names a restored older copy', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    const restore = copyDatabase(folder);
+    await addTimes(folder, 4);
+    restore();
+    const { findings } = await verify(folder);
+    expect(findings).toMatchObject([{ kind: 'older_copy', number: 4, to: 7 }]);
+    expect(findings[0]?.message).toContain('an older copy of it was put in its place');
+  });
+
+  it('names a tail that was cut together with its checkpoints, which looks like an older copy', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    await addTimes(folder, 3);
+    tamper(
+      folder,
+      'DELETE FROM toolcrib_audit WHERE number > 3',
+      'DELETE FROM toolcrib_audit_checkpoints WHERE row_count > 3',
+    );
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'older_copy', number: 4, to: 6 }]);
+  });
+
+  it('names a chain that was removed, and a database that was removed altogether', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(folder, ...['', '_chains', '_checkpoints'].map((table) => `DELETE FROM toolcrib_audit${table}`));
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'chain_removed', to: 3 }]);
+    rmSync(join(folder, 'crib.db'));
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'chain_removed', to: 3 }]);
+  });
+
+  it('goes on finding it after more was recorded', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 4);
+    tamper(folder, 'DELETE FROM toolcrib_audit WHERE number = 4');
+    await addTimes(folder, 4); // the chain does not end where it was sealed, so nobody goes on with it
+    const { findings, chains, rows } = await verify(folder);
+    expect(findings).toMatchObject([{ kind: 'tail_cut', number: 4, to: 4 }]);
+    expect(chains).toHaveLength(2);
+    expect(rows).toBe(7);
+  });
+
+  it('names checkpoints that were changed or forged, inside and outside', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(folder, 'UPDATE toolcrib_audit_checkpoints SET made_at = made_at + 1');
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'forged', number: 3 }]);
+    tamper(folder, 'UPDATE toolcrib_audit_checkpoints SET made_at = made_at - 1');
+    expect((await verify(folder)).ok).toBe(true);
+    tamper(
+      folder,
+      `INSERT INTO toolcrib_audit_checkpoints SELECT chain, 9, hash, made_at, signature FROM toolcrib_audit_checkpoints`,
+    );
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'forged' }]);
+    tamper(folder, 'DELETE FROM toolcrib_audit_checkpoints WHERE row_count = 9');
+    const [name = ''] = filesOf(folder);
+    const path = join(auditFolder(folder), name);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace('"count":3', '"count":9'));
+    expect((await verify(folder)).findings).toContainEqual(expect.objectContaining({ kind: 'forged' }));
+    writeFileSync(path, 'not json');
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'forged', message: expect.stringContaining(name) }]);
+  });
+
+  it('finds a head that was changed, and a chain that somebody else signed in the place of ours', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(folder, 'UPDATE toolcrib_audit_chains SET started_at = started_at - 1');
+    expect((await verify(folder)).findings).toContainEqual(expect.objectContaining({ kind: 'forged' }));
+    const other = recordFolder();
+    await addTimes(other, 3);
+    tamper(folder, 'UPDATE toolcrib_audit_chains SET started_at = started_at + 1');
+    const [head] = look(other, 'SELECT public_key, signature FROM toolcrib_audit_chains');
+    tamper(
+      folder,
+      `UPDATE toolcrib_audit_chains SET public_key = '${head?.public_key}', signature = '${head?.signature}'`,
+    );
+    expect((await verify(folder)).findings).toContainEqual(expect.objectContaining({ kind: 'forged' }));
+  });
+
+  it('finds rows that were added to a chain nobody writes to', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    const [last] = look(folder, 'SELECT chain, hash, entry FROM toolcrib_audit ORDER BY number DESC LIMIT 1');
+    const entry = String(last?.entry).replace('"number":3', '"number":4');
+    tamper(
+      folder,
+      `INSERT INTO toolcrib_audit SELECT chain, 4, at, call_id, tool, caller, outcome, '${entry}', '${hashOf(`${last?.hash}\n${entry}`)}' FROM toolcrib_audit WHERE number = 3`,
+    );
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_added', number: 4, to: 4 }]);
+  });
+
+  it('says of chains whose key is elsewhere what it can and cannot see', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    renameSync(auditFolder(folder), join(folder, 'elsewhere'));
+    const away = await verify(folder);
+    expect(away).toMatchObject({ ok: true, chains: [{ state: 'elsewhere', rows: 3, sealed: 3 }] });
+    expect(away.notes).toEqual([expect.stringContaining('can only be seen where that key lies')]);
+    tamper(folder, `UPDATE toolcrib_audit SET entry = replace(entry, 'alice', 'bob') WHERE number = 2`);
+    expect((await verify(folder)).findings).toMatchObject([{ kind: 'row_changed', number: 2 }]);
+  });
+
+  it('says that a chain is kept in another store', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    mkdirSync(join(folder, 'other'));
+    const crib = await cribOf(folder, { store: { url: `sqlite:${join(folder, 'other/crib.db')}` } });
+    const report = await crib.audit.verify();
+    expect(report).toMatchObject({ ok: true, rows: 0, notes: [expect.stringContaining('is kept in another store')] });
+  });
+
+  it('can be asked while calls are made', async () => {
+    const folder = recordFolder();
+    await work(folder, async (chest, crib) => {
+      for (let round = 0; round < 5; round++) {
+        await chest.call('add', { a: round });
+        const report = await crib.audit.verify();
+        expect(report).toMatchObject({ ok: true, rows: round + 1, notes: [] });
+        expect(report.chains).toMatchObject([{ state: 'open', sealed: round + 1 }]);
+      }
+    });
+  });
+
+  it('finds what was changed while the process lives, before it was sealed inside', async () => {
+    const folder = recordFolder();
+    await work(folder, async (chest, crib) => {
+      await chest.call('add', { a: 1 });
+      await crib.audit.verify();
+      tamper(folder, `UPDATE toolcrib_audit SET entry = replace(entry, 'alice', 'bob')`);
+      expect((await crib.audit.verify()).findings).toMatchObject([{ kind: 'row_changed', number: 1 }]);
+    });
+  });
+
+  it('survives columns that hold something else than they should', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    tamper(
+      folder,
+      `UPDATE toolcrib_audit SET at = 'noon', entry = x'00' WHERE number = 2`,
+      `UPDATE toolcrib_audit SET number = 'three' WHERE number = 3`,
+    );
+    const { findings } = await verify(folder);
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'row_changed', number: 2 }));
+    expect(findings.map(({ message }) => message).join('\n')).toContain('has no number any more');
+  });
+
+  it('lists no more findings than anybody could read', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 1500);
+    tamper(folder, `UPDATE toolcrib_audit SET tool = 'x'`);
+    const { findings, moreFindings } = await verify(folder);
+    expect(findings).toHaveLength(1000);
+    expect(moreFindings).toBe(500);
+  });
+});
+
+describe('the hash of a row', () => {
+  it('is SHA-256 of the hash before it, a line feed and the rest of the row as JSON with sorted keys', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    const [first, second] = await rowsOf(folder);
+    const { chain: _chain, hash, ...entry } = second ?? { chain: '', hash: '' };
+    expect(hash).toBe(hashOf(`${first?.hash}\n${canonicalJson(entry)}`));
+  });
+});
+
+/** Edits a row and makes all hashes after it fit again. */
+function rewriteFrom(folder: string, number: number, edit: (entry: string) => string): void {
+  const rows = look(folder, 'SELECT number, entry, hash FROM toolcrib_audit ORDER BY number');
+  let previous = '';
+  for (const row of rows) {
+    const entry = row.number === number ? edit(String(row.entry)) : String(row.entry);
+    const isBefore = Number(row.number) < number;
+    previous = isBefore ? String(row.hash) : hashOf(`${previous}\n${entry}`);
+    const caller = (JSON.parse(entry) as { caller: string }).caller;
+    tamper(
+      folder,
+      `UPDATE toolcrib_audit SET entry = '${entry}', hash = '${previous}', caller = '${caller}' WHERE number = ${row.number}`,
+    );
+  }
+}

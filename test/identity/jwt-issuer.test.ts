@@ -1,0 +1,65 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { startServer } from '../sources/http-server.ts';
+import { type Issuer, publish, startIssuer, verifierOf } from './issuer.ts';
+import { cribWith, ROLES, UNAVAILABLE } from './world.ts';
+
+describe('an issuer that answers something else', () => {
+  const html: RequestListener = (_, response) => response.writeHead(200).end('<html>Sign in</html>');
+  const elsewhere = 'https://id.example.com';
+  it.each<[string, (url: string) => Partial<Pick<Issuer, 'discovery' | 'jwks'>>, string]>([
+    ['a list', () => ({ discovery: [] }), 'something else than an object'],
+    ['null', () => ({ discovery: null }), 'something else than an object'],
+    ['another issuer', () => ({ discovery: { issuer: elsewhere, jwks_uri: elsewhere } }), 'for another issuer'],
+    ['no address of keys', (issuer) => ({ discovery: { issuer } }), 'without jwks_uri'],
+    ['a file', (issuer) => ({ discovery: { issuer, jwks_uri: 'file:///etc/passwd' } }), 'Only http and https'],
+    ['a private host', (issuer) => ({ discovery: { issuer, jwks_uri: 'http://169.254.169.254/' } }), 'private network'],
+    ['no keys', () => ({ jwks: {} }), 'no list of keys'],
+    ['keys that are no list', () => ({ jwks: { keys: { kty: 'RSA' } } }), 'no list of keys'],
+    ['thousands of keys', () => ({ jwks: { keys: Array(5_000).fill({ kty: 'EC' }) } }), 'at most 1000'],
+    ['far too much', () => ({ jwks: { keys: [], filler: 'x'.repeat(1_100_000) } }), 'more than 1000000 bytes'],
+  ])('%s lets nobody in', async (_, spoil, reason) => {
+    const issuer = await startIssuer();
+    Object.assign(issuer, spoil(issuer.url));
+    await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(reason);
+  });
+
+  it.each<[string, RequestListener, string]>([
+    ['a page', html, 'is no JSON'],
+    ['nothing', (_, response) => response.writeHead(200).end(), 'is no JSON'],
+    ['an error', (_, response) => response.writeHead(403).end('{}'), 'with status 403'],
+    ['no HTTP', (_, response) => response.socket?.end('220 hello\r\n\r\n'), 'is not HTTP'],
+  ])('%s lets nobody in', async (_, listener, reason) => {
+    const issuer = await startIssuer();
+    issuer.server.answer(listener);
+    await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(reason);
+  });
+
+  it('too slowly lets nobody in, and is not waited for', async () => {
+    const issuer = await startIssuer();
+    issuer.server.answer(() => {}); // never answers
+    await expect(verifierOf(issuer, { timeoutMs: 50 }).verify(await issuer.sign())).rejects.toThrow('within 50 ms');
+    issuer.server.answer((_, response) => response.writeHead(200).write('{'));
+    await expect(verifierOf(issuer, { timeoutMs: 50 }).verify(await issuer.sign())).rejects.toThrow('within 50 ms');
+  });
+
+  it('with a redirect to a private address leads nobody there', async () => {
+    const issuer = await startIssuer();
+    const inside = await startServer(publish(issuer));
+    const redirect: RequestListener = ({ url }, response) =>
+      response.writeHead(302, { location: `http://${inside.host}${url}` }).end();
+    issuer.server.answer(redirect);
+    await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow('private network');
+    const more = { jwks: `${issuer.url}/keys` };
+    await expect(verifierOf(issuer, more).verify(await issuer.sign())).rejects.toThrow('private network');
+    expect(inside.requests).toEqual([]);
+  });
+
+  it('is unavailable to who asks, and told to the operator', async () => {
+    const issuer = await startIssuer();
+    issuer.server.answer(html);
+    const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });
+    expect(await crib.identify(await issuer.sign())).toEqual(UNAVAILABLE);
+    expect(crib.warnings().join('\n')).toContain(`The keys of ${issuer.url} cannot be had`);
+  });
+});

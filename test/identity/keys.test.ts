@@ -1,0 +1,248 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Crib, createCrib } from '../../src/index.ts';
+import { wrong } from '../bad-input/wrong.ts';
+import { folderWith } from '../configured/workshop.ts';
+import { cribWith, deskWith, REFUSED, ROLES, UNAVAILABLE } from './world.ts';
+
+const ACCESS = { keys: true, roles: ROLES };
+const DAY = 86_400_000;
+
+describe('what a key opens', () => {
+  it.each<[string, Parameters<Crib['keys']['create']>[0], readonly string[], boolean]>([
+    ['the profiles of its roles', { name: 'a', roles: ['dev', 'ops'] }, ['assistant', 'operations', 'opera'], false],
+    ['globs of a role', { name: 'a', roles: ['ops'] }, ['operations', 'opera'], false],
+    ['what it names itself, if it has no role', { name: 'a', profiles: ['oper?'] }, ['opera'], false],
+    [
+      'only what role and key both allow',
+      { name: 'a', roles: ['ops'], profiles: ['*a*'] },
+      ['operations', 'opera'],
+      false,
+    ],
+    ['nothing where role and key agree on nothing', { name: 'a', roles: ['dev'], profiles: ['opera'] }, [], false],
+    ['nothing by a role that is not there', { name: 'a', roles: ['gone'] }, [], false],
+    ['nothing by such a role, whatever it names', { name: 'a', roles: ['gone'], profiles: ['*'] }, [], false],
+    [
+      'nothing by a role named like what every object has',
+      { name: 'a', roles: ['constructor', '__proto__'] },
+      [],
+      false,
+    ],
+    ['everything as an operator', { name: 'a', roles: ['admin'] }, ['assistant', 'operations', 'opera'], true],
+    [
+      'not as an operator if it is limited',
+      { name: 'a', roles: ['admin'], profiles: ['*'] },
+      ['assistant', 'operations', 'opera'],
+      false,
+    ],
+  ])('%s', async (_, request, profiles, operator) => {
+    const crib = await cribWith(ACCESS);
+    const { key, opens } = await crib.keys.create(request, 'ann');
+    expect(opens).toEqual(profiles);
+    const identity = await crib.identify(`Bearer ${key}`);
+    expect(identity).toEqual({
+      ok: true,
+      caller: {
+        id: 'key:a',
+        roles: request.roles ?? [],
+        permissions: [],
+        ...(operator ? { operator } : { profiles }),
+      },
+      profiles,
+      operator,
+    });
+    if (!identity.ok) return;
+    for (const name of crib.profiles()) {
+      const opened = crib.open(name, identity.caller).then((chest) => chest.profile);
+      if (profiles.includes(name)) expect(await opened).toBe(name);
+      else await expect(opened).rejects.toMatchObject({ code: 'denied' });
+    }
+  });
+
+  it('the caller it names, with its permissions', async () => {
+    const { identify, keys } = await deskWith(ACCESS);
+    const { key } = await keys.create({ name: 'a', caller: 'alice', roles: ['dev'], permissions: ['read'] }, 'ann');
+    for (const sent of [key, ` ${key}\r\n`, `Bearer ${key}`, `bearer  ${key}`, `BEARER\t${key}`]) {
+      expect(await identify(sent)).toMatchObject({ ok: true, caller: { id: 'alice', permissions: ['read'] } });
+    }
+  });
+
+  it('its identity cannot be changed by who gets it', async () => {
+    const { identify, keys } = await deskWith(ACCESS);
+    const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
+    const identity = await identify(key);
+    if (!identity.ok) throw new Error('it is a good key');
+    for (const part of [identity, identity.caller, identity.profiles, identity.caller.roles, identity.caller.profiles])
+      expect(Object.isFrozen(part)).toBe(true);
+  });
+});
+
+describe('the secret', () => {
+  it('is shown once and kept as a hash: no file of the store holds it', async () => {
+    const folder = folderWith({ 'toolcrib.yaml': 'access: { keys: true }\n' });
+    const crib = await createCrib({ configFile: folder, watch: false });
+    onTestFinished(() => crib.close());
+    const { key, info } = await crib.keys.create({ name: 'ci', profiles: ['*'] }, 'ann');
+    const secret = key.slice(-39, -7);
+    expect(JSON.stringify([info, await crib.keys.list()])).not.toMatch(new RegExp(`${secret}|hash`));
+    await crib.identify(key);
+    const files = readdirSync(join(folder, '.toolcrib')).map((name) => readFileSync(join(folder, '.toolcrib', name)));
+    expect(files.some((bytes) => bytes.includes(info.id))).toBe(true);
+    expect(files.some((bytes) => bytes.includes(secret))).toBe(false);
+  });
+});
+
+describe('the end of a key', () => {
+  it('comes at its very millisecond', async () => {
+    const { identify, keys, time } = await deskWith(ACCESS);
+    const { key, info } = await keys.create({ name: 'a', roles: ['dev'], forMs: 1000 }, 'ann');
+    expect(info.expiresAt).toBe(time.now + 1000);
+    time.now += 999;
+    expect(await identify(key)).toMatchObject({ ok: true });
+    time.now += 1;
+    expect(await identify(key)).toEqual(REFUSED);
+    expect(await keys.list()).toMatchObject([{ state: 'expired' }]);
+  });
+
+  it('is 90 days away unless something else is said, and never only where that is said', async () => {
+    const { keys, time } = await deskWith(ACCESS);
+    const { info } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
+    expect(info.expiresAt).toBe(time.now + 90 * DAY);
+    const endless = await keys.create({ name: 'a', roles: ['dev'], expiresAt: null }, 'ann');
+    expect(endless.info).not.toHaveProperty('expiresAt');
+  });
+
+  it('stays where the clock of the machine is set back', async () => {
+    const crib = await cribWith(ACCESS);
+    const { key } = await crib.keys.create({ name: 'a', roles: ['dev'], forMs: 60_000 }, 'ann');
+    const steady = performance.now.bind(performance);
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => steady() + 60_000);
+    const backwards = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 30 * DAY);
+    onTestFinished(() => [later, backwards].forEach((spy) => void spy.mockRestore()));
+    expect(await crib.identify(key)).toEqual(REFUSED);
+  });
+
+  it('comes while the machine sleeps, when only the clock on the wall goes on', async () => {
+    const crib = await cribWith(ACCESS);
+    const { key } = await crib.keys.create({ name: 'a', roles: ['dev'], forMs: 60_000 }, 'ann');
+    const awake = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
+    onTestFinished(() => awake.mockRestore());
+    expect(await crib.identify(key)).toEqual(REFUSED);
+  });
+
+  it('comes at once when it is revoked, by another process too', async () => {
+    const configFile = folderWith({ 'toolcrib.yaml': 'access: { keys: true }\nprofiles: { assistant: {} }\n' });
+    const [one, other] = [
+      await createCrib({ configFile, watch: false }),
+      await createCrib({ configFile, watch: false }),
+    ];
+    onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
+    const { key, info } = await one.keys.create({ name: 'a', profiles: ['*'] }, 'ann');
+    expect([await one.identify(key), await other.identify(key)]).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(await other.keys.revoke(info.id, 'bob')).toEqual({ ok: true, applied: [info.id], rejected: [] });
+    expect([await one.identify(key), await other.identify(key)]).toEqual([REFUSED, REFUSED]);
+    expect(await one.keys.list()).toMatchObject([{ state: 'revoked', revokedBy: 'bob' }]);
+    expect(await one.keys.revoke(info.id, 'cid')).toMatchObject({
+      ok: false,
+      rejected: [{ reason: 'it was revoked before' }],
+    });
+    expect(await one.keys.revoke('nobody', 'cid')).toMatchObject({
+      ok: false,
+      rejected: [{ reason: 'there is no key of this id' }],
+    });
+  });
+});
+
+describe('when a key was used', () => {
+  it('is noted once a minute, however many come at once', async () => {
+    const { identifyWith, options, keys, store, time } = await deskWith(ACCESS);
+    const notes: number[] = [];
+    const noteUse = async (id: string, at: number, everyMs: number) => {
+      notes.push(at);
+      await store.keys.noteUse(id, at, everyMs);
+    };
+    const identify = identifyWith({ ...options, keys: { ...store.keys, noteUse } });
+    const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
+    const start = time.now;
+    await Promise.all(Array.from({ length: 20 }, () => identify(key)));
+    await vi.waitFor(async () => expect(await keys.list()).toMatchObject([{ lastUsedAt: start }]));
+    time.now += 59_999;
+    await identify(key);
+    expect(notes).toEqual([start]);
+    time.now += 1;
+    await identify(key);
+    expect(notes).toEqual([start, start + 60_000]);
+  });
+
+  it('keeps nobody waiting, and nobody out', async () => {
+    const { identifyWith, options, keys, store, warnings } = await deskWith(ACCESS);
+    const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
+    const never = identifyWith({ ...options, keys: { ...store.keys, noteUse: () => new Promise(() => {}) } });
+    expect(await never(key)).toMatchObject({ ok: true });
+    const failing = identifyWith({
+      ...options,
+      keys: { ...store.keys, noteUse: () => Promise.reject(new Error('full')) },
+    });
+    expect(await failing(key)).toMatchObject({ ok: true });
+    await vi.waitFor(() => expect(warnings.join()).toContain('full'));
+  });
+});
+
+describe('where the store does not answer', () => {
+  it('nobody gets in by a key, and nobody learns why', async () => {
+    const { identify, keys, store, warnings } = await deskWith(ACCESS);
+    const { key } = await keys.create({ name: 'a', roles: ['dev'] }, 'ann');
+    await store.close();
+    expect(await identify(key)).toEqual(UNAVAILABLE);
+    expect(warnings).toEqual([expect.stringContaining('is closed')]);
+  });
+});
+
+describe('making a key', () => {
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', undefined, /must be an object/],
+    ['no name', { roles: ['dev'] }, /name must be a text/],
+    ['an empty name', { name: ' ', roles: ['dev'] }, /name must be a text/],
+    ['a name that moves the cursor', { name: 'a\u001b[2J', roles: ['dev'] }, /control characters/],
+    ['half a character', { name: '\ud800', roles: ['dev'] }, /name must be a text/],
+    ['a huge name', { name: 'x'.repeat(201), roles: ['dev'] }, /name must be a text/],
+    ['neither role nor profile', { name: 'a' }, /opens nothing without a role or a profile/],
+    ['empty lists', { name: 'a', roles: [], profiles: [] }, /opens nothing/],
+    ['roles that are no names', { name: 'a', roles: [7] }, /roles takes a name or a list/],
+    ['an empty role', { name: 'a', roles: [''] }, /roles must be a text/],
+    ['too many roles', { name: 'a', roles: Array.from({ length: 101 }, (_, index) => `r${index}`) }, /more than 100/],
+    ['the id of the operator', { name: 'a', caller: 'operator', roles: ['dev'] }, /name of ours/],
+    ['the id of local', { name: 'a', caller: 'local', roles: ['dev'] }, /name of ours/],
+    ['the id of another key', { name: 'a', caller: 'key:b', roles: ['dev'] }, /name of ours/],
+    ['two ends', { name: 'a', roles: ['dev'], expiresAt: 9e12, forMs: 1 }, /not both/],
+    ['an end that was', { name: 'a', roles: ['dev'], expiresAt: 1 }, /already/],
+    ['no time at all', { name: 'a', roles: ['dev'], forMs: 0 }, /already/],
+    ['a time that is none', { name: 'a', roles: ['dev'], forMs: Number.NaN }, /cannot expire/],
+    ['a text for a time', { name: 'a', roles: ['dev'], expiresAt: '2030-01-01' }, /cannot expire/],
+    ['a time beyond all', { name: 'a', roles: ['dev'], expiresAt: 9e99 }, /cannot expire/],
+    ['an unknown option', { name: 'a', roles: ['dev'], profile: 'x' }, /no "profile".*"profiles"/],
+  ])('of %s is refused with a sentence', async (_, request, message) => {
+    const { keys } = await deskWith(ACCESS);
+    await expect(keys.create(wrong(request), 'ann')).rejects.toMatchObject({
+      name: 'ToolcribError',
+      message: expect.stringMatching(message),
+    });
+    expect(await keys.list()).toEqual([]);
+  });
+
+  it('needs somebody who makes it', async () => {
+    const { keys } = await deskWith(ACCESS);
+    await expect(keys.create({ name: 'a', roles: ['dev'] }, wrong(undefined))).rejects.toMatchObject({
+      code: 'invalid_key',
+    });
+    await expect(keys.revoke('x', '')).rejects.toMatchObject({ code: 'invalid_key' });
+  });
+
+  it('many at once makes as many', async () => {
+    const { keys } = await deskWith(ACCESS);
+    const made = await Promise.all(Array.from({ length: 50 }, () => keys.create({ name: 'a', roles: ['dev'] }, 'ann')));
+    expect(new Set(made.map(({ key }) => key)).size).toBe(50);
+    expect(await keys.list()).toHaveLength(50);
+  });
+});

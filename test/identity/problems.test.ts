@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { AccessConfig } from '../../src/crib/config/config.ts';
+import { cribWith } from './world.ts';
+
+const ALL = { dev: { profiles: '*' } };
+
+describe('what access hardly means is told', () => {
+  it.each<[string, AccessConfig, readonly string[]]>([
+    ['nothing of what makes sense', { keys: true, roles: { ...ALL, ops: { profiles: ['assistant', 'op*'] } } }, []],
+    [
+      'no roles',
+      { keys: true },
+      ['access has no roles, so tokens open nothing, and keys only the profiles they name.'],
+    ],
+    [
+      'no way in, and a profile that is not there',
+      { roles: { dev: { profiles: ['assistent', 'op*'] } } },
+      [
+        'access has neither keys nor jwt, so nobody but the operator gets in.',
+        'access.roles.dev: "assistent" matches no profile.',
+      ],
+    ],
+    [
+      'tokens for anybody, and keys that anybody on the way can change',
+      { jwt: { issuer: 'http://id.example.com' }, roles: ALL },
+      [
+        'access.jwt has no audience, so a token that the issuer made for any other program opens this one.',
+        'access.jwt: the keys at http://id.example.com come without encryption; use https.',
+      ],
+    ],
+    [
+      'nothing of an issuer on this machine',
+      { jwt: { issuer: 'http://localhost:8080/x', audience: 'a' }, roles: ALL },
+      [],
+    ],
+  ])('%s', async (_, access, problems) => {
+    expect((await cribWith(access)).warnings()).toEqual(problems);
+  });
+
+  it('keys that open nothing because they are off; not those that are revoked', async () => {
+    const crib = await cribWith({ jwt: { issuer: 'https://id.example.com', audience: 'a' }, roles: ALL });
+    expect(await crib.keys.problems()).toEqual([]);
+    const { info } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'ann');
+    await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'ann');
+    expect(await crib.keys.problems()).toEqual([
+      'There are 2 API keys, but access.keys is not on, so they open nothing; turn it on, or revoke what is not needed.',
+    ]);
+    await crib.keys.revoke(info.id, 'ann');
+    expect(await crib.keys.problems()).toEqual([expect.stringMatching(/^There is 1 API key.* it opens nothing/)]);
+  });
+});
+
+describe('access in a configuration', () => {
+  it.each<[string, object, string]>([
+    [
+      'an algorithm with a shared secret',
+      { jwt: { issuer: 'https://id.example.com', algorithms: ['HS256'] } },
+      'RS256',
+    ],
+    ['no algorithm at all', { jwt: { issuer: 'https://id.example.com', algorithms: 'none' } }, 'RS256'],
+    ['no issuer', { jwt: { audience: 'toolcrib' } }, 'needs "issuer"'],
+    ['an issuer that is no address', { jwt: { issuer: 'id.example.com' } }, 'must be an address'],
+    [
+      'a tolerance of an hour',
+      { jwt: { issuer: 'https://id.example.com', clockToleranceMs: 3_600_000 } },
+      'at most 300000',
+    ],
+    ['a misspelt key', { jwt: { issuer: 'https://id.example.com', audiance: 'a' } }, 'audience'],
+    ['a role that is no object', { roles: { dev: ['assistant'] } }, 'access.roles.dev'],
+  ])('with %s is a mistake', async (_, access, words) => {
+    await expect(cribWith(access)).rejects.toMatchObject({ message: expect.stringContaining(words) });
+  });
+});
