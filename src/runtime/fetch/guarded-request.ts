@@ -1,9 +1,10 @@
 import { lookup as systemLookup } from 'node:dns';
-import { type ClientRequestArgs, type IncomingMessage, request as requestHttp } from 'node:http';
+import { type Agent, type ClientRequestArgs, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { messageOf } from '../../core/tool-error.ts';
 import { FetchError } from './fetch-error.ts';
+import { isOwnAddress } from './own-addresses.ts';
 import { isPublicAddress } from './private-address.ts';
 
 /** The addresses of a name. */
@@ -21,6 +22,8 @@ export interface GuardedRequest {
   readonly mayBePrivate: boolean;
   readonly signal: AbortSignal;
   readonly resolve?: ResolveHost;
+  /** Keeps connections that were opened under the same rules; none if absent. */
+  readonly agent?: Agent;
 }
 
 /** Sends a request and resolves when the headers of the answer have come. The address that was checked is the one that is used. */
@@ -28,8 +31,10 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
   const { url, method, body, mayBePrivate, signal } = given;
   requireWebAddress(url);
   const hostname = hostnameOf(url);
-  const mayConnect = (address: string) => mayBePrivate || isPublicAddress(address);
-  if (isIP(hostname) !== 0 && !mayConnect(hostname)) throw refusal(url);
+  const isOwn = (address: string) => isOwnAddress(address, portOf(url));
+  const mayConnect = (address: string) => (mayBePrivate || isPublicAddress(address)) && !isOwn(address);
+  const refusal = (addresses: readonly string[]) => (addresses.some(isOwn) ? ownAddress(url) : privateAddress(url));
+  if (isIP(hostname) !== 0 && !mayConnect(hostname)) throw refusal([hostname]);
   const options: ClientRequestArgs = {
     protocol: url.protocol,
     hostname,
@@ -37,8 +42,8 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...given.headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
-    agent: false, // a connection of its own: none that was opened under other rules
-    lookup: guardedLookup(mayConnect, url, given.resolve ?? resolveBySystem),
+    agent: given.agent ?? false, // a connection of its own: none that was opened under other rules
+    lookup: guardedLookup({ mayConnect, refusal }, url, given.resolve ?? resolveBySystem),
     signal,
   };
   return new Promise((resolve, reject) => {
@@ -55,13 +60,20 @@ function requireWebAddress(url: URL): void {
     throw new FetchError('refused', `The address of ${url.host} holds a password; send it in a header.`);
 }
 
-function guardedLookup(mayConnect: (address: string) => boolean, url: URL, resolve: ResolveHost): LookupFunction {
+/** Which addresses may be used, and what is said where none of them may. */
+interface AddressGuard {
+  mayConnect(address: string): boolean;
+  refusal(addresses: readonly string[]): FetchError;
+}
+
+function guardedLookup({ mayConnect, refusal }: AddressGuard, url: URL, resolve: ResolveHost): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(
       (addresses) => {
         const allowed = addresses.filter(({ address }) => mayConnect(address));
         const [first] = allowed;
-        if (first === undefined) callback(addresses.length === 0 ? unknownHost(url) : refusal(url), []);
+        const refused = () => refusal(addresses.map(({ address }) => address));
+        if (first === undefined) callback(addresses.length === 0 ? unknownHost(url) : refused(), []);
         else if (all) callback(null, [...allowed]);
         else callback(null, first.address, first.family);
       },
@@ -75,12 +87,21 @@ const resolveBySystem: ResolveHost = (hostname) =>
     systemLookup(hostname, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
   });
 
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}
+
 function hostnameOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-function refusal(url: URL): FetchError {
+function privateAddress(url: URL): FetchError {
   return new FetchError('refused', `${url.host} is on a private network, which may not be reached from here.`);
+}
+
+/** Whoever calls a tool is not to answer for itself what a person is asked. */
+function ownAddress(url: URL): FetchError {
+  return new FetchError('refused', `${url.host} is this crib itself, which no tool may reach.`);
 }
 
 function unknownHost(url: URL, cause?: unknown): FetchError {

@@ -1,0 +1,157 @@
+import type { Executor } from '../core/executor.ts';
+import type { JsonObject, JsonSchema } from '../core/json.ts';
+import type { Clock } from '../core/ports.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { toolError } from '../core/tool-error.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
+import { RUN, type Run, WITHHELD } from '../core/tool-spec.ts';
+import { callFailure } from '../runtime/mcp/call-failure.ts';
+import { toToolResult } from '../runtime/mcp/call-result.ts';
+import { McpFailure } from '../runtime/mcp/mcp-failure.ts';
+import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
+import type { McpConnection } from '../runtime/mcp/open-connection.ts';
+import { paramHeadersOf, toParamHeaders } from '../runtime/mcp/param-headers.ts';
+import { shareSubject } from '../runtime/mcp/share-subject.ts';
+import { isRecord } from '../runtime/mcp/wire-message.ts';
+
+/** How a tool of an MCP server runs. */
+interface McpRun extends Run {
+  readonly kind: 'mcp';
+  /** The source that is the server. */
+  readonly source: string;
+  /** Its name there. */
+  readonly tool: string;
+}
+
+const RUN_SCHEMA = {
+  type: 'object',
+  required: ['source', 'tool'],
+  properties: {
+    kind: { const: 'mcp' },
+    source: { type: 'string', minLength: 1 },
+    tool: { type: 'string', minLength: 1 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Calls tools of MCP servers, each over the connection that the caller shares. */
+export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
+  const headersFor = createHeaders();
+  return {
+    kind: 'mcp',
+    runSchema: RUN_SCHEMA,
+    async execute(call, run) {
+      const { source, tool } = run as McpRun; // checked when the spec was let in
+      const server = servers.get(source);
+      if (server === undefined) return noServer(call, source);
+      try {
+        return await server.connections.use({
+          subject: shareSubject(server.share, call),
+          onAbort: (listener) => call.onAbort(listener),
+          work: (connection) => callTool(connection, call, { tool, clock, headersFor }),
+        });
+      } catch (cause) {
+        if (!(cause instanceof McpFailure)) throw cause;
+        return failed(callFailure(cause, call.spec));
+      }
+    },
+    close: servers.close,
+  };
+}
+
+function noServer({ spec }: ToolCall, source: string): ToolResult {
+  return failed(toolError('unavailable', `"${spec.name}" runs on the MCP server "${source}", which is not there.`));
+}
+
+interface Calling {
+  readonly tool: string;
+  readonly clock: Clock;
+  readonly headersFor: HeadersFor;
+}
+
+/** How often a server may ask to be asked again without asking for anything. */
+const MAX_ROUNDS = 10;
+const PAUSE_MS = 250;
+/** How long an answer to a question of a server is waited for, as far as we know. */
+const INPUT_MS = 300_000;
+
+async function callTool(connection: McpConnection, call: ToolCall, calling: Calling): Promise<ToolResult> {
+  const { tool, clock, headersFor } = calling;
+  const { input: answers } = call.answers ?? {};
+  let state = answers?.state;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const responses = round === 0 ? answers?.responses : undefined;
+    const result = await connection.request({
+      method: 'tools/call',
+      params: {
+        name: tool,
+        arguments: call.input,
+        ...(responses !== undefined && { inputResponses: responses }),
+        ...(state !== undefined && { requestState: state }),
+        ...metaOf(call, connection),
+      },
+      headers: headersFor(call, connection),
+      onProgress: (progress) => call.report(progress),
+      onAbort: (listener) => call.onAbort(listener),
+    });
+    if (result.resultType !== 'input_required') return toToolResult(result, call.spec.name);
+    const asked = readQuestions(result);
+    if (asked.questions !== undefined) return waitForInput(call, asked, clock);
+    if (asked.state === undefined) break;
+    state = asked.state;
+    await pause(clock);
+  }
+  throw new McpFailure('malformed', 'it asks for more without saying what');
+}
+
+function metaOf(call: ToolCall, { era }: McpConnection): { readonly _meta?: JsonObject } {
+  const { traceparent } = call;
+  const capabilities = era === 'modern' ? call.answers?.input?.capabilities : undefined;
+  const meta = {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(capabilities !== undefined && { 'io.modelcontextprotocol/clientCapabilities': capabilities }),
+  };
+  return Object.keys(meta).length === 0 ? {} : { _meta: meta };
+}
+
+type HeadersFor = (call: ToolCall, connection: McpConnection) => Readonly<Record<string, string>> | undefined;
+
+/** Headers that repeat arguments: only servers of the newest era look at them. What a schema says is looked up once. */
+function createHeaders(): HeadersFor {
+  const known = new WeakMap<JsonSchema, ReturnType<typeof paramHeadersOf>>();
+  return ({ spec, input }, { era }) => {
+    if (era !== 'modern') return undefined;
+    const schema = spec[RUN][WITHHELD]?.input ?? spec.input;
+    const declared = known.get(schema) ?? paramHeadersOf(schema);
+    known.set(schema, declared);
+    return typeof declared === 'string' || declared.length === 0 ? undefined : toParamHeaders(declared, input);
+  };
+}
+
+interface Questions {
+  readonly questions: JsonObject | undefined;
+  readonly state: string | undefined;
+}
+
+function readQuestions({ inputRequests, requestState }: JsonObject): Questions {
+  const isAsking = isRecord(inputRequests) && Object.keys(inputRequests).length > 0;
+  return {
+    questions: isAsking ? inputRequests : undefined,
+    state: typeof requestState === 'string' ? requestState : undefined,
+  };
+}
+
+/** The asking client is to answer; where it never said that it can, nobody is asked. */
+function waitForInput(call: ToolCall, { questions, state }: Questions, clock: Clock): ToolResult {
+  if (call.answers?.input?.capabilities === undefined)
+    return failed(
+      toolError('upstream', `"${call.spec.name}" asks for more than its arguments, and nobody can be asked here.`),
+    );
+  const ask = { inputRequests: questions ?? {}, ...(state !== undefined && { requestState: state }) };
+  const expiresAt = Math.round(clock.now() + INPUT_MS);
+  return { ok: false, status: 'waiting', waiting: { for: 'input', id: call.id, expiresAt, ask } };
+}
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.setTimer(PAUSE_MS, resolve));
+}

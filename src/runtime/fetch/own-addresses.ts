@@ -1,0 +1,61 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** Where a server of this process listens. */
+export interface Listening {
+  readonly address: string;
+  readonly port: number;
+}
+
+// Of the process, not of a crib: whichever crib listens, no tool of any crib in here may talk to it.
+const listening = new Set<Listening>();
+
+/** From now on this address is our own; returns how to take that back. */
+export function noteListening(place: Listening): () => void {
+  const noted = { address: plainAddress(place.address), port: place.port };
+  listening.add(noted);
+  return () => void listening.delete(noted);
+}
+
+/** True if connecting there would reach a server of this process. */
+export function isOwnAddress(address: string, port: number): boolean {
+  if (listening.size === 0) return false;
+  const target = plainAddress(address);
+  return [...listening].some((place) => place.port === port && reaches(target, place.address));
+}
+
+function reaches(target: string, bound: string): boolean {
+  if (target === bound || isUnspecified(target)) return true; // "no address in particular" is this machine
+  if (isUnspecified(bound)) return isLoopback(target) || isOfThisMachine(target);
+  return isLoopback(bound) && isLoopback(target);
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+function isLoopback(address: string): boolean {
+  return LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+function isUnspecified(address: string): boolean {
+  return address === '0.0.0.0' || address === '::';
+}
+
+function isOfThisMachine(address: string): boolean {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.some((own) => plainAddress(own.address) === address);
+}
+
+/** One spelling for each address: without zone, and IPv4 without the clothes of IPv6. */
+function plainAddress(address: string): string {
+  const [bare = ''] = address.split('%');
+  if (!isIPv6(bare)) return bare;
+  const short = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(short);
+  if (mapped === null) return short;
+  const [high, low] = [mapped[1], mapped[2]].map((group) => Number.parseInt(group ?? '', 16));
+  const bytes = [(high ?? 0) >> 8, (high ?? 0) & 255, (low ?? 0) >> 8, (low ?? 0) & 255];
+  const plain = bytes.join('.');
+  return isIPv4(plain) ? plain : short;
+}

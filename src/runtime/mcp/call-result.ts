@@ -1,0 +1,56 @@
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { toolError } from '../../core/tool-error.ts';
+import { type Content, type FailedResult, failed, type ToolResult, textOf } from '../../core/tool-result.ts';
+import { isRecord } from './wire-message.ts';
+
+/** The result of a tool as it came from its server, as ours. Nothing is lost on the way: the shapes of content are those of MCP. */
+export function toToolResult(result: JsonObject, tool: string): ToolResult {
+  const { content, structuredContent: data, isError } = result;
+  if (content !== undefined && !Array.isArray(content)) return malformed(tool, 'its content is no list');
+  const parts = (content ?? []).map(toContent);
+  const said = parts.length === 0 && data !== undefined ? [textPart(JSON.stringify(data))] : parts;
+  const extras = { ...(data !== undefined && { data }), ...metaOf(result._meta) };
+  if (isError !== true) return { ok: true, status: 'done', content: said, ...extras };
+  const message = textOf({ ok: true, status: 'done', content: said }).slice(0, MAX_MESSAGE);
+  const error = toolError('tool_error', message === '' ? `"${tool}" failed and does not say why.` : message);
+  return { ok: false, status: 'failed', error, content: said, ...extras };
+}
+
+const MAX_MESSAGE = 4000;
+
+/** What says nothing that we know of is shown as it is. */
+function toContent(part: JsonValue): Content {
+  return isContent(part) ? part : textPart(JSON.stringify(part));
+}
+
+function textPart(text: string): Content {
+  return { type: 'text', text };
+}
+
+function isContent(part: unknown): part is Content {
+  if (!isRecord(part)) return false;
+  switch (part.type) {
+    case 'text':
+      return typeof part.text === 'string';
+    case 'image':
+    case 'audio':
+      return typeof part.data === 'string' && typeof part.mimeType === 'string';
+    case 'resource_link':
+      return typeof part.uri === 'string' && typeof part.name === 'string';
+    case 'resource':
+      return isRecord(part.resource) && typeof part.resource.uri === 'string';
+    default:
+      return false;
+  }
+}
+
+/** What a server says besides; what it cannot know, and who it is, is not for callers. */
+function metaOf(meta: unknown): { readonly meta?: JsonObject } {
+  if (!isRecord(meta)) return {};
+  const theirs = Object.entries(meta).filter(([key]) => !/^(toolcrib|io\.modelcontextprotocol)\//.test(key));
+  return theirs.length === 0 ? {} : { meta: Object.fromEntries(theirs) };
+}
+
+function malformed(tool: string, what: string): FailedResult {
+  return failed(toolError('upstream', `The server of "${tool}" answered with something that is no result: ${what}.`));
+}

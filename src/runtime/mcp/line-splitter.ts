@@ -1,0 +1,50 @@
+/** What becomes of the lines of a stream. */
+export interface LineReader {
+  onLine(text: string): void;
+  /** A line longer than `maxBytes`: only its ends are kept. */
+  onTooLong(head: string, tail: string): void;
+}
+
+const END_BYTES = 1024;
+const NEWLINE = 0x0a;
+
+/** Cuts a stream into lines of at most `maxBytes`. Nothing is copied twice, and of what is too long nothing is collected. */
+export function createLineSplitter(maxBytes: number, reader: LineReader): (chunk: Buffer) => void {
+  let pieces: Buffer[] = [];
+  let length = 0;
+  let overlong: { readonly head: Buffer; tail: Buffer } | undefined;
+
+  const add = (piece: Buffer): void => {
+    length += piece.length;
+    if (overlong !== undefined) {
+      overlong.tail = Buffer.concat([overlong.tail, piece.subarray(-END_BYTES)]).subarray(-END_BYTES);
+      return;
+    }
+    pieces.push(piece);
+    if (length <= maxBytes) return;
+    const all = Buffer.concat(pieces);
+    overlong = { head: Buffer.from(all.subarray(0, END_BYTES)), tail: Buffer.from(all.subarray(-END_BYTES)) };
+    pieces = [];
+  };
+
+  const finish = (): void => {
+    const [only] = pieces;
+    const line = pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+    const long = overlong;
+    pieces = [];
+    length = 0;
+    overlong = undefined;
+    if (long === undefined) reader.onLine(line.toString('utf8'));
+    else reader.onTooLong(long.head.toString('utf8'), long.tail.toString('utf8'));
+  };
+
+  return (chunk) => {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      add(chunk.subarray(start, end));
+      finish();
+      start = end + 1;
+    }
+    if (start < chunk.length) add(chunk.subarray(start));
+  };
+}

@@ -1,0 +1,39 @@
+/** What can go wrong between us and a server. */
+export type McpFailureKind =
+  /** The server is not there, or does not know us any more: it never saw what was asked. */
+  | 'unreachable'
+  /** It has no time: it did not begin with what was asked. */
+  | 'busy'
+  /** It was asked, and then the connection ended: nobody knows what it did. */
+  | 'lost'
+  /** It answered with more than is taken. */
+  | 'too_large'
+  /** It does not let us in. */
+  | 'refused'
+  /** It answered with an error of the protocol; `code` says which. */
+  | 'error'
+  /** It answered with what is no answer. */
+  | 'malformed'
+  /** Nobody waits for the answer any more. */
+  | 'cancelled';
+
+interface McpFailureDetails {
+  readonly cause?: unknown;
+  /** Of JSON-RPC. */
+  readonly code?: number;
+  readonly retryAfterMs?: number;
+}
+
+/** Thrown by whatever speaks to an MCP server. The message is for the owner of the crib; callers are told less. */
+export class McpFailure extends Error {
+  readonly kind: McpFailureKind;
+  readonly code: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  constructor(kind: McpFailureKind, message: string, { cause, code, retryAfterMs }: McpFailureDetails = {}) {
+    super(message, { cause });
+    this.name = 'McpFailure';
+    this.kind = kind;
+    this.code = code;
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -1,0 +1,37 @@
+/** What a child gets of our environment: enough to find programs and speak the user's language, and no credentials. */
+const PASSED_ON: readonly string[] =
+  process.platform === 'win32'
+    ? [
+        'APPDATA',
+        'COMSPEC',
+        'HOMEDRIVE',
+        'HOMEPATH',
+        'LOCALAPPDATA',
+        'PATH',
+        'PATHEXT',
+        'PROCESSOR_ARCHITECTURE',
+        'PROGRAMDATA',
+        'PROGRAMFILES',
+        'PROGRAMFILES(X86)',
+        'PROGRAMW6432',
+        'SYSTEMDRIVE',
+        'SYSTEMROOT',
+        'TEMP',
+        'TMP',
+        'USERNAME',
+        'USERPROFILE',
+        'WINDIR',
+      ]
+    : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment of a child: the few variables that are passed on, and over them what is configured. A copy. */
+export function childEnvironment(env: Environment, configured: Environment = {}): Readonly<Record<string, string>> {
+  const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
+  // Exported shell functions look like "() { ...", and are code.
+  const passed = PASSED_ON.map((name): [string, string | undefined] => [name, env[name]]).filter(
+    (entry) => isGiven(entry) && !entry[1].startsWith('()'),
+  );
+  return Object.fromEntries([...passed, ...Object.entries(configured)].filter(isGiven));
+}

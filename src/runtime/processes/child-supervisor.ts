@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { livingMembers, signalAll } from './process-family.ts';
+
+/** What a supervisor is told first: what to run. It comes over the pipe, so that nothing of it stands in the process table twice. */
+export interface SupervisorOrder {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** An entry of `env` that no other process has. */
+  readonly mark: string;
+  /** Between asking to end and ending by force, when whoever gave the order is gone. */
+  readonly graceMs: number;
+}
+
+/** What it may be told later: to end everything, with this much time to do so. */
+export interface EndOrder {
+  readonly endWithinMs: number;
+}
+
+/** What it says. */
+export type SupervisorReport =
+  | { readonly kind: 'started'; readonly pid: number }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'ended'; readonly code: number | null; readonly signal: string | null };
+
+const LOOK_AGAIN_MS = 25;
+
+/**
+ * Runs one program in a group of its own and stays until everything that it started has ended. It ends all of it when
+ * told to, when the program ends, and when the pipe does: the pipe ends with whoever holds the other end, however
+ * that one ends. The program has the supervisor's own stdin, stdout and stderr; nothing is passed on by hand.
+ */
+function supervise(pipe: Socket): void {
+  // What was said last must arrive, unless nobody is there to hear it.
+  const leave = () => (pipe.writable ? void pipe.end(() => process.exit(0)) : process.exit(0));
+  let end: (withinMs: number) => void = leave; // nobody has ordered anything yet
+  let graceMs = 0;
+  const report = (what: SupervisorReport) => void (pipe.writable && pipe.write(`${JSON.stringify(what)}\n`));
+  pipe.on('error', () => {}); // `close` follows
+  pipe.on('close', () => end(graceMs));
+  const lines = createInterface({ input: pipe });
+  lines.on('error', () => {});
+  lines.on('line', (line) => {
+    const order: SupervisorOrder | EndOrder = JSON.parse(line); // from our own parent
+    if ('endWithinMs' in order) return end(order.endWithinMs);
+    graceMs = order.graceMs;
+    end = run(order, report, leave);
+  });
+}
+
+/** Starts the program; returns how to end it. */
+function run(
+  { command, args, cwd, env, mark, graceMs }: SupervisorOrder,
+  report: (report: SupervisorReport) => void,
+  leave: () => void,
+): (withinMs: number) => void {
+  const fail = (cause: unknown) =>
+    report({ kind: 'failed', reason: cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown' });
+  let child: ChildProcess;
+  try {
+    child = spawn(command, args, { cwd, env, stdio: 'inherit', detached: true });
+  } catch (cause) {
+    fail(cause); // a name that no program can have
+    leave();
+    return leave;
+  }
+  const asked = new Set<number>();
+  let deadline = Number.POSITIVE_INFINITY;
+  const look = (): void => {
+    const members = child.pid === undefined ? [] : livingMembers({ groupId: child.pid, mark });
+    if (members.length === 0) {
+      leave();
+      return;
+    }
+    // Each is asked once; those who were being started just now are found by the next look.
+    if (performance.now() >= deadline) signalAll(members, 'SIGKILL');
+    else
+      signalAll(
+        members.filter((pid) => !asked.has(pid)),
+        'SIGTERM',
+      );
+    for (const pid of members) asked.add(pid);
+    setTimeout(look, LOOK_AGAIN_MS);
+  };
+  const end = (withinMs: number): void => {
+    const isFirst = deadline === Number.POSITIVE_INFINITY;
+    deadline = Math.min(deadline, performance.now() + withinMs);
+    if (isFirst) look();
+  };
+  child.on('spawn', () => report({ kind: 'started', pid: child.pid ?? 0 }));
+  child.on('error', (cause) => {
+    fail(cause);
+    if (child.pid === undefined) end(0);
+  });
+  child.on('exit', (code, signal) => {
+    report({ kind: 'ended', code, signal });
+    end(graceMs);
+  });
+  return end;
+}
+
+// Ctrl+C is for whoever gave the order, and so is a hangup: only the pipe ends anything here.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+supervise(new Socket({ fd: 3 }));

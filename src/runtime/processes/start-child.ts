@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { extname } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
+import { livingMembers, signalAll } from './process-family.ts';
+
+/** A program to run, and with what. No shell reads any of it. */
+export interface ChildCommand {
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string | undefined;
+  /** All of its environment; see `childEnvironment`. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How a child ended, or why it could not be started. */
+export type ChildEnd =
+  | { readonly kind: 'ended'; readonly code: number | null; readonly signal: string | null }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A program that runs, with everything that it starts. */
+export interface Child {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** The id of the program, once it runs. */
+  pid(): number | undefined;
+  /** Resolves when the program has ended or could not be started; never rejects. */
+  readonly ended: Promise<ChildEnd>;
+  /** Resolves when nothing of it is left; never rejects. */
+  readonly gone: Promise<void>;
+  /** Asks it to end, and forces it after `graceMs`. Resolves when nothing of it is left. */
+  end(graceMs?: number): Promise<void>;
+  /** Whether it keeps this process alive; it does until told otherwise. */
+  keepAlive(isNeeded: boolean): void;
+}
+
+/** How long a child may take to end after it was asked to. */
+const GRACE_MS = 2000;
+
+const SCRIPT = `./child-supervisor${extname(import.meta.url)}`; // .ts here, .js when built
+/** A supervisor does next to nothing, so it gets next to nothing. */
+const FRUGAL = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=32'];
+
+/**
+ * Starts a program that ends with this process, whatever ends this one: kill -9, too, and whatever the program has
+ * started meanwhile. A supervisor of its own watches over it, since only who is alive can end others.
+ */
+export function startChild({ command, args = [], cwd, env }: ChildCommand): Child {
+  const mark = `TOOLCRIB_CHILD=${randomUUID()}`;
+  const [name = '', value = ''] = mark.split('=');
+  const order: SupervisorOrder = { command, args, cwd, env: { ...env, [name]: value }, mark, graceMs: GRACE_MS };
+  const script = fileURLToPath(new URL(SCRIPT, import.meta.url));
+  // Detached: a signal to our group is for us, and we end our children in good order.
+  const supervisor = spawn(process.execPath, [...FRUGAL, script], {
+    env: {},
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  // Where too many files are open, nothing is started and there are no streams either.
+  const { stdin = closed(), stdout = closed(), stderr = closed(), stdio } = supervisor;
+  const pipe = (stdio?.[3] ?? closed()) as Duplex; // a pipe was asked for, and Node makes sockets of them
+  const { ended, gone, pid } = watchOver(supervisor, pipe, mark);
+  for (const stream of [stdin, stdout, stderr, pipe]) stream.on('error', () => {}); // it is gone, and `ended` says so
+  tell(pipe, order);
+  return {
+    stdin,
+    stdout,
+    stderr,
+    pid,
+    ended,
+    gone,
+    end(graceMs = GRACE_MS) {
+      tell(pipe, { endWithinMs: graceMs });
+      return gone;
+    },
+    keepAlive(isNeeded) {
+      for (const part of [supervisor, stdin, stdout, stderr, pipe]) hold(part, isNeeded);
+    },
+  };
+}
+
+interface Watched extends Pick<Child, 'ended' | 'gone' | 'pid'> {}
+
+function closed(): PassThrough {
+  return new PassThrough().destroy();
+}
+
+function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Watched {
+  const ended = Promise.withResolvers<ChildEnd>();
+  const gone = Promise.withResolvers<void>();
+  let pid: number | undefined;
+  const lines = createInterface({ input: pipe });
+  lines.on('error', () => {}); // it repeats what the pipe says
+  lines.on('line', (line) => {
+    const report: SupervisorReport = JSON.parse(line);
+    if (report.kind === 'started') pid = report.pid;
+    else ended.resolve(report);
+  });
+  supervisor.on('error', (cause) => {
+    ended.resolve({ kind: 'failed', reason: `its supervisor cannot be started: ${cause.message}` });
+    gone.resolve();
+  });
+  supervisor.on('exit', (_code, signal) => {
+    // Somebody ended the supervisor: what it watched over must not stay.
+    if (pid !== undefined && signal !== null) signalAll(livingMembers({ groupId: pid, mark }), 'SIGKILL');
+  });
+  // `close`, since what it said last may still be on its way when it exits.
+  supervisor.on('close', () => {
+    ended.resolve({ kind: 'failed', reason: 'its supervisor ended' });
+    gone.resolve();
+  });
+  return { ended: ended.promise, gone: gone.promise, pid: () => pid };
+}
+
+function tell(pipe: Duplex, order: SupervisorOrder | EndOrder): void {
+  if (pipe.writable) pipe.write(`${JSON.stringify(order)}\n`);
+}
+
+function hold(part: object, isNeeded: boolean): void {
+  const { ref, unref } = part as { ref?(): void; unref?(): void }; // processes and sockets have both
+  (isNeeded ? ref : unref)?.call(part);
+}

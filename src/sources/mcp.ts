@@ -1,0 +1,167 @@
+import type { LiveSource, Source, SourceContext } from '../core/source.ts';
+import { messageOf } from '../core/tool-error.ts';
+import { idleClock } from '../runtime/clock.ts';
+import { type Connections, createConnections, MAIN } from '../runtime/mcp/connections.ts';
+import { readKeptEra } from '../runtime/mcp/kept-era.ts';
+import type { McpServers, Share } from '../runtime/mcp/mcp-servers.ts';
+import { type McpAddress, type McpConnection, openConnection } from '../runtime/mcp/open-connection.ts';
+import { createShownTools, type ShownTools } from '../runtime/mcp/shown-tools.ts';
+import { createToolReader } from '../runtime/mcp/tool-entry.ts';
+import { createOutputTail, type OutputTail } from '../runtime/processes/output-tail.ts';
+import { repeat } from '../runtime/repeat.ts';
+import { createKeptList, type KeptListPort } from '../runtime/specs/kept-list.ts';
+import { createListing } from '../runtime/specs/spec-listing.ts';
+import { createTold } from '../runtime/specs/told.ts';
+
+/** An MCP server whose tools are a source. */
+export interface McpOptions {
+  readonly name: string;
+  readonly address: McpAddress;
+  /** Where calls find the server. */
+  readonly servers: McpServers;
+  /** Who shares a connection and its state; default all. */
+  readonly share?: Share | undefined;
+  /** How long it may take to start and list its tools; default 10 s. */
+  readonly initTimeoutMs?: number | undefined;
+  /** How often its list is asked for, besides when it says that it has changed; default never. */
+  readonly refreshMs?: number | undefined;
+  /** Where the last list is kept, so that a start that knows it starts no server. */
+  readonly kept?: KeptListPort | undefined;
+  /** Whether the source has started before a list that is not known was learned; default false. */
+  readonly learnsLater?: boolean | undefined;
+  /** Whether a server that was lost is started again before anybody needs it; default true. */
+  readonly reopens?: boolean | undefined;
+}
+
+/** The source of the tools of an MCP server: the server is started or reached when somebody first needs it. */
+export function mcp(options: McpOptions): Source {
+  const { name, share = 'all', initTimeoutMs = 10_000 } = options;
+  return {
+    name,
+    kinds: ['mcp'],
+    startTimeoutMs: initTimeoutMs + 1000, // it says better itself what took so long
+    start: (context) => startMcp({ ...options, share, initTimeoutMs }, context),
+  };
+}
+
+type Settings = McpOptions & { readonly share: Share; readonly initTimeoutMs: number };
+
+/** Who asks for the list where no connection is everybody's. */
+const LIST = 'list';
+
+async function startMcp(settings: Settings, context: SourceContext): Promise<LiveSource> {
+  const { name, address, share, servers, refreshMs } = settings;
+  const output = createOutputTail();
+  const listing = createListing();
+  const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
+  const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
+  const stored = await kept.read();
+  let hasStarted = settings.learnsLater === true;
+  const tools = createShownTools({
+    listing,
+    kept,
+    told,
+    readTools: createToolReader(name, address.kind === 'remote'),
+    hasStarted: () => hasStarted,
+  });
+  const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
+  const server = { connections, share };
+  servers.add(name, server);
+  const learn = createLearning(connections, tools, settings, context);
+  let isLearning = stored === undefined;
+
+  if (stored !== undefined) tools.showKept(stored);
+  const learned = stored === undefined ? learn().finally(() => (isLearning = false)) : undefined;
+  if (settings.learnsLater !== true) await learned;
+  hasStarted = true;
+  const stop = refreshMs === undefined ? () => {} : repeat(refreshMs, learn);
+  const { specs, onChange, status } = listing;
+  return {
+    specs,
+    onChange,
+    status: () => (isLearning ? { state: 'starting' } : status()),
+    refresh: learn,
+    ...(address.kind === 'child' && { output: output.text }),
+    async close() {
+      stop();
+      listing.close();
+      await servers.remove(name, server);
+      await kept.written();
+    },
+  };
+}
+
+interface Connecting {
+  readonly settings: Settings;
+  readonly context: SourceContext;
+  readonly tools: ShownTools;
+  readonly output: OutputTail;
+  readonly era: ReturnType<typeof readKeptEra>;
+}
+
+function connectionsTo({ settings, context, tools, output, era }: Connecting): Connections {
+  const { address, share, initTimeoutMs, reopens = true } = settings;
+  const { clock } = context;
+  return createConnections({
+    open: (attempt) =>
+      openConnection({
+        ...attempt,
+        address,
+        timeoutMs: initTimeoutMs,
+        clock,
+        idleClock,
+        output,
+        onToolsChanged(connection) {
+          tools.forget(connection);
+          tools.updateSoon(connection);
+        },
+      }),
+    era,
+    reopens: reopens && share === 'all',
+    clock,
+    idleClock,
+    random: Math.random,
+    onOpen(connection) {
+      // After it was away its tools may be others. Where each caller has a server, asking once is enough.
+      if (share === 'all' || !tools.isConfirmed()) tools.updateSoon(connection);
+      else tools.recover();
+    },
+    onFailed: tools.fail,
+    // Somebody's own server that ends is nobody else's business.
+    onLost: (reason) => share === 'all' && tools.fail(reason),
+  });
+}
+
+/** Connects, if nobody has, and asks for the tools, all of it within the time that a start may take. What goes wrong is told; it never rejects. */
+function createLearning(
+  connections: Connections,
+  tools: ShownTools,
+  { share, initTimeoutMs }: Settings,
+  { clock }: SourceContext,
+): () => Promise<void> {
+  const subject = share === 'all' ? MAIN : LIST;
+  return async () => {
+    const late = Promise.withResolvers<never>();
+    const listeners = new Set<() => void>();
+    const stopTimer = clock.setTimer(initTimeoutMs, () => {
+      late.reject(new Error(`it did not list its tools within ${initTimeoutMs} ms`));
+      for (const listener of listeners) listener();
+    });
+    const onAbort = (listener: () => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    };
+    const work = (connection: McpConnection) => {
+      tools.forget(connection);
+      return tools.update(connection, onAbort);
+    };
+    try {
+      await Promise.race([connections.use({ subject, work, onAbort }), late.promise]);
+    } catch (cause) {
+      tools.fail(messageOf(cause));
+    } finally {
+      stopTimer();
+      if (subject === LIST) await connections.release(LIST);
+    }
+  };
+}
