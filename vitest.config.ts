@@ -2,9 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 /** What starts processes, databases or servers, waits for the file system, or loads the vendors' libraries. */
 const SYSTEM = [
+  'test/audit/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/configured/**/*.test.ts',
   'test/formats/**/*.test.ts',
+  'test/identity/**/*.test.ts',
+  'test/{mcp-gateway,mcp-upstream,rest}/**/*.test.ts',
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/runtime/{guarded-fetch,watch,hostile-schemas}.test.ts',
@@ -12,13 +15,16 @@ const SYSTEM = [
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
 
+/** Long runs of load, chaos and fuzzing: `npm run test:soak`. */
+const SOAK = ['test/soak/**/*.test.ts'];
+
 /** Generous: a busy machine is not a failing test. */
 const limits = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...SYSTEM, ...BUILT], ...limits } },
+      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...SYSTEM, ...BUILT, ...SOAK], ...limits } },
       { test: { name: 'system', include: SYSTEM, ...limits } },
       { test: { name: 'package', include: BUILT, ...limits } },
     ],

@@ -1,28 +1,47 @@
 export type { AccessClause, Hours } from './core/access.ts';
 export { keep, prefix, rename, tighten } from './core/algebra.ts';
+export type { AuditFinding, AuditReport, ChainReport } from './core/audit-report.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, Caller } from './core/caller.ts';
 export type { Catalog, Changes, HeldBack } from './core/catalog.ts';
 export type { Executor } from './core/executor.ts';
 export type { Extension, Next, PriorityName } from './core/extension.ts';
 export type { JsonObject, JsonSchema, JsonValue, MaybePromise } from './core/json.ts';
+export type { LogLevel, LogLine, LogSink } from './core/log-line.ts';
 export type { Outcome, Rejection } from './core/outcome.ts';
-export type { ApprovalMode, Approver, Limits, Policy, Rate, Scope, Slots, Tuning } from './core/policy.ts';
+export type {
+  ApprovalMode,
+  Approver,
+  Budget,
+  Limits,
+  Policy,
+  Rate,
+  Rule,
+  Scope,
+  Slots,
+  Tuning,
+} from './core/policy.ts';
 export { tightenPolicy } from './core/policy.ts';
 export type { Clock } from './core/ports.ts';
 export type { Profile } from './core/profile.ts';
 export type { Ranked, RankOptions, Retriever, SearchHit } from './core/retriever.ts';
 export type { Criteria, Selector } from './core/selector.ts';
 export type { LiveSource, Source, SourceContext, SourceStatus } from './core/source.ts';
+export type { ApprovalState, Remember } from './core/stored-approvals.ts';
+export type { AuditRow } from './core/stored-audit.ts';
 export type { CallRequest, Progress, ToolCall } from './core/tool-call.ts';
 export type { Issue, ToolError, ToolErrorCode } from './core/tool-error.ts';
 export { ToolcribError, toolError } from './core/tool-error.ts';
 export type { CallAnswer, Content, DoneResult, FailedResult, ToolResult, WaitingResult } from './core/tool-result.ts';
 export { done, failed, textOf } from './core/tool-result.ts';
 export type { Effects, Run, ToolExample, ToolSpec, When } from './core/tool-spec.ts';
-export { access, approval, concurrency, rateLimit, retry, timeout } from './crib/built-ins.ts';
+export type { Approval, ApprovalOutcome, CribApprovals } from './crib/approvals.ts';
+export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './crib/audit.ts';
+export { audit, auditIntent } from './crib/audit-extensions.ts';
+export { access, approval, breaker, concurrency, rateLimit, retry, timeout } from './crib/built-ins.ts';
 export type { CribBundles } from './crib/bundle-book.ts';
 export type { CallOptions } from './crib/call.ts';
+export type { CallQuery, CribCalls } from './crib/calls.ts';
 export type { Chest, SearchOptions } from './crib/chest.ts';
 export { createCrib } from './crib/create-crib.ts';
 export type { Crib, Identity } from './crib/crib.ts';
@@ -30,11 +49,17 @@ export type { CribOptions } from './crib/crib-options.ts';
 export { defaultCrib, resetDefaultCrib } from './crib/default-crib.ts';
 export type { Explanation } from './crib/explain.ts';
 export { EXTENSION_ORDER } from './crib/extension-order.ts';
-export type { SourceReport } from './crib/live-sources.ts';
+export type { CreatedKey, CribKeys, KeyInfo, KeyRequest } from './crib/keys.ts';
+export { METRICS_CONTENT_TYPE } from './crib/metrics-text.ts';
+export type { ApprovalDecision, ApprovalFilter } from './crib/read-decision.ts';
 export type { ProfileInput } from './crib/read-profile.ts';
+export type { MetricsOptions, TraceOptions } from './crib/record-extensions.ts';
+export { logging, metrics, trace } from './crib/record-extensions.ts';
 export type { Section } from './crib/sections.ts';
+export type { SourceReport } from './crib/source-slot.ts';
 export type { ExtensionHooks } from './extensions/define-extension.ts';
 export { defineExtension } from './extensions/define-extension.ts';
+export type { LoggingOptions } from './extensions/logging.ts';
 export type { BundleInput, DefinedBundle } from './runtime/define-bundle.ts';
 export { defineBundle } from './runtime/define-bundle.ts';
 export type { AnySchema, ToolDefinition, ToolInput } from './runtime/define-tool.ts';

@@ -1,28 +1,57 @@
 import type { Executor } from '../core/executor.ts';
-import { isPromise } from '../core/json.ts';
+import { canonicalJson, isPromise } from '../core/json.ts';
+import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Schemas } from '../core/ports.ts';
-import type { Source } from '../core/source.ts';
+import type { Admission, Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { RUN, type ToolSpec } from '../core/tool-spec.ts';
+import { kindOf, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
 import { distrust } from '../core/trust.ts';
 import { toToolSpec } from '../runtime/define-tool.ts';
 
 /** Kinds that belong to the contract: without their executor such tools are listed and answer `unavailable`. */
 const NAMED_KINDS = ['function', 'python', 'mcp', 'http', 'shell', 'script', 'agent'];
 
-export interface AdmitOptions {
+export interface AdmitOptions extends Judges {
+  readonly admission: Admission;
+  warn(message: string): void;
+}
+
+/** What the data of a spec is checked by. */
+interface Judges {
   readonly executors: ReadonlyMap<string, Executor>;
   readonly schemas: Schemas;
-  warn(message: string): void;
+}
+
+/** What sources may know of how their specs are judged. */
+export function createAdmission(judges: Judges): Admission {
+  let rules: string | undefined;
+  return {
+    rules() {
+      rules ??= canonicalJson(Array.from(judges.executors, ([kind, { runSchema }]) => [kind, runSchema]));
+      return rules;
+    },
+    admits(spec) {
+      try {
+        requireRun(spec, judges);
+        return schemaProblems(spec, judges.schemas).length === 0;
+      } catch (error) {
+        if (error instanceof ToolcribError) return false;
+        throw error;
+      }
+    },
+  };
 }
 
 /** A spec as its source may bring it into the catalog. Throws for one that cannot be let in. */
 export function admit(tool: unknown, source: Source, options: AdmitOptions): ToolSpec {
   const spec = toToolSpec(tool, source.name);
+  requireFreeName(spec, source);
   requireAllowedKind(spec, source);
   requireKnownKind(spec, options);
-  const problems = schemaProblems(spec, options.schemas);
+  const isJudged = spec[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
+  if (!isJudged) requireRun(spec, options);
+  const problems = isJudged ? [] : schemaProblems(spec, options.schemas);
   if (problems.length === 0) return source.trust === true ? spec : distrust(spec);
   const message = `Tool "${spec.name}" of ${source.name}: ${problems.join('; ')}.`;
   // What was written here can be mended here; a stranger's schema is used as far as it is safe.
@@ -31,8 +60,16 @@ export function admit(tool: unknown, source: Source, options: AdmitOptions): Too
   return distrust(spec);
 }
 
+function requireFreeName({ name }: ToolSpec, source: Source): void {
+  if (source.name === META_SOURCE || !RESERVED_NAMES.includes(name)) return;
+  throw new ToolcribError(
+    'reserved_name',
+    `Tool "${name}" of ${source.name}: the name is reserved for a tool of Toolcrib itself; give it another one.`,
+  );
+}
+
 function requireAllowedKind(spec: ToolSpec, source: Source): void {
-  const { kind } = spec[RUN];
+  const kind = kindOf(spec);
   if (source.kinds === undefined || source.kinds.includes(kind)) return;
   throw new ToolcribError(
     'kind_not_allowed',
@@ -40,23 +77,25 @@ function requireAllowedKind(spec: ToolSpec, source: Source): void {
   );
 }
 
-function requireKnownKind(spec: ToolSpec, { executors, schemas }: AdmitOptions): void {
-  const run = spec[RUN];
-  const executor = executors.get(run.kind);
-  if (executor === undefined) {
-    if (NAMED_KINDS.includes(run.kind)) return;
-    const known = new Set([...NAMED_KINDS, ...executors.keys()]);
-    throw new ToolcribError(
-      'unknown_kind',
-      `Tool "${spec.name}" runs as "${run.kind}", a kind nobody registered.${didYouMean(run.kind, known)}`,
-    );
-  }
-  if (run.kind === 'function') return; // a function is all it takes, and defining the tool has seen one
-  const { needs: _needs, parse: _parse, parseOutput: _parseOutput, ...own } = run;
+function requireKnownKind(spec: ToolSpec, { executors }: Judges): void {
+  const kind = kindOf(spec);
+  if (executors.has(kind) || NAMED_KINDS.includes(kind)) return;
+  const known = new Set([...NAMED_KINDS, ...executors.keys()]);
+  throw new ToolcribError(
+    'unknown_kind',
+    `Tool "${spec.name}" runs as "${kind}", a kind nobody registered.${didYouMean(kind, known)}`,
+  );
+}
+
+function requireRun(spec: ToolSpec, { executors, schemas }: Judges): void {
+  const kind = kindOf(spec);
+  const executor = executors.get(kind);
+  if (executor === undefined || kind === 'function') return; // a function is all it takes, and defining the tool has seen one
+  const { needs: _needs, parse: _parse, parseOutput: _parseOutput, settings: _settings, ...own } = spec[RUN];
   const parsed = schemas.parser(executor.runSchema)(own);
   if (isPromise(parsed) || parsed.ok) return;
   const issues = parsed.issues.map((issue) => `run${issue.path} ${issue.message}`).join('; ');
-  throw new ToolcribError('invalid_run', `Tool "${spec.name}" of kind ${run.kind}: ${issues}.`);
+  throw new ToolcribError('invalid_run', `Tool "${spec.name}" of kind ${kind}: ${issues}.`);
 }
 
 // An author's own schema does its own checking, so the JSON Schema beside it is only shown.

@@ -1,17 +1,29 @@
+import { randomBytes } from 'node:crypto';
 import type { Extension } from '../core/extension.ts';
 import { readOptions } from '../core/known-keys.ts';
-import type { Clock, Schemas } from '../core/ports.ts';
+import type { Clock } from '../core/ports.ts';
 import { access as accessExtension } from '../extensions/access.ts';
 import { type ApprovalOptions, approval as approvalExtension } from '../extensions/approval.ts';
+import { type BreakerOptions, breaker as breakerExtension } from '../extensions/breaker.ts';
+import { budget } from '../extensions/budget.ts';
+import { cache } from '../extensions/cache.ts';
 import { type ConcurrencyOptions, concurrency as concurrencyExtension } from '../extensions/concurrency.ts';
+import { idempotency } from '../extensions/idempotency.ts';
+import { type OffloadOptions, offload as offloadExtension } from '../extensions/offload.ts';
 import { type RateLimitOptions, rateLimit as rateLimitExtension } from '../extensions/rate-limit.ts';
 import { resultSize } from '../extensions/result-size.ts';
 import { type RetryOptions, retry as retryExtension } from '../extensions/retry.ts';
+import { rules } from '../extensions/rules.ts';
 import { type TimeoutOptions, timeout as timeoutExtension } from '../extensions/timeout.ts';
 import { validate } from '../extensions/validate.ts';
 import { validateOutput } from '../extensions/validate-output.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { laterClock } from '../runtime/clock.ts';
+import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
 import { readPolicy, requireNumber } from '../runtime/read-policy.ts';
+import { approvalPorts, readWebhook, type WithWebhook } from './approval-ports.ts';
+import { audit, auditIntent } from './audit-extensions.ts';
+import { bindable } from './extension-ports.ts';
+import { recordExtensions } from './record-extensions.ts';
 
 /** Tests hand in their own time. */
 interface WithClock {
@@ -20,14 +32,28 @@ interface WithClock {
 
 /** Judges the hours of access clauses. */
 export function access(options: WithClock = {}): Extension {
-  return accessExtension({ clock: systemClock, ...readOptions<WithClock>(options, ['clock'], 'access()') });
+  const given = readOptions<WithClock>(options, ['clock'], 'access()');
+  return bindable(() => accessExtension({ clock: laterClock, ...given }));
 }
 
 /** Asks a person before a tool runs. */
-export function approval(options: ApprovalOptions & WithClock = {}): Extension {
-  const given = readOptions<ApprovalOptions & WithClock>(options, ['mode', 'timeoutMs', 'clock'], 'approval()');
+export function approval(options: ApprovalOptions & WithWebhook & WithClock = {}): Extension {
+  const given = readOptions<ApprovalOptions & WithWebhook & WithClock>(
+    options,
+    ['mode', 'timeoutMs', 'webhook', 'clock'],
+    'approval()',
+  );
   requirePolicy({ approval: given.mode, timeoutMs: given.timeoutMs }, 'approval()');
-  return approvalExtension({ clock: systemClock, ...given });
+  const hook = readWebhook(given.webhook, 'approval(): webhook');
+  return bindable((ports) => approvalExtension({ ...given, ...approvalPorts(given, hook, ports) }));
+}
+
+/** Leaves a source alone for a while that keeps failing. */
+export function breaker(options: BreakerOptions & WithClock = {}): Extension {
+  const given = readOptions<BreakerOptions & WithClock>(options, ['failures', 'openMs', 'clock'], 'breaker()');
+  requireNumber(given.failures, 1, 'breaker(): failures');
+  requireNumber(given.openMs, 1, 'breaker(): openMs');
+  return bindable(({ clock }) => breakerExtension({ clock, ...given }));
 }
 
 /** Bounds how many calls run at once. */
@@ -35,14 +61,31 @@ export function concurrency(options: ConcurrencyOptions = {}): Extension {
   const given = readOptions<ConcurrencyOptions>(options, ['slots', 'maxWaiting'], 'concurrency()');
   requirePolicy({ concurrency: given.slots }, 'concurrency()');
   requireNumber(given.maxWaiting, 0, 'concurrency(): maxWaiting');
-  return concurrencyExtension(given);
+  return bindable(() => concurrencyExtension(given));
 }
 
 /** Bounds how often calls are made. */
 export function rateLimit(options: RateLimitOptions & WithClock = {}): Extension {
   const given = readOptions<RateLimitOptions & WithClock>(options, ['rates', 'clock'], 'rateLimit()');
   requirePolicy({ rates: given.rates }, 'rateLimit()');
-  return rateLimitExtension({ clock: systemClock, ...given });
+  return bindable(({ clock, sharedRates }) => rateLimitExtension({ clock, shared: sharedRates, ...given }));
+}
+
+/** Keeps large results and hands over their beginning. A crib without a store hands over all of it. */
+export function offload(options: OffloadOptions = {}): Extension {
+  const given = readOptions<OffloadOptions>(options, ['offloadBytes', 'keepMs', 'quotaBytes'], 'offload()');
+  for (const key of ['offloadBytes', 'keepMs', 'quotaBytes'] as const)
+    requireNumber(given[key], 1, `offload(): ${key}`);
+  return bindable(({ store, warn }) =>
+    store === undefined
+      ? { name: 'offload', priority: 285 }
+      : offloadExtension({ ...given, results: store.results, now: Date.now, newId, warn }),
+  );
+}
+
+/** Long enough that nobody guesses it, short enough for a model to repeat. */
+function newId(): string {
+  return `r_${randomBytes(12).toString('base64url')}`;
 }
 
 interface WithRandom {
@@ -58,14 +101,14 @@ export function retry(options: RetryOptions & WithClock & WithRandom = {}): Exte
   );
   requirePolicy({ retries: given.retries }, 'retry()');
   requireNumber(given.firstDelayMs, 0, 'retry(): firstDelayMs');
-  return retryExtension({ clock: systemClock, ...given });
+  return bindable(({ clock }) => retryExtension({ clock, ...given }));
 }
 
 /** Ends a call when its time is up. */
 export function timeout(options: TimeoutOptions & WithClock = {}): Extension {
   const given = readOptions<TimeoutOptions & WithClock>(options, ['timeoutMs', 'clock'], 'timeout()');
   requirePolicy({ timeoutMs: given.timeoutMs }, 'timeout()');
-  return timeoutExtension({ clock: systemClock, ...given });
+  return bindable(({ clock }) => timeoutExtension({ clock, ...given }));
 }
 
 /** The options of a built-in are held to the same rules as the policies it keeps. */
@@ -74,16 +117,24 @@ function requirePolicy(policy: Readonly<Record<string, unknown>>, owner: string)
 }
 
 /** The extensions every crib has unless others of the same name take their place. */
-export function builtInExtensions(ports: { readonly schemas: Schemas }): readonly Extension[] {
+export function builtInExtensions(): readonly Extension[] {
   return [
+    audit(),
+    ...recordExtensions(),
     rateLimit(),
     access(),
-    validate(ports),
+    bindable(validate),
+    bindable(rules),
     approval(),
-    resultSize(),
+    bindable(({ clock, store }) => idempotency({ clock, store: store?.repeats, argumentsHash })),
+    auditIntent(),
+    bindable(resultSize),
+    bindable(({ clock }) => cache({ clock, definitionHash })),
+    breaker(),
     concurrency(),
+    bindable(({ clock, store }) => budget({ clock, store: store?.budgets })),
     timeout(),
     retry(),
-    validateOutput(ports),
+    bindable(validateOutput),
   ];
 }

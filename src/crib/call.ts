@@ -1,9 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
-import { PARSED, type Progress, SETTLE, type ToolCall } from '../core/tool-call.ts';
+import {
+  type CallFacts,
+  type ClientAnswers,
+  FACTS,
+  PARSED,
+  type Progress,
+  SETTLE,
+  type ToolCall,
+} from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
+import { readTraceparent, toTraceparent } from '../core/traceparent.ts';
+import { createCallId } from './call-id.ts';
 import { Cancellation } from './cancellation.ts';
 
 /** What a caller may say about one call. */
@@ -19,7 +28,17 @@ export interface CallOptions {
   readonly id?: string;
   /** Where the call came in; `library` if absent. */
   readonly door?: string;
-  readonly answers?: { readonly approval?: boolean };
+  readonly answers?: ClientAnswers;
+  /** Takes up a parked call of the same caller, profile, tool and arguments. */
+  readonly approvalId?: string;
+  /** Lets a call that needs an approval wait in the store where nobody can be asked at once; else it is denied. */
+  readonly park?: boolean;
+  /** Two calls of one caller with the same key are one: the second gets the result of the first. */
+  readonly idempotencyKey?: string;
+  /** Takes the whole result, where a large one would be kept and only its beginning handed over. */
+  readonly wholeResult?: boolean;
+  /** W3C trace context; spans of the call belong under it. */
+  readonly traceparent?: string;
   onProgress?(progress: Progress): void;
 }
 
@@ -33,6 +52,7 @@ export interface CallOrigin {
   readonly host: CallHost;
   /** Made when first asked for. */
   id: string | undefined;
+  readonly facts: CallFacts;
 }
 
 /** What the crib gives to a running call. */
@@ -89,7 +109,7 @@ export class Call implements ToolCall {
     return this.#context;
   }
   get id(): string {
-    this.origin.id ??= randomUUID();
+    this.origin.id ??= createCallId();
     return this.origin.id;
   }
   get caller(): Caller {
@@ -112,6 +132,27 @@ export class Call implements ToolCall {
   }
   get answers(): CallOptions['answers'] {
     return this.origin.options.answers;
+  }
+  get approvalId(): string | undefined {
+    return this.origin.options.approvalId;
+  }
+  get mayPark(): boolean {
+    return this.origin.options.park === true;
+  }
+  get idempotencyKey(): string | undefined {
+    return this.origin.options.idempotencyKey;
+  }
+  get takesWhole(): boolean {
+    return this.origin.options.wholeResult === true;
+  }
+  get traceparent(): string | undefined {
+    const { facts, options, parent } = this.origin;
+    if (facts.traceparent !== undefined) return facts.traceparent;
+    const came = readTraceparent(options.traceparent); // from outside, and on its way into headers
+    return came === undefined ? parent?.traceparent : toTraceparent(came);
+  }
+  get [FACTS](): CallFacts {
+    return this.origin.facts;
   }
   get settings(): Readonly<Record<string, unknown>> {
     const { settings } = this.spec[RUN];
@@ -176,6 +217,7 @@ export class Call implements ToolCall {
   }
 
   [SETTLE](input: JsonObject, parsed: unknown): Call {
+    this.origin.facts.input = input;
     return new Call(this.spec, input, this.origin, { parsed, context: this.context, cancellation: this.cancellation });
   }
 }

@@ -1,20 +1,31 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Executor } from '../core/executor.ts';
 import type { Store } from '../core/store.ts';
+import { mcpExecutor } from '../executors/mcp.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createMcpServers } from '../runtime/mcp/mcp-servers.ts';
+import { createRedact } from '../runtime/secrets/redact.ts';
+import { signWith } from '../runtime/secrets/secret.ts';
 import { hostOf } from '../runtime/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
 import { createFolderWatch } from '../runtime/watch.ts';
+import { findStateFolder } from '../store/state-folder.ts';
+import { storeExists } from '../store/store-exists.ts';
 import { loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import { createConfiguredParts } from './configured-parts.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import type { CribOptions } from './crib-options.ts';
+import type { Equipment } from './extension-ports.ts';
 import { lazyStore } from './lazy-store.ts';
 import type { Parts } from './parts.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {
-  readonly store: Store;
+  readonly equipment: Equipment;
+  /** For what only configured sources bring. */
+  readonly executors: readonly Executor[];
   /** The parts it stands for now. A mistake in it throws. */
   read(): Promise<Parts>;
   /** Calls `onChange` after an edit of any file that was read. */
@@ -28,20 +39,32 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const load = () => loadFrom(options, env);
   let loaded = await load();
   const { folder } = loaded;
-  const secrets = createSecrets({ ...loaded.config.secrets, ...options.secrets }, { env, folder });
+  const secrets = createSecrets(() => ({ ...loaded.config.secrets, ...options.secrets }), { env, folder });
   const store = lazyStore(() => openStoreOf(loaded, options, secrets));
-  const partsOf = createConfiguredParts(
-    options,
-    createConfiguredSources({ folder, env, store, secrets, watch: options.watch ?? true }),
-  );
+  const servers = createMcpServers();
+  const { watch = true, background = false } = options;
+  const partsOf = createConfiguredParts(options, {
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, servers, watch, background }),
+    store,
+  });
   let isFirst = true;
   let stopWatching = () => {};
 
   return {
-    store,
+    executors: [mcpExecutor(servers, systemClock)],
+    equipment: {
+      store,
+      sharedRates: isPostgres(loaded, options) ? store.rates : undefined,
+      isStored: () => isStored(loaded, options),
+      stateFolder: () => findStateFolder(folder, env).path,
+      redact: createRedact(secrets),
+      hide: secrets.hide,
+      sign: async (name, text) => signWith(await secrets.get(name), text),
+    },
     async read() {
       if (!isFirst) loaded = await load();
       isFirst = false;
+      secrets.noteEnvironment();
       return partsOf(loaded);
     },
     watch(onChange, warn) {
@@ -67,6 +90,20 @@ function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedC
 
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Only there several processes count together. */
+function isPostgres({ config }: LoadedConfig, options: CribOptions): boolean {
+  const url = options.store?.url ?? config.store?.url;
+  const begin = typeof url === 'string' ? url : url?.secretTemplate[0];
+  return typeof begin === 'string' && /^postgres(ql)?:/.test(begin);
+}
+
+/** An address with a secret in it is that of a server. */
+function isStored({ config, folder }: LoadedConfig, options: CribOptions): boolean {
+  const url = options.store?.url ?? config.store?.url;
+  const isPlain = url === undefined || typeof url === 'string';
+  return !isPlain || storeExists({ url, configFolder: folder, env: process.env });
 }
 
 async function openStoreOf({ config, folder }: LoadedConfig, options: CribOptions, secrets: Secrets): Promise<Store> {

@@ -1,22 +1,28 @@
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { listOf } from '../core/bundle.ts';
 import { canonicalJson, type MaybePromise } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
 import { hostOf, type SecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
+import type { KeptListPort } from '../runtime/specs/kept-list.ts';
 import type { Config } from './config/config.ts';
+import type { LoadedConfig } from './config/loaded-config.ts';
 import type {
   CustomSourceConfig,
   DatabaseSourceConfig,
   FilesSourceConfig,
   HttpSourceConfig,
-  OverrideConfig,
+  McpServer,
+  McpSourceConfig,
   SourceConfig,
 } from './config/source-config.ts';
 import type { LazyStore } from './lazy-store.ts';
+import { createRunTexts, type RunTexts } from './run-texts.ts';
 import { withSettings } from './source-settings.ts';
 
 /** What sources of a configuration are made with. */
@@ -27,23 +33,27 @@ export interface SourceSurroundings {
   readonly secrets: Secrets;
   /** Whether edits are noticed as they happen. */
   readonly watch: boolean;
+  /** Where tools of MCP servers find theirs. */
+  readonly servers: McpServers;
+  /** Whether servers are asked for tools that are not known after everything else has started. */
+  readonly background: boolean;
 }
 
 /** Makes the sources of a configuration. An entry that did not change stays the same object, so that it goes on running. */
-export type ConfiguredSources = (config: Config) => Promise<readonly Source[]>;
+export type ConfiguredSources = (loaded: LoadedConfig) => Promise<readonly Source[]>;
 
 type Maker = (name: string, config: SourceConfig, surroundings: SourceSurroundings) => MaybePromise<Source | undefined>;
 
 /** How each kind of entry becomes a source; the key that names the kind tells them apart. Its code is loaded only then. */
 const MAKERS: readonly Maker[] = [
-  (name, config, { watch }) => ('files' in config ? filesOf(name, config, watch) : undefined),
+  (name, config, surroundings) => ('files' in config ? filesOf(name, config, surroundings) : undefined),
   (name, config, { watch }) =>
     'modules' in config ? modulesOf(name, requireOne(config.modules, name), watch) : undefined,
   (name, config, { folder }) => ('packages' in config ? packagesOf(name, folder) : undefined),
   (name, config, { folder }) => ('module' in config ? custom(name, config, folder) : undefined),
-  (name, config, { secrets }) => ('http' in config ? fetched(name, config, secrets) : undefined),
-  (name, config, { store }) => ('database' in config ? stored(name, config, store) : undefined),
-  (name, config) => ('mcp' in config ? later(name, 'An MCP server') : undefined),
+  (name, config, surroundings) => ('http' in config ? fetched(name, config, surroundings) : undefined),
+  (name, config, surroundings) => ('database' in config ? stored(name, config, surroundings) : undefined),
+  (name, config, surroundings) => ('mcp' in config ? served(name, config, surroundings) : undefined),
   (name, config) => ('openapi' in config ? later(name, 'An OpenAPI document') : undefined),
   (name, config) => ('python' in config ? later(name, 'A folder of Python') : undefined),
 ];
@@ -58,22 +68,29 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
     known.set(name, { text, source });
     return source;
   };
-  return async ({ sources, tools = [] }) => {
+  return async (loaded) => {
+    const { sources, tools = [] } = loaded.config;
+    // Specs are judged by the secrets they name: with other secrets they are read again.
+    const { names } = surroundings.secrets;
     const written = Object.entries(sources).map(([name, entry]) =>
-      keep(name, entry, () => toSource(name, entry, surroundings)),
+      keep(name, bringsSpecs(entry) ? [entry, names] : entry, () => toSource(name, entry, surroundings)),
     );
-    const specs = tools.length === 0 ? [] : [keep('inline', tools, () => inlineOf(tools, surroundings.folder))];
+    const specs = tools.length === 0 ? [] : [keep('inline', [tools, names], () => inlineOf(loaded, surroundings))];
     return Promise.all([...specs, ...written, ...discovered(sources, surroundings, keep)]);
   };
+}
+
+function bringsSpecs(config: SourceConfig): boolean {
+  return 'files' in config || 'http' in config || 'database' in config;
+}
+
+function runTextsOf({ env, secrets }: SourceSurroundings): RunTexts {
+  return createRunTexts({ env, secretNames: new Set(secrets.names) });
 }
 
 type Keep = (name: string, config: unknown, make: () => Promise<Source>) => Promise<Source>;
 
 async function toSource(name: string, config: SourceConfig, surroundings: SourceSurroundings): Promise<Source> {
-  // A tool whose argument should have been fixed must not be offered with that argument open.
-  const isNarrowed = ({ hiddenArguments, fixedArguments }: OverrideConfig) =>
-    hiddenArguments !== undefined || fixedArguments !== undefined;
-  if (Object.values(config.overrides ?? {}).some(isNarrowed)) return later(name, 'Hiding or fixing arguments');
   for (const make of MAKERS) {
     const source = await make(name, config, surroundings);
     if (source !== undefined) return withSettings(source, withDefaultPrefix(name, config));
@@ -81,9 +98,18 @@ async function toSource(name: string, config: SourceConfig, surroundings: Source
   throw new ToolcribError('invalid_config', `The source "${name}" is of no known kind.`);
 }
 
-async function filesOf(name: string, config: FilesSourceConfig, watch: boolean): Promise<Source> {
+async function filesOf(name: string, config: FilesSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
   const { files } = await import('../sources/files.ts');
-  return files({ name, path: config.files, watch });
+  const { watch, store } = surroundings;
+  // Whatever copies every spec parses every line, so that an index would save nothing.
+  const isCopied = config.trust === false || Boolean(config.prefix) || config.settings !== undefined;
+  return files({
+    name,
+    path: config.files,
+    watch,
+    readRunText: runTextsOf(surroundings).local,
+    ...(!isCopied && { indexes: store.indexes }),
+  });
 }
 
 async function modulesOf(name: string, path: string, watch: boolean): Promise<Source> {
@@ -96,9 +122,14 @@ async function packagesOf(name: string, folder: string): Promise<Source> {
   return packages({ name, folder });
 }
 
-async function inlineOf(specs: readonly unknown[], folder: string): Promise<Source> {
+async function inlineOf(loaded: LoadedConfig, surroundings: SourceSurroundings): Promise<Source> {
   const { inline } = await import('../sources/inline.ts');
-  return inline({ specs, folder });
+  const placeOf = (index: number) => {
+    const line = loaded.locate(['tools', index])?.line;
+    return loaded.file === undefined ? `tools[${index}]` : `${loaded.file}, line ${line}, tools[${index}]`;
+  };
+  const { folder } = surroundings;
+  return inline({ specs: loaded.config.tools ?? [], folder, placeOf, readRunText: runTextsOf(surroundings).local });
 }
 
 /** Tools of MCP servers and OpenAPI documents bear their source's name, so that two servers do not clash. */
@@ -127,9 +158,10 @@ function discovered(
 async function fetched(
   name: string,
   { http: url, headers = {}, refreshMs }: HttpSourceConfig,
-  secrets: Secrets,
+  surroundings: SourceSurroundings,
 ): Promise<Source> {
   const { http } = await import('../sources/http.ts');
+  const { secrets } = surroundings;
   const fill = (text: SecretText) => secrets.fill(text, { host: hostOf(url) });
   const filled = async () =>
     Object.fromEntries(
@@ -139,13 +171,38 @@ async function fetched(
     name,
     url: typeof url === 'string' ? url : () => fill(url),
     headers: filled,
+    readRunText: runTextsOf(surroundings).remote,
+    kept: keptList(name, url, surroundings.store),
     ...(refreshMs !== undefined && { refreshMs }),
   });
 }
 
-async function stored(name: string, { refreshMs }: DatabaseSourceConfig, { specs }: LazyStore): Promise<Source> {
+async function served(name: string, config: McpSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
+  const { configuredMcp } = await import('./configured-mcp.ts');
+  return configuredMcp(name, config, { ...surroundings, kept: keptList(name, config.mcp, surroundings.store) });
+}
+
+/** A list that came from another address is not the last of this source. The address itself is not kept: it may hold a credential. */
+function keptList(name: string, address: SecretText | McpServer, { lists }: LazyStore): KeptListPort {
+  const from = hash('sha256', canonicalJson(address));
+  return {
+    async get() {
+      const list = await lists.get(name);
+      return list?.about?.from === from ? list : undefined;
+    },
+    put: (list) => lists.put(name, { ...list, about: { ...list.about, from } }),
+  };
+}
+
+async function stored(
+  name: string,
+  { refreshMs }: DatabaseSourceConfig,
+  surroundings: SourceSurroundings,
+): Promise<Source> {
   const { database } = await import('../sources/database.ts');
-  return database({ name, specs, ...(refreshMs !== undefined && { refreshMs }) });
+  const { specs } = surroundings.store;
+  const readRunText = runTextsOf(surroundings).remote;
+  return database({ name, specs, readRunText, ...(refreshMs !== undefined && { refreshMs }) });
 }
 
 function requireOne(paths: string | readonly string[], name: string): string {

@@ -3,28 +3,43 @@ import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Profile } from '../core/profile.ts';
 import { type Criteria, compileCriteria, compileGlob, flagsOf } from '../core/selector.ts';
-import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
+import { OPERATOR_VARIABLE, readOperatorVariable } from '../runtime/identity/operator-token.ts';
+import { createApprovals } from './approvals.ts';
+import { createAudit } from './audit.ts';
+import { createCalls } from './calls.ts';
 import type { Configuration } from './configuration.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { explain } from './explain.ts';
+import { NO_EQUIPMENT } from './extension-ports.ts';
 import type { Generation, ProfileSet } from './generation.ts';
-import { createChest } from './open-chest.ts';
+import { createIdentity } from './identity.ts';
+import { metricsText } from './metrics-text.ts';
+import { chooseProfile, createOpening } from './opening.ts';
 import { readFixedParts, readParts } from './parts.ts';
 import { readCaller } from './read-caller.ts';
+import { createRequestStates } from './request-states.ts';
 import { requireNode } from './require-node.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
+import { createServing } from './serving.ts';
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);
+  const token = readOperatorVariable(process.env[OPERATOR_VARIABLE]);
   const configuration = await configurationOf(options);
   const parts = configuration === undefined ? readParts(options) : await configuration.read();
-  const engine = await startEngine(readFixedParts(options), parts);
+  const engine = await startEngine(readFixedParts(options, configuration), parts).catch(async (cause) => {
+    await configuration?.close(); // a source may have opened the store
+    throw cause;
+  });
   const { generation, profiles, registration } = engine;
+  const opening = createOpening(engine, configuration?.equipment.store);
+  const recorded = { equipment: configuration?.equipment ?? NO_EQUIPMENT, trail: engine.trail };
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 
@@ -38,25 +53,26 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     match: (criteria) => matchSpecs(generation(), criteria),
     register: registration.register,
     unregister: registration.unregister,
-    identify: async () => {
-      throw notAvailable('crib.identify', 'pass the caller to crib.open');
-    },
-    open: async (name, given) => {
-      const caller = readCaller(given);
-      return createChest(engine.host, chooseProfile(name, profiles(), caller), caller);
-    },
-    openAll: async (caller) =>
-      createChest(engine.host, profiles().everything, readCaller({ ...caller, operator: true })),
+    ...createIdentity(engine, configuration?.equipment ?? NO_EQUIPMENT, token),
+    ...opening,
+    ...createServing(engine, configuration?.equipment ?? NO_EQUIPMENT, opening),
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
     sections: () => allSections(generation()),
     instructions: () => joinSections(allSections(generation())),
+    checkStored: engine.checkStored,
     reload,
     onChange: engine.onChange,
     profiles: () => [...profiles().byName.keys()],
     sources: engine.sources,
+    sourceOutput: engine.sourceOutput,
     warnings: engine.warnings,
-    store: configuration?.store,
+    metrics: () => metricsText(engine.extensions.list()),
+    approvals: createApprovals(configuration?.equipment ?? NO_EQUIPMENT),
+    requestStates: createRequestStates(configuration?.equipment.store),
+    store: configuration?.equipment.store,
+    audit: createAudit(recorded),
+    calls: createCalls(recorded),
     async close() {
       await engine.close();
       await configuration?.close();
@@ -97,21 +113,6 @@ function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSp
   const matches = compileCriteria(criteria, flags);
   const bundlesOf = (spec: ToolSpec) => generation.bundles.of(spec.name).map((bundle) => bundle.name);
   return specs.filter((spec) => matches(spec, bundlesOf(spec)));
-}
-
-function chooseProfile(name: string | undefined, { byName, usual }: ProfileSet, caller: Caller): Profile {
-  const profile = name === undefined ? usual : byName.get(name);
-  if (profile === undefined) {
-    throw new ToolcribError(
-      'unknown_profile',
-      `There is no profile "${name}".${didYouMean(String(name), byName.keys())}`,
-    );
-  }
-  const allowed = caller.profiles;
-  if (allowed !== undefined && !allowed.some((glob) => compileGlob(glob)(profile.name))) {
-    throw new ToolcribError('denied', `The caller may not use the profile "${profile.name}".`);
-  }
-  return profile;
 }
 
 function allSections(generation: Generation): readonly Section[] {

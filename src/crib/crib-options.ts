@@ -35,6 +35,8 @@ export interface CribOptions {
   readonly config?: WrittenConfig;
   /** Whether edits of the configuration and its files are picked up while running; true if absent. */
   readonly watch?: boolean;
+  /** Whether MCP servers whose tools are not known yet are asked for them after `createCrib` has resolved; false if absent. */
+  readonly background?: boolean;
   readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
   /** `sqlite:path`, `postgres://...` or `memory:`. */
   readonly store?: { readonly url: string };
@@ -54,6 +56,7 @@ const KEYS = [
   'config',
   'configFile',
   'watch',
+  'background',
   'secrets',
   'store',
 ] as const;

@@ -7,12 +7,23 @@ import type { Store } from '../core/store.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
+import type { Listening } from '../runtime/fetch/own-addresses.ts';
 import type { Names } from './activation.ts';
+import type { CribActiveSets } from './active-sets.ts';
+import type { CribApprovals } from './approvals.ts';
+import type { CribAudit } from './audit.ts';
 import type { CribBundles } from './bundle-book.ts';
+import type { CribCalls } from './calls.ts';
+import type { EntryMistake } from './check-stored.ts';
 import type { Chest } from './chest.ts';
+import type { ServerConfig } from './config/config.ts';
 import type { Explanation } from './explain.ts';
-import type { SourceReport } from './live-sources.ts';
+import type { ShownResult } from './kept-results.ts';
+import type { CribKeys } from './keys.ts';
+import type { ParkedState } from './parked-state.ts';
+import type { CribRequestStates } from './request-states.ts';
 import type { Section } from './sections.ts';
+import type { SourceReport } from './source-slot.ts';
 
 /** What a credential turned out to be. */
 export type Identity =
@@ -38,25 +49,65 @@ export interface Crib {
   register(tools: ToolInput | readonly ToolInput[]): Outcome;
   /** Takes tools away that were registered or given in code. */
   unregister(names: Names): Outcome;
-  /** The one place where a key, token or JWT becomes a caller. */
-  identify(credential: string): Promise<Identity>;
+  /** The one place where a key, token or JWT becomes a caller, with or without `Bearer`; without `access` who has none is `local`. Never rejects. */
+  identify(credential?: string | null): Promise<Identity>;
+  /** API keys, which `identify` takes where `access.keys` is on. */
+  readonly keys: CribKeys;
+  /** Whoever has it is the operator, so it is for the door that shows it to the owner of this machine. Made if there is none. */
+  operatorToken(): Promise<string>;
   /** Without a profile: the default one. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
   open(profile?: string, caller?: Caller): Promise<Chest>;
   /** The operator's chest: all tools, whatever profiles and access clauses hide. */
   openAll(caller?: Caller): Promise<Chest>;
+  /** The same as `open`, with the bundles active that an operator chose for the profile: for listings of doors. */
+  openAtDoor(profile?: string, caller?: Caller): Promise<Chest>;
+  /** Which bundles are active at doors. */
+  readonly activeSets: CribActiveSets;
   explain(caller: Caller, profile: string | undefined, tool: string): Explanation;
   /** The prompt texts of all bundles and tools. */
   instructions(): string;
   sections(): readonly Section[];
+  /** What keeps entries from being tools, were they put into the store: each that is wrong, with its place. */
+  checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** Reads every source again: build new, swap, report. */
   reload(): Promise<Changes>;
+  /** Reads one source again. Undefined if there is none of this name. */
+  reloadSource(name: string): Promise<Changes | undefined>;
+  /** Reads the sources again that list what is kept in the store. */
+  reloadStored(): Promise<Changes>;
   onChange(listener: (changes: Changes) => void): () => void;
   profiles(): readonly string[];
   sources(): readonly SourceReport[];
+  /** The end of what the program of a source said on stderr, without secrets; undefined where there is no such program. */
+  sourceOutput(name: string): string | undefined;
   /** What is allowed but hardly meant, in sentences. */
   warnings(): readonly string[];
+  /** Says something to whoever watches the process, without the values of secrets. */
+  warn(message: string): void;
+  /** What was counted, as text for Prometheus. Rejects with code `not_counted` where `metrics` is off. */
+  metrics(): Promise<string>;
+  /** Requests for approval and their answers. */
+  readonly approvals: CribApprovals;
+  /** What a door's clients carry from one request of a call to the next. */
+  readonly requestStates: CribRequestStates;
   /** What outlives the process; only a crib with a configuration has one. */
   readonly store: Store | undefined;
+  /** The record of every call, and whether it was changed. */
+  readonly audit: CribAudit;
+  /** Calls that were made. */
+  readonly calls: CribCalls;
+  /** What became of a call that was parked at a door, for who made it or an operator. */
+  parked(callId: string, by: Caller): Promise<ParkedState | undefined>;
+  /** Runs calls that were parked at the doors `rest` and `mcp` when they are approved, each once. Returns how to stop; calls under way go on. */
+  runParked(): () => void;
+  /** A result that was too large to hand over, for its owner or an operator. */
+  keptResult(id: string, by: Caller): Promise<ShownResult | undefined>;
+  /** Where the configuration wants it to listen. */
+  serverSettings(): ServerConfig;
+  /** Notes that a server of this process listens there, so that no tool can reach it; returns how to take that back. */
+  noteListening(place: Listening): () => void;
+  /** Resolves when no call is under way, or after `limitMs`. */
+  idle(limitMs: number): Promise<void>;
   /** Waits for calls in flight, then closes bundles, sources, extensions and executors. */
   close(): Promise<void>;
 }

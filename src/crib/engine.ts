@@ -4,22 +4,27 @@ import { wordMatch } from '../retrieval/word-match.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
-import { type AdmitOptions, admit } from './admit.ts';
+import { type AdmitOptions, admit, createAdmission } from './admit.ts';
+import { createTrail } from './audit.ts';
 import { builtInExtensions } from './built-ins.ts';
 import { type BundleBook, createBundleBook } from './bundle-book.ts';
 import { Cancellation } from './cancellation.ts';
+import type { EntryMistake } from './check-stored.ts';
+import { createBinding } from './extension-ports.ts';
 import { createExtensionSet, type ExtensionSet } from './extension-set.ts';
 import { createGeneration, type Generation, type ProfileSet } from './generation.ts';
 import { createGenerations, type Generations } from './generations.ts';
 import { createInFlight } from './in-flight.ts';
-import { type LiveSources, type SourceReport, startSources } from './live-sources.ts';
+import { type LiveSources, startSources } from './live-sources.ts';
 import type { ChestHost } from './open-chest.ts';
 import { type FixedParts, homesOf, type Parts } from './parts.ts';
-import { findProblems } from './problems.ts';
+import { findProblems, idleSelectors } from './problems.ts';
 import { checkProfileBundles } from './read-profile.ts';
 import { createRegistration, type Registration } from './registration.ts';
+import { requireRules } from './require-rules.ts';
 import { createServices } from './services.ts';
 import { createSetups } from './setups.ts';
+import type { SourceReport } from './source-slot.ts';
 import { createToolIndex } from './tool-index.ts';
 import { createWarnings } from './warnings.ts';
 
@@ -32,16 +37,23 @@ export interface Engine {
   readonly bundles: BundleBook;
   readonly extensions: ExtensionSet;
   readonly registration: Registration;
+  readonly trail: ReturnType<typeof createTrail>;
   generation(): Generation;
   profiles(): ProfileSet;
+  access(): Parts['access'];
+  server(): Parts['server'];
   sources(): readonly SourceReport[];
+  sourceOutput(name: string): string | undefined;
   warnings(): readonly string[];
   warn(message: string): void;
   onChange: Generations['onChange'];
   /** Puts other parts in the place of those it runs with. A mistake in them throws and changes nothing. */
   apply(parts: Parts): Promise<void>;
-  /** Reads every source again. */
-  refresh(): Promise<void>;
+  checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
+  /** Reads every source again, or only some. */
+  refresh: LiveSources['refresh'];
+  /** Resolves when no call is under way, or after `limitMs`. */
+  idle(limitMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -51,17 +63,19 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   let generations: Generations | undefined;
   let live: LiveSources | undefined;
   let closing: Promise<void> | undefined;
-  const warnings = createWarnings();
+  const { redact } = fixed.equipment;
+  const warnings = createWarnings(redact);
   const { warn } = warnings;
   const { executors } = fixed;
   const services = createServices(first.services);
   const schemas = createSchemas();
-  const admission: AdmitOptions = { executors, schemas, warn };
+  const admission: AdmitOptions = { executors, schemas, admission: createAdmission({ executors, schemas }), warn };
   const inFlight = createInFlight(systemClock);
   const lifetime = new Cancellation(undefined);
   const generation = (): Generation => required(generations).current();
   const markOld = () => generations?.markOld(); // before the first one is built there is nothing to be old
 
+  requireRules(first.profiles.byName.values(), schemas);
   // Tools in code first: they own their names, and their mistakes are known before anything is started.
   const codeSource = code([]);
   const registration = createRegistration({
@@ -73,11 +87,14 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   for (const bundle of first.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
 
   const setups = createSetups({ generation, clock: systemClock, services: services.all, options: fixed.options, warn });
+  const trail = createTrail(fixed.equipment, warn);
+  const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
   const extensions = createExtensionSet({
-    builtIn: [...builtInExtensions({ schemas }), setups.extension],
+    builtIn: [...builtInExtensions(), setups.extension],
     given: first.extensions,
     turnedOff: first.turnedOff,
     executors,
+    bind: createBinding({ ...fixed.equipment, clock: systemClock, schemas, audit: trail, bundlesOf, warn }),
     warn,
     onChange: markOld,
   });
@@ -92,7 +109,8 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   });
   const started = await startSources({
     sources: [codeSource, ...first.sources],
-    context: { clock: systemClock, services: services.all(), warn },
+    onDuplicate: first.onDuplicate,
+    context: { clock: systemClock, services: services.all(), admission: admission.admission, warn },
     clock: systemClock,
     admit: (tool, source) => admit(tool, source, admission),
     onChange: markOld,
@@ -121,6 +139,8 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   const problems = () => [
     ...parts.problems,
     ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
+    ...idleSelectors(generation(), extensions.list()),
+    ...started.problems(),
   ];
   const announce = () => {
     for (const report of started.report())
@@ -134,7 +154,9 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     lifetime.abort(toolError('unavailable', 'The crib was closed before the call ended.'));
     await setups.close();
     await started.close();
-    for (const part of [...extensions.list(), ...executors.values()]) await closePart(part, warn);
+    for (const part of [...extensions.list(), ...extensions.retired(), ...executors.values()])
+      await closePart(part, warn);
+    await trail?.close();
   };
 
   return {
@@ -143,6 +165,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       generation,
       pipeline: extensions.pipeline,
       isClosed: () => closing !== undefined,
+      now: systemClock.now,
       lifetime,
       track: inFlight.track,
       rewriteListing: extensions.rewriteListing,
@@ -154,18 +177,27 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     bundles,
     extensions,
     registration,
+    trail,
     generation,
     profiles: () => parts.profiles,
-    sources: () => started.report(),
-    warnings: () => [...new Set([...warnings.list(), ...problems()])],
+    access: () => parts.access,
+    server: () => parts.server,
+    sources: () => started.report().map((report) => withoutSecrets(report, redact)),
+    sourceOutput(name) {
+      const output = started.output(name);
+      return output === undefined ? undefined : redact(output);
+    },
+    warnings: () => [...new Set([...warnings.list(), ...problems().map(redact)])],
     warn,
     onChange: generations.onChange,
     async apply(next) {
-      const prepared = await started.prepare([codeSource, ...next.sources]);
+      const prepared = await started.prepare([codeSource, ...next.sources], next.onDuplicate);
       const base = { bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles };
       try {
         // Everything that can be wrong is found before anything is changed.
+        prepared.requireDistinct();
         requireBundles(next.profiles, bundles.checkBase(base));
+        requireRules(next.profiles.byName.values(), schemas);
         extensions.checkGiven(next.extensions, next.turnedOff);
       } catch (cause) {
         await prepared.cancel();
@@ -179,8 +211,13 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       markOld();
       announce();
     },
-    async refresh() {
-      await started.refresh();
+    async checkStored(entries) {
+      const { checkStored } = await import('./check-stored.ts'); // few ever store anything
+      return checkStored(entries, { sources: parts.sources, admission, catalog: generation().catalog });
+    },
+    idle: inFlight.drained,
+    async refresh(isMeant) {
+      await started.refresh(isMeant);
       markOld();
     },
     close() {
@@ -192,6 +229,10 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
 
 function requireBundles(profiles: ProfileSet, known: ReadonlySet<string>): void {
   for (const profile of profiles.byName.values()) checkProfileBundles(profile, known);
+}
+
+function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {
+  return report.reason === undefined ? report : { ...report, reason: redact(report.reason) };
 }
 
 function sentence(reason = 'it failed'): string {

@@ -17,6 +17,7 @@ export interface Entrance {
   readonly host: CallHost;
   view(): View;
   pipeline(): Pipeline;
+  now(): number;
   isClosed(): boolean;
 }
 
@@ -37,6 +38,11 @@ const OPTION_KEYS = [
   'id',
   'door',
   'answers',
+  'approvalId',
+  'park',
+  'idempotencyKey',
+  'wholeResult',
+  'traceparent',
   'onProgress',
 ] as const;
 const NO_OPTIONS: CallOptions = Object.freeze({});
@@ -69,6 +75,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
     parent: entering.parent,
     host: entrance.host,
     id: known.id,
+    facts: { startedAt: entrance.now() },
   };
   const tuned = spec === undefined ? unknownSpec(entering.name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
@@ -97,11 +104,24 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
       return invalid('The option "timeoutMs" of a call must be above 0.');
     if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
       return invalid('The option "retries" of a call must be 0 or more.');
-    return given;
+    return wrongText(given) ?? given;
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     return invalid(cause.message, cause);
   }
+}
+
+/** Not `traceparent`: whatever is none is ignored, as it comes from headers and fails no call. */
+const TEXT_KEYS = ['approvalId', 'idempotencyKey', 'conversation', 'turn', 'timeZone', 'door', 'id'] as const;
+const LONGEST_TEXT = 200;
+
+function wrongText(given: CallOptions): Refusal | undefined {
+  const wrong = TEXT_KEYS.find((key) => {
+    const value: unknown = given[key];
+    return value !== undefined && (typeof value !== 'string' || value === '' || value.length > LONGEST_TEXT);
+  });
+  if (wrong === undefined) return undefined;
+  return invalid(`The option "${wrong}" of a call must be a text of 1 to ${LONGEST_TEXT} characters.`);
 }
 
 function copyInput(input: unknown): JsonObject | Refusal {
@@ -130,21 +150,24 @@ function shapeOf(value: unknown): string {
   }
 }
 
-function tune(spec: ToolSpec, { timeoutMs, retries }: CallOptions): ToolSpec {
-  if (timeoutMs === undefined && retries === undefined) return spec;
+function tune(spec: ToolSpec, { timeoutMs, retries, approvalId }: CallOptions): ToolSpec {
+  if (timeoutMs === undefined && retries === undefined && approvalId === undefined) return spec;
   const policy = {
     ...spec.policy,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(retries !== undefined && { retries }),
+    // Who takes up an approval is held to it, even where the tool need not ask any more.
+    ...(approvalId !== undefined && { approval: 'always' as const }),
   };
   return { ...spec, policy: clampTuning(policy) };
 }
 
+const MAX_UNKNOWN_NAME = 200;
 const UNKNOWN_RUN = createRun({ kind: 'unknown' });
 
 // It has no source and the profile's own rates: enough for the rate limit and for the record.
 function unknownSpec(name: unknown, profile: Profile): ToolSpec {
-  const text = typeof name === 'string' ? name.slice(0, 200) : '';
+  const text = typeof name === 'string' ? cutName(name) : '';
   const policy = profile.policy?.rates === undefined ? {} : { rates: profile.policy.rates };
   return {
     name: text,
@@ -157,6 +180,11 @@ function unknownSpec(name: unknown, profile: Profile): ToolSpec {
     origin: text,
     [RUN]: UNKNOWN_RUN,
   };
+}
+
+// Marked where it was cut, so that the beginning of a secret is seen to be one.
+function cutName(name: string): string {
+  return name.length > MAX_UNKNOWN_NAME ? `${name.slice(0, MAX_UNKNOWN_NAME)}…` : name;
 }
 
 function unknownTool(name: string, view: View): ToolError {

@@ -7,7 +7,7 @@ import { LIMIT_KEYS, type Policy, TUNING_KEYS } from '../core/policy.ts';
 import type { Profile } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
+import { RUN, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 import type { Generation } from './generation.ts';
 
 /** Why a tool is visible to a caller or not, and where each of its limits comes from. For operators: it names what is hidden. */
@@ -18,8 +18,22 @@ export interface Explanation {
   /** In words, in the order in which it was decided. */
   readonly reasons: readonly string[];
   readonly bundles: readonly string[];
+  /** Names of arguments that `overrides` fix or hide, where there are some. */
+  readonly withheld?: WithheldNames;
   /** The policy a call is held to, each value with the layers that said it. */
   readonly policy: Readonly<Record<string, { readonly value: unknown; readonly from: readonly string[] }>>;
+}
+
+/** What callers of a tool neither see nor give, by name. */
+export interface WithheldNames {
+  readonly fixed: readonly string[];
+  readonly hidden: readonly string[];
+}
+
+/** The names of arguments that are withheld from callers, for operators. Values stay where they are. */
+export function withheldNames(spec: ToolSpec): WithheldNames | undefined {
+  const withheld = spec[RUN][WITHHELD];
+  return withheld && { fixed: withheld.fixed, hidden: withheld.hidden };
 }
 
 export function explain(generation: Generation, profile: Profile, caller: Caller, tool: string): Explanation {
@@ -31,12 +45,14 @@ export function explain(generation: Generation, profile: Profile, caller: Caller
   const why = whyHidden(spec, profile, caller, bundles);
   const view = generation.viewFor(profile, caller);
   const held = view.get(tool)?.policy ?? spec.policy;
+  const withheld = withheldNames(spec);
   return {
     tool,
     profile: profile.name,
     visible: view.has(tool),
     reasons: why ?? [whyIncluded(spec, profile, bundles)],
     bundles,
+    ...(withheld !== undefined && { withheld }),
     policy: explainPolicy(held, spec, profile, bundles, generation.policyDefaults),
   };
 }

@@ -16,6 +16,8 @@ export interface ExtensionSet {
   checkGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
   /** Puts others in the place of those it began with; what was added or removed by hand stays so. */
   replaceGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
+  /** Those that took part once and do not any more; calls that began before may still tell them something. */
+  retired(): readonly Extension[];
   /** What holds where neither tool nor profile speaks. */
   policyDefaults(): Policy;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
@@ -27,17 +29,20 @@ export interface ExtensionSetOptions {
   /** Names of built-ins that are not wanted. */
   readonly turnedOff: readonly string[];
   readonly executors: ReadonlyMap<string, Executor>;
+  /** Gives a built-in what the crib has. */
+  bind(extension: Extension): Extension;
   warn(message: string): void;
   onChange(): void;
 }
 
 /** An extension of a built-in's name takes its place; adding or removing one shows with the next call. */
 export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
-  const { executors, warn } = options;
+  const { executors, bind, warn } = options;
   const baseOf = (given: readonly Extension[], turnedOff: readonly string[]): readonly Extension[] => {
     const replaced = new Set([...given.map((extension) => extension?.name), ...turnedOff]);
-    return [...options.builtIn.filter((extension) => !replaced.has(extension.name)), ...given];
+    return [...options.builtIn.filter((extension) => !replaced.has(extension.name)), ...given].map(bind);
   };
+  const retired: Extension[] = [];
   let base = baseOf(options.given, options.turnedOff);
   let registered = [...base];
   let ordered = orderExtensions(registered);
@@ -69,7 +74,7 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
 
   return {
     list: () => ordered,
-    add: (extension) => replace([...registered, extension]),
+    add: (extension) => replace([...registered, bind(extension)]),
     remove(name) {
       if (registered.some((extension) => extension.name === name))
         replace(registered.filter((extension) => extension.name !== name));
@@ -77,9 +82,12 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
     checkGiven: (given, turnedOff) => void orderExtensions(withByHand(baseOf(given, turnedOff))),
     replaceGiven(given, turnedOff) {
       const next = baseOf(given, turnedOff);
+      const before = registered;
       replace(withByHand(next));
       base = next;
+      retired.push(...before.filter((extension) => !registered.includes(extension)));
     },
+    retired: () => retired,
     pipeline: () => pipeline,
     policyDefaults: () =>
       ordered.reduce<Policy>((defaults, extension) => withFallback(defaults, extension.defaults ?? {}), {}),

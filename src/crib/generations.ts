@@ -45,6 +45,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
     onChange(listener) {
       if (typeof listener !== 'function')
         throw new ToolcribError('invalid_option', `onChange takes a function, got ${describe(listener)}.`);
+      current(); // what changed before is no news, and nothing may wait to be looked at: then nobody would be told of the next change
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

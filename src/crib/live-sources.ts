@@ -1,16 +1,21 @@
-import type { Bundle } from '../core/bundle.ts';
-import type { SourceList } from '../core/catalog.ts';
+import { resolve, type SourceList } from '../core/catalog.ts';
 import type { Clock } from '../core/ports.ts';
-import type { LiveSource, Source, SourceContext, SourceStatus } from '../core/source.ts';
+import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { BundleList } from './found-bundles.ts';
-
-/** How a source is doing. */
-export interface SourceReport extends SourceStatus {
-  readonly name: string;
-  readonly toolCount: number;
-}
+import { type Claim, type OnDuplicate, refuseClashing, requireDistinct } from './name-clashes.ts';
+import {
+  bundlesOf,
+  createSlot,
+  listsOf,
+  problemsOf,
+  reportOf,
+  requireLive,
+  type Slot,
+  type SourceReport,
+  useListing,
+} from './source-slot.ts';
 
 /** The started sources and the last list each of them gave. */
 export interface LiveSources {
@@ -21,16 +26,22 @@ export interface LiveSources {
   /** The first source, other than `besides`, that lists a tool of this name. */
   ownerOf(name: string, besides: Source): string | undefined;
   report(): readonly SourceReport[];
+  /** The end of what the program of a source said; undefined where there is no such program. */
+  output(source: string): string | undefined;
+  /** What is said about sources and means none of their tools. */
+  problems(): readonly string[];
   /** Starts those of `sources` that are not running yet; nobody sees them before `commit`, and `cancel` ends them again. */
-  prepare(sources: readonly Source[]): Promise<PreparedSources>;
-  /** Reads every source again; one that fails keeps its list. */
-  refresh(): Promise<void>;
+  prepare(sources: readonly Source[], onDuplicate: OnDuplicate): Promise<PreparedSources>;
+  /** Reads every source again, or only some; one that fails keeps its list. */
+  refresh(isMeant?: (source: Source) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Sources that are started and not yet used. */
 interface PreparedSources {
   readonly bundles: readonly BundleList[];
+  /** Throws if they claim a name twice where that is an error. */
+  requireDistinct(): void;
   /** Puts them in the place of the others, and closes those that are no longer wanted. */
   commit(): Promise<void>;
   cancel(): Promise<void>;
@@ -38,6 +49,7 @@ interface PreparedSources {
 
 export interface LiveSourcesOptions {
   readonly sources: readonly Source[];
+  readonly onDuplicate: OnDuplicate;
   readonly context: Omit<SourceContext, 'signal'>;
   readonly clock: Clock;
   /** Lets one entry of a source in, or throws. */
@@ -45,39 +57,36 @@ export interface LiveSourcesOptions {
   onChange(): void;
 }
 
-interface Slot {
-  readonly source: Source;
-  live: LiveSource | undefined;
-  specs: readonly ToolSpec[];
-  bundles: readonly Bundle[];
-  names: ReadonlySet<string>;
-  /** What each entry of the list was let in as, so that an entry is judged once. */
-  readonly known: WeakMap<object, readonly ToolSpec[]>;
-  isStale: boolean;
-  failure: string | undefined;
-}
-
 const START_TIMEOUT_MS = 10_000;
 
-/** Starts all sources at once; one that is slow or fails costs only itself. Resolves when each has a list or has failed. */
+/**
+ * Starts all sources at once; one that is slow or fails costs only itself. Resolves when each has a list or has failed.
+ * Rejects only for names that two of them claim, where that is an error.
+ */
 export async function startSources(options: LiveSourcesOptions): Promise<LiveSources> {
   const { clock, context } = options;
   const closing = new AbortController();
+  let { onDuplicate } = options;
   let slots: readonly Slot[] = options.sources.map(createSlot);
 
   const read = (slot: Slot): void => {
     slot.isStale = false;
+    slot.next = undefined;
     if (slot.live === undefined) return;
     try {
       const admitted = slot.live.specs().flatMap((tool) => admitOnce(tool, slot));
-      slot.specs = slot.source.adjust?.(admitted) ?? admitted;
-      slot.bundles = [...(slot.live.bundles?.() ?? [])];
-      slot.names = new Set(slot.specs.map((spec) => spec.name));
-      slot.failure = undefined;
+      const specs = slot.source.adjust?.(admitted) ?? admitted;
+      const listing = { specs, bundles: [...(slot.live.bundles?.() ?? [])] };
+      // At start, and before a changed configuration is taken, all lists are judged together.
+      if (onDuplicate === 'skip' || !slot.isInUse) useListing(slot, listing);
+      else slot.next = listing;
     } catch (cause) {
       slot.failure = `it could not be listed: ${messageOf(cause)}`;
     }
   };
+
+  const ownerOf = (name: string, besides: Source): string | undefined =>
+    slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name;
 
   const admitOnce = (tool: ToolSpec, slot: Slot): readonly ToolSpec[] => {
     const known = isObject(tool) ? slot.known.get(tool) : undefined;
@@ -109,12 +118,13 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         options.onChange();
       });
     };
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((settle) => {
       let isLate = false;
-      const stopTimer = clock.setTimer(START_TIMEOUT_MS, () => {
+      const { startTimeoutMs = START_TIMEOUT_MS } = slot.source;
+      const stopTimer = clock.setTimer(startTimeoutMs, () => {
         isLate = true;
-        slot.failure = `it did not start within ${START_TIMEOUT_MS} ms`;
-        resolve();
+        slot.failure = `it did not start within ${startTimeoutMs} ms`;
+        settle();
       });
       starting
         .then(adopt)
@@ -124,7 +134,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         .finally(() => {
           stopTimer();
           if (isLate) options.onChange();
-          else resolve();
+          else settle();
         });
     });
   };
@@ -137,87 +147,92 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     }
   };
 
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await closeSlots(slots);
+  };
+
+  const use = (next: readonly Slot[]): void => {
+    slots = next;
+    for (const slot of next) slot.isInUse = true;
+  };
+
   const fresh = (): readonly Slot[] => {
     for (const slot of slots) if (slot.isStale) read(slot);
+    if (slots.some(({ next }) => next !== undefined)) judge();
     return slots;
   };
 
+  // What was refused is judged again: the name that it claims may be free by now.
+  const judge = (): void => {
+    const claims = slots.map(({ source, specs, next }): Claim => ({ source: source.name, specs, next: next?.specs }));
+    const refused = onDuplicate === 'skip' ? new Map<Claim, string>() : refuseClashing(claims);
+    for (const [index, claim] of claims.entries()) {
+      const clash = refused.get(claim);
+      const slot = slots[index];
+      if (slot?.next === undefined) continue;
+      if (clash === undefined) useListing(slot, slot.next);
+      else refuse(slot, clash);
+    }
+  };
+
+  const refuse = (slot: Slot, clash: string): void => {
+    const rest = slot.wasListed ? ' The list from before stays.' : '';
+    slot.failure = `its new list is refused, since onDuplicate is error: ${clash}${rest}`;
+    context.warn(`Source "${slot.source.name}": ${slot.failure}`);
+  };
+
+  const refresh = async (isMeant = (_source: Source) => true): Promise<void> => {
+    const refreshOne = async (slot: Slot): Promise<void> => {
+      try {
+        await slot.live?.refresh?.();
+        slot.isStale = true;
+      } catch (cause) {
+        slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
+      }
+    };
+    await Promise.all(slots.filter(({ source }) => isMeant(source)).map(refreshOne));
+    fresh();
+  };
+
   await Promise.all(slots.map(start));
+  try {
+    if (onDuplicate === 'error') requireDistinct(listsOf(slots));
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  use(slots);
   return {
-    lists: () => fresh().map(({ source, specs }) => ({ source: source.name, specs })),
+    lists: () => listsOf(fresh()),
     bundles: () => bundlesOf(fresh()),
-    ownerOf: (name, besides) => slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name,
-    report: () =>
-      slots.map(({ source, live, specs, failure }) => ({
-        name: source.name,
-        toolCount: specs.length,
-        ...(failure === undefined
-          ? statusOf(live)
-          : { state: live === undefined ? ('failed' as const) : ('down' as const), reason: failure }),
-      })),
-    async refresh() {
-      await Promise.all(
-        slots.map(async (slot) => {
-          try {
-            await slot.live?.refresh?.();
-            read(slot);
-          } catch (cause) {
-            slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
-          }
-        }),
-      );
-    },
-    async prepare(sources) {
+    ownerOf,
+    report: () => fresh().map(reportOf),
+    output: (name) => slots.find(({ source }) => source.name === name)?.live?.output?.(),
+    problems: () => slots.flatMap(problemsOf),
+    refresh,
+    async prepare(sources, said) {
       const before = slots;
       const next = sources.map((source) => before.find((slot) => slot.source === source) ?? createSlot(source));
       const started = next.filter((slot) => !before.includes(slot));
       await Promise.all(started.map(start));
+      // A tool may have moved out of a source that goes on running and was not read since.
+      if (said === 'error' && resolve(listsOf(next)).held.length > 0) await refresh();
       return {
         bundles: bundlesOf(next),
+        requireDistinct() {
+          if (said === 'error') requireDistinct(listsOf(next));
+        },
         async commit() {
-          slots = next;
+          onDuplicate = said;
+          use(next);
           await closeSlots(before.filter((slot) => !next.includes(slot)));
         },
         cancel: () => closeSlots(started),
       };
     },
-    async close() {
-      closing.abort();
-      await closeSlots(slots);
-    },
+    close,
   };
-}
-
-function bundlesOf(slots: readonly Slot[]): readonly BundleList[] {
-  return slots.map(({ source, bundles }) => ({ source: source.name, bundles }));
-}
-
-function createSlot(source: Source): Slot {
-  return {
-    source,
-    live: undefined,
-    specs: [],
-    bundles: [],
-    names: new Set(),
-    known: new WeakMap(),
-    isStale: false,
-    failure: undefined,
-  };
-}
-
-function requireLive(live: LiveSource): void {
-  const missing = (['specs', 'onChange', 'status', 'close'] as const).find(
-    (name) => typeof live?.[name] !== 'function',
-  );
-  if (missing !== undefined) throw new ToolcribError('not_a_source', `what it started has no ${missing}()`);
-}
-
-function statusOf(live: LiveSource | undefined): SourceStatus {
-  try {
-    return live?.status() ?? { state: 'failed' };
-  } catch (cause) {
-    return { state: 'down', reason: `it cannot say how it is: ${messageOf(cause)}` };
-  }
 }
 
 function isObject(value: unknown): value is object {

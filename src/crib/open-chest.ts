@@ -26,9 +26,16 @@ export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   generation(): Generation;
   pipeline(): Pipeline;
   isClosed(): boolean;
+  now(): number;
   track(result: Promise<ToolResult>): Promise<ToolResult>;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
   readonly rank: Retriever['rank'];
+}
+
+/** How a chest is opened; `active` are the bundles to start with in the place of the profile's. */
+export interface Opening {
+  readonly profile: Profile;
+  readonly active?: readonly string[];
 }
 
 const DEFAULT_LIMIT = 10;
@@ -43,10 +50,12 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   #activation: Activation | undefined;
   #listing: { readonly view: View; readonly version: number; readonly specs: readonly ToolSpec[] } | undefined;
   #entrance: Entrance | undefined;
+  readonly #active: readonly string[] | undefined;
 
-  constructor(host: ChestHost, profile: Profile, caller: Caller) {
+  constructor(host: ChestHost, { profile, active }: Opening, caller: Caller) {
     this.#host = host;
     this.#profile = profile;
+    this.#active = active;
     this.#caller = caller;
   }
 
@@ -163,7 +172,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
 
   #shown(): Activation {
     this.#activation ??= createActivation({
-      profile: this.#profile,
+      profile: this.#active === undefined ? this.#profile : { ...this.#profile, active: this.#active },
       now: () => ({ view: this.#view(), bundles: this.#host.generation().bundles }),
       setups: this.#host.setups,
     });
@@ -182,7 +191,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   #openEntrance(): Entrance {
-    const { lifetime, servicesFor, stateFor, warn, pipeline, isClosed } = this.#host;
+    const { lifetime, servicesFor, stateFor, warn, pipeline, now, isClosed } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => ({
       list: () => this.list(),
       search: (query, options) => this.search(query, options),
@@ -193,6 +202,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
       host: { lifetime, servicesFor, stateFor, warn, toolsFor },
       view: () => this.#view(),
       pipeline,
+      now,
       isClosed,
     };
   }
@@ -200,18 +210,19 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
 Object.defineProperties(OpenChest.prototype, Object.getOwnPropertyDescriptors(deprecatedNames));
 
 /** One caller's chest under one profile. */
-export function createChest(host: ChestHost, profile: Profile, caller: Caller): Chest {
-  return new OpenChest(host, profile, caller) as OpenChest & DeprecatedNames; // they were put on its prototype
+export function createChest(host: ChestHost, opening: Opening, caller: Caller): Chest {
+  return new OpenChest(host, opening, caller) as OpenChest & DeprecatedNames; // they were put on its prototype
 }
 
 /** What a call made inside a call takes over from it. */
 function inherited(call: Call): CallOptions {
-  const { conversation, turn, timeZone, door } = call.origin.options;
+  const { conversation, turn, timeZone, door, park } = call.origin.options;
   return {
     ...(conversation !== undefined && { conversation }),
     ...(turn !== undefined && { turn }),
     ...(timeZone !== undefined && { timeZone }),
     ...(door !== undefined && { door }),
+    ...(park !== undefined && { park }),
   };
 }
 

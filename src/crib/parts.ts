@@ -2,13 +2,18 @@ import type { Bundle } from '../core/bundle.ts';
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { describe } from '../core/known-keys.ts';
+import { META_SOURCE } from '../core/meta-tools.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
+import type { AccessConfig, ServerConfig } from './config/config.ts';
+import type { Configuration } from './configuration.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
+import { type Equipment, NO_EQUIPMENT } from './extension-ports.ts';
 import type { ProfileSet } from './generation.ts';
+import type { OnDuplicate } from './name-clashes.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
 export interface FixedParts {
@@ -16,6 +21,7 @@ export interface FixedParts {
   readonly executors: ReadonlyMap<string, Executor>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly retriever: Retriever | undefined;
+  readonly equipment: Equipment;
 }
 
 /** The part that a changed configuration changes. */
@@ -23,20 +29,28 @@ export interface Parts {
   readonly bundles: readonly DefinedBundle[];
   readonly profiles: ProfileSet;
   readonly sources: readonly Source[];
+  readonly onDuplicate: OnDuplicate;
   readonly extensions: readonly Extension[];
   /** Names of built-in extensions that are not wanted. */
   readonly turnedOff: readonly string[];
   readonly services: Readonly<Record<string, unknown>> | undefined;
+  /** Who may come in; absent means only this machine. */
+  readonly access: AccessConfig | undefined;
+  readonly server: ServerConfig | undefined;
   /** What is said but hardly meant, or not possible yet. */
   readonly problems: readonly string[];
 }
 
-export function readFixedParts(options: CribOptions): FixedParts {
+export function readFixedParts(
+  options: CribOptions,
+  { equipment = NO_EQUIPMENT, executors = [] }: Partial<Pick<Configuration, 'equipment' | 'executors'>> = {},
+): FixedParts {
   return {
     tools: options.tools ?? [],
-    executors: readExecutors(options.executors),
+    executors: readExecutors([...executors, ...(options.executors ?? [])]),
     options: Object.freeze({ ...options.options }),
     retriever: options.retriever,
+    equipment,
   };
 }
 
@@ -45,16 +59,19 @@ export function readParts(options: CribOptions): Parts {
     bundles: Array.from(options.bundles ?? [], (bundle) => defineBundle(bundle)), // holes included
     profiles: readProfiles(options.profiles, options.defaultProfile),
     sources: requireSources(options.sources ?? []),
+    onDuplicate: 'skip',
     extensions: options.extensions ?? [],
     turnedOff: [],
     services: options.services,
+    access: undefined,
+    server: undefined,
     problems: [],
   };
 }
 
 /** Throws for what is no source, or two of one name. */
 export function requireSources(sources: readonly Source[]): readonly Source[] {
-  const names = new Set(['code']);
+  const names = new Set(['code', META_SOURCE]);
   for (const source of sources) {
     if (typeof source?.name !== 'string' || typeof source.start !== 'function') {
       throw new ToolcribError('invalid_option', `A source has a name and start; got ${describe(source)}.`);

@@ -1,12 +1,14 @@
+import type { Question } from '../core/approval.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
-import { RUN, type ToolSpec } from '../core/tool-spec.ts';
+import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
 import { Call } from './call.ts';
 import { RATE_LIMIT_PRIORITY } from './extension-order.ts';
+import { wholeCall } from './whole-call.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;
 
@@ -67,23 +69,32 @@ export function createPipeline(options: PipelineOptions): Pipeline {
   const runChain = (chain: Chain, call: Call): MaybePromise<ToolResult> => {
     const { observers } = chain;
     if (observers.length === 0) return untilCancelled(call, chain.run(call));
-    for (const observer of observers) isolate(observer, () => observer.onStart?.(call));
+    for (const observer of observers) tellStart(observer, call);
     const end = (result: ToolResult): ToolResult => {
       Object.freeze(result); // who watches does not touch
-      for (const observer of observers.toReversed()) isolate(observer, () => observer.onEnd?.(call, result));
+      for (let index = observers.length - 1; index >= 0; index--) tellEnd(observers[index], call, result);
       return result;
     };
     const result = untilCancelled(call, chain.run(call));
     return isPromise(result) ? result.then(end) : end(result);
   };
 
-  const isolate = (observer: Extension, observe: () => unknown): void => {
-    const complain = (cause: unknown) => options.warn(`The observer "${observer.name}" failed: ${messageOf(cause)}`);
+  const complain = (observer: Extension | undefined, cause: unknown) =>
+    options.warn(`The observer "${observer?.name}" failed: ${messageOf(cause)}`);
+  const tellStart = (observer: Extension, call: Call): void => {
     try {
-      const pending = observe();
-      if (isPromise(pending)) pending.catch(complain);
+      const pending: unknown = observer.onStart?.(call);
+      if (isPromise(pending)) pending.catch((cause) => complain(observer, cause));
     } catch (cause) {
-      complain(cause);
+      complain(observer, cause);
+    }
+  };
+  const tellEnd = (observer: Extension | undefined, call: Call, result: ToolResult): void => {
+    try {
+      const pending: unknown = observer?.onEnd?.(call, result);
+      if (isPromise(pending)) pending.catch((cause) => complain(observer, cause));
+    } catch (cause) {
+      complain(observer, cause);
     }
   };
 
@@ -131,8 +142,12 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     }
     const { reason } = call.cancellation;
     if (reason !== undefined) return failed(reason); // called off while it waited: it does not begin
+    if (run[UNCONFIRMED] === true) return unconfirmed(call.spec);
+    const { asks, approval } = call.origin.facts;
+    if (asks !== undefined && approval === undefined) return unasked(call.spec, asks);
     const missing = run.needs === undefined ? undefined : missingNeed(call, run.needs);
-    return missing ?? executor.execute(call, run);
+    const withheld = run[WITHHELD];
+    return missing ?? executor.execute(withheld === undefined ? call : wholeCall(call, withheld), run);
   }, toFailure);
 }
 
@@ -177,6 +192,16 @@ function isResult(value: unknown): value is ToolResult {
 function ownCopy(derived: ToolCall, call: Call): Call {
   if (Call.isCopyOf(call, derived)) return derived;
   throw new ToolcribError('not_a_call', 'next() takes the call itself or what call.with() returned');
+}
+
+// It may have been taken back since its source was last seen.
+// The extension that asks is off, or another one stands in its place: what a rule wants asked does not run unasked.
+function unasked({ name }: ToolSpec, { reason }: Question): FailedResult {
+  return failed(toolError('denied', `"${name}" needs a person's approval because ${reason}, and nobody asks here.`));
+}
+
+function unconfirmed({ name, source }: ToolSpec): FailedResult {
+  return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" cannot be reached.`));
 }
 
 function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {

@@ -1,6 +1,7 @@
+import type { Extension } from '../core/extension.ts';
 import type { Profile } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
-import { RUN } from '../core/tool-spec.ts';
+import { needsOf } from '../core/tool-spec.ts';
 import type { Generation } from './generation.ts';
 
 /** What is allowed but hardly meant: names held back, selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
@@ -17,6 +18,17 @@ export function findProblems(
   ];
 }
 
+/** Selectors of extensions that match no tool: what they should guard is not guarded. */
+export function idleSelectors(generation: Generation, extensions: readonly Extension[]): readonly string[] {
+  return extensions.flatMap(({ name, selectors = {} }) =>
+    Object.entries(selectors).flatMap(([key, list]) =>
+      list
+        .filter((selector) => matchesNothing(generation, selector))
+        .map((selector) => `Extension "${name}": ${key} ${JSON.stringify(selector)} matches no tool.`),
+    ),
+  );
+}
+
 function profileProblems(generation: Generation, profile: Profile): readonly string[] {
   const about = `Profile "${profile.name}"`;
   const idle = (['include', 'exclude', 'approve'] as const).flatMap((key) =>
@@ -24,6 +36,8 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
       .filter((selector) => matchesNothing(generation, selector))
       .map((selector) => `${about}: ${key} ${JSON.stringify(selector)} matches no tool.`),
   );
+  const ruling = (profile.rules ?? []).flatMap(({ tools }) => tools);
+  const idleRules = ruling.filter((selector) => matchesNothing(generation, selector));
   const isShown = shownToSomebody(generation, profile);
   const unseen = (profile.essential ?? []).filter((name) => {
     const members = generation.bundles.get(name)?.members ?? [];
@@ -36,10 +50,16 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
         .filter((name) => generation.catalog.get(name) !== undefined && !isShown(name))
         .map((name) => `${about}: "${spec.name}" requires "${name}", which the profile does not show.`),
     );
+  const isAll = profile.expose === undefined || profile.expose === 'all';
+  const unavailable = isAll
+    ? []
+    : [`${about}: expose: ${profile.expose} is not available in this version; doors show all of its tools.`];
   return [
     ...idle,
+    ...idleRules.map((selector) => `${about}: a rule for ${JSON.stringify(selector)} matches no tool.`),
     ...unseen.map((name) => `${about}: bundle "${name}" is essential, but the profile shows none of its tools.`),
     ...parted,
+    ...unavailable,
   ];
 }
 
@@ -65,11 +85,13 @@ function matchesNothing(generation: Generation, selector: Selector): boolean {
 }
 
 function unmetRequirements(generation: Generation): readonly string[] {
-  const ofTools = generation.catalog.specs.flatMap((spec) =>
-    (spec.requires ?? [])
-      .filter((name) => generation.catalog.get(name) === undefined)
-      .map((name) => `Tool "${spec.name}" requires "${name}", which is not there.`),
-  );
+  const ofTools = generation.catalog.specs
+    .filter((spec) => spec.requires !== undefined)
+    .flatMap((spec) =>
+      (spec.requires ?? [])
+        .filter((name) => generation.catalog.get(name) === undefined)
+        .map((name) => `Tool "${spec.name}" requires "${name}", which is not there.`),
+    );
   const ofBundles = generation.bundles.all.flatMap((bundle) =>
     bundle.requires
       .filter((name) => generation.bundles.get(name) === undefined)
@@ -79,9 +101,11 @@ function unmetRequirements(generation: Generation): readonly string[] {
 }
 
 function unmetNeeds(generation: Generation, services: Readonly<Record<string, unknown>>): readonly string[] {
-  return generation.catalog.specs.flatMap((spec) =>
-    (spec[RUN].needs ?? [])
-      .filter((need) => !need.startsWith('setting:') && services[need] === undefined)
-      .map((need) => `Tool "${spec.name}" needs the service "${need}", which is not configured.`),
-  );
+  return generation.catalog.specs
+    .filter((spec) => needsOf(spec).length > 0)
+    .flatMap((spec) =>
+      needsOf(spec)
+        .filter((need) => !need.startsWith('setting:') && services[need] === undefined)
+        .map((need) => `Tool "${spec.name}" needs the service "${need}", which is not configured.`),
+    );
 }

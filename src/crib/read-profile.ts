@@ -1,8 +1,9 @@
 import { listOf } from '../core/bundle.ts';
+import type { JsonSchema } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { ownedBy } from '../core/policy.ts';
-import type { Profile } from '../core/profile.ts';
+import type { Profile, ProfileRule } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { readData } from '../runtime/define-tool.ts';
@@ -10,13 +11,19 @@ import { type PolicyInput, readPolicy } from '../runtime/read-policy.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */
 export interface ProfileInput
-  extends Omit<Profile, 'name' | 'include' | 'exclude' | 'approve' | 'essential' | 'active' | 'policy'> {
+  extends Omit<Profile, 'name' | 'include' | 'exclude' | 'approve' | 'essential' | 'active' | 'policy' | 'rules'> {
   readonly include?: string | readonly Selector[];
   readonly exclude?: string | readonly Selector[];
   readonly approve?: string | readonly Selector[];
   readonly essential?: string | readonly string[];
   readonly active?: string | readonly string[];
   readonly policy?: PolicyInput;
+  readonly rules?: readonly RuleInput[];
+}
+
+/** A rule as authors write it; one selector may stand for a list of one. */
+export interface RuleInput extends Omit<ProfileRule, 'tools'> {
+  readonly tools: string | readonly Selector[];
 }
 
 const KEYS = [
@@ -36,8 +43,7 @@ const EXPOSURES = ['all', 'search', 'script'];
 /** Checks a profile and brings it into its one form. */
 export function readProfile(name: string, value: unknown): Profile {
   const what = `Profile "${name}"`;
-  const given = readOptions<ProfileInput & { rules?: unknown; delegate?: unknown }>(value, KEYS, what);
-  if (given.rules !== undefined) throw notAvailable(`${what}: rules over arguments`, 'use approve');
+  const given = readOptions<ProfileInput & { delegate?: unknown }>(value, KEYS, what);
   if (given.delegate !== undefined) throw notAvailable(`${what}: delegation`, 'leave it out');
   if (given.expose !== undefined && !EXPOSURES.includes(given.expose)) {
     throw new ToolcribError(
@@ -45,7 +51,7 @@ export function readProfile(name: string, value: unknown): Profile {
       `${what}: expose is one of ${EXPOSURES.join(', ')}, not ${describe(given.expose)}.`,
     );
   }
-  const { rules: _rules, delegate: _delegate, ...rest } = given;
+  const { delegate: _delegate, ...rest } = given;
   return Object.freeze({
     ...rest,
     name,
@@ -55,6 +61,7 @@ export function readProfile(name: string, value: unknown): Profile {
     essential: readNames(given.essential, `${what}: essential`),
     active: readNames(given.active, `${what}: active`),
     policy: ownedBy(readPolicy(given.policy, `profile "${name}"`), `profile:${name}`),
+    rules: readRules(given.rules, `${what}: rules`),
     settings: readData(given.settings ?? {}, `${what}: settings`),
   } as Profile); // absent lists are undefined, which readers of a profile take for absent
 }
@@ -70,6 +77,28 @@ export function checkProfileBundles(profile: Profile, known: ReadonlySet<string>
       );
     }
   }
+}
+
+function readRules(value: unknown, what: string): readonly ProfileRule[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value))
+    throw new ToolcribError('invalid_option', `${what} must be a list, got ${describe(value)}.`);
+  return Object.freeze(Array.from(value, (entry, index) => readRule(entry, `${what}[${index}]`))); // holes included
+}
+
+function readRule(value: unknown, what: string): ProfileRule {
+  const { tools, when, otherwise } = readOptions<RuleInput>(value, ['tools', 'when', 'otherwise'], what);
+  if (otherwise !== 'approve' && otherwise !== 'deny')
+    throw new ToolcribError('invalid_option', `${what}: otherwise is approve or deny, not ${describe(otherwise)}.`);
+  if (typeof when !== 'object' || when === null || Array.isArray(when))
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: when is a JSON Schema of the arguments, not ${describe(when)}.`,
+    );
+  const selectors = readSelectors(tools, `${what}: tools`);
+  if (selectors === undefined)
+    throw new ToolcribError('invalid_option', `${what} names no tools; say which ones it holds for.`);
+  return Object.freeze({ tools: selectors, when: readData(when, `${what}: when`) as JsonSchema, otherwise }); // an object, as was checked
 }
 
 function readSelectors(value: unknown, what: string): readonly Selector[] | undefined {

@@ -1,39 +1,40 @@
 import { hash } from 'node:crypto';
 import { prefix, rename } from '../core/algebra.ts';
 import { listOf } from '../core/bundle.ts';
-import { tightenPolicy } from '../core/policy.ts';
 import { compileGlob } from '../core/selector.ts';
 import type { Source } from '../core/source.ts';
 import { createRun, isToolName, RUN, type ToolSpec, toToolName } from '../core/tool-spec.ts';
-import { readPolicy } from '../runtime/read-policy.ts';
-import type { OverrideConfig, SourceSettings } from './config/source-config.ts';
+import type { SourceSettings } from './config/source-config.ts';
+import { createOverrides } from './overrides.ts';
 
 /** A source under what its owner says about it. */
 export function withSettings(source: Source, settings: SourceSettings): Source {
   const { bundle = source.bundle, trust = source.trust } = settings;
   const kinds = settings.kinds === undefined ? source.kinds : listOf(settings.kinds);
+  const overrides = createOverrides(settings.overrides);
   return {
     ...source,
     ...(bundle !== undefined && { bundle }),
     ...(trust !== undefined && { trust }),
     ...(kinds !== undefined && { kinds }),
-    adjust: (specs) => adjustSpecs(specs, settings),
+    adjust(specs) {
+      const corrected = overrides.apply(nameSpecs(specs, settings));
+      const { settings: defaults } = settings;
+      return defaults === undefined ? corrected : corrected.map((spec) => withDefaults(spec, defaults));
+    },
+    problems: (specs) =>
+      overrides.idle(specs).map((glob) => `The overrides "${glob}" of source "${source.name}" match no tool.`),
   };
 }
 
-function adjustSpecs(specs: readonly ToolSpec[], settings: SourceSettings): readonly ToolSpec[] {
+function nameSpecs(specs: readonly ToolSpec[], settings: SourceSettings): readonly ToolSpec[] {
   const kept = specs.filter(isKept(settings));
-  const named = settings.prefix === undefined ? kept : safeNames(prefix(kept, settings.prefix));
-  const corrections = Object.entries(settings.overrides ?? {}).map(([glob, override]) => ({
-    matches: compileGlob(glob),
-    override,
-  }));
-  return named.map((spec) => {
-    const corrected = corrections
-      .filter(({ matches }) => matches(spec.name))
-      .reduce((before, { override }) => correct(before, override), spec);
-    return settings.settings === undefined ? corrected : withDefaults(corrected, settings.settings);
-  });
+  return settings.prefix === undefined ? kept : safeNames(prefix(kept.map(asOrigin), settings.prefix));
+}
+
+/** The spec under its name at the source, so that a name that has to be shortened is shortened once. */
+function asOrigin(spec: ToolSpec): ToolSpec {
+  return spec.name === spec.origin ? spec : { ...spec, name: spec.origin };
 }
 
 function isKept({ include, exclude }: SourceSettings): (spec: ToolSpec) => boolean {
@@ -45,24 +46,6 @@ function isKept({ include, exclude }: SourceSettings): (spec: ToolSpec) => boole
 function safeNames(specs: readonly ToolSpec[]): readonly ToolSpec[] {
   if (specs.every((spec) => isToolName(spec.name))) return specs;
   return rename(specs, (name) => (isToolName(name) ? name : toToolName(name, (text) => hash('sha256', text))));
-}
-
-/** The owner corrects what a source says; limits of both hold. */
-function correct(spec: ToolSpec, override: OverrideConfig): ToolSpec {
-  const { title, description, effects, tags, category, policy } = override;
-  return Object.freeze({
-    ...spec,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(category !== undefined && { category }),
-    ...(tags !== undefined && { tags: Object.freeze([...listOf(tags)]) }),
-    ...(effects !== undefined && { effects: Object.freeze({ ...spec.effects, ...effects }) }),
-    ...(policy !== undefined && { policy: Object.freeze(overridePolicy(spec, policy)) }),
-  });
-}
-
-function overridePolicy(spec: ToolSpec, policy: NonNullable<OverrideConfig['policy']>): ToolSpec['policy'] {
-  return tightenPolicy(readPolicy(policy, `the overrides of "${spec.name}"`), spec.policy);
 }
 
 function withDefaults(spec: ToolSpec, settings: Readonly<Record<string, unknown>>): ToolSpec {

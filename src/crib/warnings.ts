@@ -8,12 +8,14 @@ export interface Warnings {
 
 const MANY = 1000;
 
-export function createWarnings(): Warnings {
+/** `redact` takes the values of secrets out of what is said. */
+export function createWarnings(redact: (text: string) => string): Warnings {
   const said = new Set<string>();
-  const announce = (message: string) => process.emitWarning(message, 'ToolcribWarning');
+  const announce = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
   return {
     announce,
-    warn(message) {
+    warn(told) {
+      const message = redact(told);
       if (said.has(message) || said.size >= MANY) return;
       said.add(message);
       announce(message);

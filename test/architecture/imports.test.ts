@@ -32,8 +32,15 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   re2js: /^runtime\//,
   yaml: /^(runtime|crib\/config)\//,
   pg: /^store\//,
+  'prom-client': /^runtime\/prometheus\.ts$/,
+  '@opentelemetry/api': /^runtime\/telemetry\.ts$/,
+  jose: /^runtime\/identity\/jwt\.ts$/,
+  '@modelcontextprotocol/client': /^runtime\/mcp\//,
+  '@modelcontextprotocol/server': /^doors\/mcp\//,
   'gpt-tokenizer': /^crib\/token-cost\.ts$/,
   '@clack/prompts': /^doors\/cli\//,
+  hono: /^doors\/rest\//,
+  '@hono/node-server': /^doors\/rest\/start-server\.ts$/,
 };
 
 interface Import {

@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/core/json.ts';
+import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
+import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
 import { addTimes, copyDatabase, cribOf, look, recordFolder, rowsOf, tamper, verify, work } from './recorded.ts';
 
 const auditFolder = (folder: string) => join(folder, '.toolcrib/audit');
@@ -199,6 +201,31 @@ describe('audit verify', () => {
       `UPDATE toolcrib_audit_chains SET public_key = '${head?.public_key}', signature = '${head?.signature}'`,
     );
     expect((await verify(folder)).findings).toContainEqual(expect.objectContaining({ kind: 'forged' }));
+  });
+
+  it('finds a chain that was made anew from its first row to its last signature, by another key', async () => {
+    const folder = recordFolder();
+    await addTimes(folder, 3);
+    const rows = look(folder, 'SELECT chain, number, entry FROM toolcrib_audit ORDER BY number');
+    const key = createPassingKey();
+    const header = signHeader(key, String(rows[0]?.chain), 1);
+    let hash = firstHash(header);
+    for (const { number, entry } of rows) {
+      hash = nextHash(hash, String(entry));
+      tamper(folder, `UPDATE toolcrib_audit SET hash = '${hash}' WHERE number = ${number}`);
+    }
+    const { signature } = signCheckpoint(key, { chain: header.chain, count: 3, hash, at: 2 });
+    tamper(
+      folder,
+      `UPDATE toolcrib_audit_chains SET public_key = '${key.publicKey}', started_at = 1, signature = '${header.signature}'`,
+      `UPDATE toolcrib_audit_checkpoints SET hash = '${hash}', made_at = 2, signature = '${signature}'`,
+    );
+    const { ok, findings } = await verify(folder);
+    expect(ok).toBe(false);
+    expect(findings[0]).toMatchObject({
+      kind: 'forged',
+      message: expect.stringContaining('the key of this place did not sign it'),
+    });
   });
 
   it('finds rows that were added to a chain nobody writes to', async () => {

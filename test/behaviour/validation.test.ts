@@ -254,3 +254,23 @@ describe('output is validated where an output schema exists', () => {
     expect(await (await crib.open()).call('tool')).toMatchObject({ ok: true });
   });
 });
+
+describe('a schema that the collector of all errors trips over', () => {
+  it('still says what is wrong with the arguments', async () => {
+    const input = {
+      type: 'object',
+      anyOf: [
+        {
+          patternProperties: { '^[ad]$': { type: 'string' } },
+          anyOf: [{ properties: { e: { const: 'x' }, a: { type: 'string' } } }],
+        },
+        {},
+      ],
+      properties: { d: { type: 'string', minLength: 2 } },
+    };
+    const crib = await createCrib({ tools: [{ name: 'odd', description: '', input, run: () => 'ran' }] });
+    expect(await (await crib.open()).call('odd', { d: 'x', e: 'yy' })).toMatchObject({
+      error: { code: 'invalid_input', issues: [{ path: '/d' }] },
+    });
+  });
+});

@@ -56,15 +56,11 @@ describe('a secret is named where it is used and looked up by nobody', () => {
     );
   });
 
-  it('in how an inline tool runs, left as text for whoever reads specs', async () => {
-    const run = 'run: { kind: http, url: "https://x.y/${A}", headers: { T: "Bearer ${secret:github} $${b}" } }';
-    const { config } = await loadYaml(`${DECLARED}tools: [{ name: a, ${run} }]`, { A: '${secret:github}' });
-    expect(config.tools).toEqual([
-      {
-        name: 'a',
-        run: { kind: 'http', url: 'https://x.y/$${secret:github}', headers: { T: 'Bearer ${secret:github} $${b}' } },
-      },
-    ]);
+  it('in an inline tool, whose texts are all left for whoever reads specs', async () => {
+    const run = { kind: 'http', url: 'https://x.y/${A}', headers: { T: 'Bearer ${secret:nobody} $${b} ${' } };
+    const tool = { name: 'a', description: 'Costs ${A}', input: { type: 'object', default: '${A' }, run };
+    const { config } = await loadYaml(`${DECLARED}tools: [${JSON.stringify(tool)}]`, { A: 'b' });
+    expect(config.tools).toEqual([tool]);
   });
 });
 

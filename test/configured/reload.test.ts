@@ -115,4 +115,30 @@ describe('reload', () => {
     await crib.reload();
     expect(await (await crib.openAll()).call('once')).toMatchObject({ error: { code: 'rate_limited' } });
   });
+
+  it('nor by an edit of another extension', async () => {
+    const limits = 'extensions:\n  rateLimit: { rates: [{ scope: all, amount: 1, perMs: 3600000 }] }\n';
+    const folder = folderWith({ 'toolcrib.yaml': limits });
+    const crib = await cribOf(folder, { tools: [{ name: 'once', description: '', run: () => 1 }] });
+    await (await crib.open()).call('once');
+    write(folder, { 'toolcrib.yaml': `${limits}  timeout: { timeoutMs: 1000 }\n` });
+    await crib.reload();
+    expect(await (await crib.open()).call('once')).toMatchObject({ error: { code: 'rate_limited' } });
+  });
+
+  it('an extension that is taken out is closed with the crib', async () => {
+    const closed: string[] = [];
+    Object.assign(globalThis, { closedExtensions: closed });
+    const module = `export default { name: 'mine', priority: 500, close: async () => void closedExtensions.push('mine') };`;
+    const folder = folderWith({
+      'toolcrib.yaml': 'extensions: { mine: { module: ./mine.mjs } }\n',
+      'mine.mjs': module,
+    });
+    const crib = await cribOf(folder);
+    write(folder, { 'toolcrib.yaml': 'profiles: { other: {} }\n' });
+    await crib.reload();
+    expect(crib.extensions.list().map(({ name }) => name)).not.toContain('mine');
+    await crib.close();
+    expect(closed).toEqual(['mine']);
+  });
 });

@@ -85,16 +85,17 @@ describe('readPolicy', () => {
     [{ concurrency: [{ scope: 'tool' }] }, 'concurrency: amount must be a number of at least 1'],
     [{ concurrency: [{ scope: 'tool', amount: '2' }] }, 'concurrency: amount'],
     [{ concurrency: [RATE] }, 'concurrency has no "perMs"'],
+    [{ price: -1 }, 'price must be a number of at least 0, got -1'],
+    [{ price: 'much' }, 'price must be a number'],
+    [{ cacheMs: -1 }, 'cacheMs must be a number of at least 0'],
+    [{ budgets: 10 }, 'budgets must be a list, got 10'],
+    [{ budgets: [{ scope: 'profile', amount: -1, perMs: 1 }] }, 'budgets: amount must be a number of at least 0'],
+    [{ budgets: [{ scope: 'profile', amount: 1 }] }, 'budgets: perMs must be a number of at least 1'],
+    [{ budgets: [{ ...RATE, price: 1 }] }, 'budgets has no "price"'],
+    [{ rules: [] }, 'has no "rules"'],
   ])('%j is refused with a message that names the key.', (value, message) => {
     expect(refusalOf(value).message).toContain(message);
   });
-
-  it.each([{ price: 0.01 }, { budgets: [] }, { cacheMs: 1000 }])(
-    '%j is refused as not available: a limit that nobody enforces would be worse than none.',
-    (value) => {
-      expect(refusalOf(value).code).toBe('not_available');
-    },
-  );
 
   it('A policy is accepted in full and comes back as it was.', () => {
     const given = {
@@ -105,6 +106,9 @@ describe('readPolicy', () => {
       ],
       rates: [RATE],
       concurrency: [{ scope: 'tool', amount: 2 }],
+      price: 0.5,
+      budgets: [{ scope: 'profile', amount: 0.5, perMs: 1 }],
+      cacheMs: 1,
       maxTimeoutMs: 1,
       maxResultBytes: 1,
       timeoutMs: 1,

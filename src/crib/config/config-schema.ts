@@ -1,13 +1,15 @@
+import type { RuleInput } from '../read-profile.ts';
+import { accessNode } from './access-schema.ts';
 import type {
   BundleConfig,
   EmbeddingsConfig,
   ProfileConfig,
   ResultsConfig,
   RetrievalConfig,
-  RuleConfig,
+  ServerConfig,
   WrittenConfig,
 } from './config.ts';
-import { accessNode, executorsNode, extensionsNode, secretNode } from './guard-schema.ts';
+import { executorsNode, extensionsNode, secretNode } from './guard-schema.ts';
 import { names, policyNode, selectors, whenNode } from './policy-schema.ts';
 import {
   address,
@@ -18,6 +20,7 @@ import {
   mapOf,
   NAMES,
   object,
+  oneOrMany,
   type SchemaNode,
   text,
   whole,
@@ -36,7 +39,7 @@ const bundle = object<BundleConfig>('Tools that belong together: shown, found an
   meta: mapOf(anything('The value.'), 'Anything else.'),
 });
 
-const rule = object<RuleConfig>(
+const rule = object<RuleInput>(
   'A condition over the arguments of tools.',
   {
     tools: selectors('The tools.'),
@@ -122,10 +125,14 @@ export const configNode: SchemaNode = object<WrittenConfig>('The configuration o
     },
     ['url'],
   ),
-  server: object<NonNullable<WrittenConfig['server']>>('Where it listens.', {
+  server: object<ServerConfig>('Where it listens.', {
     host: text('The address; default 127.0.0.1.'),
     port: whole('The port; default 2742, 0 for any.', 0, 65_535),
+    hosts: oneOrMany(text('A host name.'), 'Names besides by which it is reached, as behind a proxy.'),
   }),
   retrieval,
-  onDuplicate: choice(['skip', 'error'], 'What becomes of a discovered or remote tool whose name is taken.'),
+  onDuplicate: choice(
+    ['skip', 'error'],
+    'What becomes of a discovered or remote tool whose name is taken: it is held back, or what brings it is refused.',
+  ),
 });

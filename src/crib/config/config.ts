@@ -1,37 +1,14 @@
 import type { PriorityName } from '../../core/extension.ts';
-import type { ApprovalMode, Scope, Slots } from '../../core/policy.ts';
+import type { ApprovalMode, Rate, Slots } from '../../core/policy.ts';
 import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
-import type { PolicyInput } from '../../runtime/read-policy.ts';
 import type { SecretTemplate, SecretText } from '../../runtime/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
 import type { ProfileInput } from '../read-profile.ts';
 import type { McpFileSourceConfig, OneOrMany, SourceConfig } from './source-config.ts';
 
-/** At most `amount` of the price unit per `perMs`. */
-export interface BudgetConfig {
-  readonly scope: Scope;
-  readonly amount: number;
-  readonly perMs: number;
-}
-
-/** A policy in configuration. */
-export interface PolicyConfig extends PolicyInput {
-  readonly price?: number;
-  readonly budgets?: readonly BudgetConfig[];
-}
-
-/** A condition over the arguments of tools; calls that do not meet it are denied, or ask first. */
-export interface RuleConfig {
-  readonly tools: string | readonly Selector[];
-  readonly when: Readonly<Record<string, unknown>>;
-  readonly otherwise: 'approve' | 'deny';
-}
-
 /** A profile in configuration. */
-export interface ProfileConfig extends Omit<ProfileInput, 'policy'> {
-  readonly policy?: PolicyConfig;
-  readonly rules?: readonly RuleConfig[];
+export interface ProfileConfig extends ProfileInput {
   readonly delegate?: Readonly<Record<string, 'closed' | 'ask' | 'open'>>;
 }
 
@@ -50,7 +27,7 @@ export interface BundleConfig {
 /** Where somebody is told that an approval waits; `secret` signs the message. */
 export interface WebhookConfig {
   readonly url: string;
-  readonly secret?: SecretTemplate;
+  readonly secret: SecretTemplate;
 }
 
 /** An extension of your own: a module or package that exports one. */
@@ -66,8 +43,9 @@ export interface BuiltInExtensionsConfig {
   readonly approval?:
     | false
     | { readonly mode?: ApprovalMode; readonly timeoutMs?: number; readonly webhook?: WebhookConfig };
-  readonly rateLimit?: false | { readonly rates?: PolicyConfig['rates'] };
+  readonly rateLimit?: false | { readonly rates?: readonly Rate[] };
   readonly concurrency?: false | { readonly slots?: readonly Slots[]; readonly maxWaiting?: number };
+  readonly breaker?: false | { readonly failures?: number; readonly openMs?: number };
   readonly timeout?: false | { readonly timeoutMs?: number };
   readonly retry?: false | { readonly retries?: number; readonly firstDelayMs?: number };
   readonly logging?:
@@ -115,12 +93,32 @@ export interface RoleConfig {
   readonly operator?: boolean;
 }
 
+/** Whose tokens are accepted, and what they must say. */
+export interface JwtConfig {
+  readonly issuer: string;
+  readonly audience?: OneOrMany;
+  /** Where its keys are; absent means that the issuer says where. */
+  readonly jwks?: string;
+  readonly algorithms?: OneOrMany;
+  readonly rolesClaim?: string;
+  readonly permissionsClaim?: string;
+  readonly clockToleranceMs?: number;
+}
+
 /** Who may come in. */
 export interface AccessConfig {
   /** API keys, made by `toolcrib keys`. */
   readonly keys?: boolean;
-  readonly jwt?: { readonly issuer: string; readonly audience?: OneOrMany };
+  readonly jwt?: JwtConfig;
   readonly roles?: Readonly<Record<string, RoleConfig>>;
+}
+
+/** Where it listens. */
+export interface ServerConfig {
+  readonly host?: string;
+  readonly port?: number;
+  /** Names besides by which it is reached, as behind a proxy. */
+  readonly hosts?: OneOrMany;
 }
 
 /** How tools are found: the embeddings, or a retriever of your own. */
@@ -155,7 +153,7 @@ export interface WrittenConfig {
   readonly results?: ResultsConfig;
   readonly access?: AccessConfig;
   readonly store?: { readonly url: SecretText };
-  readonly server?: { readonly host?: string; readonly port?: number };
+  readonly server?: ServerConfig;
   readonly retrieval?: RetrievalConfig;
   readonly onDuplicate?: 'skip' | 'error';
 }

@@ -1,12 +1,10 @@
 import { APPROVAL_MODES } from '../../core/policy.ts';
 import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
 import type {
-  AccessConfig,
   BuiltInExecutorsConfig,
   BuiltInExtensionsConfig,
   CustomExecutorConfig,
   CustomExtensionConfig,
-  RoleConfig,
   WebhookConfig,
 } from './config.ts';
 import { names, ratesNode, selectors, slotsNode } from './policy-schema.ts';
@@ -43,7 +41,7 @@ const webhook = object<WebhookConfig>(
     url: address('Where to.'),
     secret: text('The name of the secret that signs the message.', { use: 'secretName' }),
   },
-  ['url'],
+  ['url', 'secret'],
 );
 
 const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string, SchemaNode>> = {
@@ -59,6 +57,10 @@ const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string,
   concurrency: builtIn<'concurrency'>('Bounds how many calls run at the same time.', {
     slots: slotsNode,
     maxWaiting: whole('How many calls may wait for a slot.', 0),
+  }),
+  breaker: builtIn<'breaker'>('Leaves a source alone for a while that keeps failing.', {
+    failures: whole('After how many failures in a row.'),
+    openMs: whole('How long at first; twice as long after every probe that fails.'),
   }),
   timeout: builtIn<'timeout'>('Ends a call when its time is up.', {
     timeoutMs: whole('Where neither call, tool nor profile speaks.'),
@@ -153,21 +155,3 @@ export const secretNode = either(
     ['command'],
   ),
 );
-
-/** Who may come in. */
-export const accessNode = object<AccessConfig>('Who may come in. Without it only this machine can.', {
-  keys: flag('API keys, made by toolcrib keys.'),
-  jwt: object<NonNullable<AccessConfig['jwt']>>(
-    'Tokens of an issuer.',
-    { issuer: address('Who signs them.'), audience: names('Whom they must be meant for.') },
-    ['issuer'],
-  ),
-  roles: mapOf(
-    object<RoleConfig>('What a role may do.', {
-      profiles: names('The profiles it may use; globs.'),
-      operator: flag('It may do what an operator may.'),
-    }),
-    'Roles.',
-    NAMES,
-  ),
-});

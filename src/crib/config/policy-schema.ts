@@ -1,7 +1,7 @@
 import type { AccessClause, Hours } from '../../core/access.ts';
-import { APPROVAL_MODES, type Rate, SCOPES, type Slots } from '../../core/policy.ts';
+import { APPROVAL_MODES, type Budget, type Rate, SCOPES, type Slots } from '../../core/policy.ts';
 import type { Effects, When } from '../../core/tool-spec.ts';
-import type { BudgetConfig, PolicyConfig } from './config.ts';
+import type { PolicyInput } from '../../runtime/read-policy.ts';
 import { choice, either, flag, list, object, oneOrMany, type SchemaNode, text, whole } from './schema-node.ts';
 
 /** Names, one or many. */
@@ -67,7 +67,7 @@ export const slotsNode = list(
 );
 
 /** What a call is held to. */
-export const policyNode = object<PolicyConfig>('What a call is held to.', {
+export const policyNode = object<PolicyInput>('What a call is held to.', {
   approval: choice(APPROVAL_MODES, 'When a person must say yes.'),
   approvers: oneOrMany(
     text('operator, caller or role:NAME.', {
@@ -86,7 +86,7 @@ export const policyNode = object<PolicyConfig>('What a call is held to.', {
   cacheMs: whole('How long a result may be used again.', 0),
   price: { type: 'number', minimum: 0, description: 'What one call costs, counted against budgets.' },
   budgets: list(
-    object<BudgetConfig>(
+    object<Omit<Budget, 'of'>>(
       'At most amount of the price unit per perMs.',
       { scope, amount: { type: 'number', minimum: 0, description: 'The sum.' }, perMs },
       ['scope', 'amount', 'perMs'],

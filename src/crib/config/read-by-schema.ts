@@ -22,7 +22,8 @@ const MAX_DEPTH = 100;
  * while there are no mistakes. It is our own and not Ajv: that takes longer to load than the whole command line may
  * take to start, and knows nothing of variables.
  */
-export function readBySchema(node: SchemaNode, value: unknown, spot: Spot): unknown {
+export function readBySchema(node: SchemaNode, value: unknown, at: Spot): unknown {
+  const spot: Spot = node.use === 'spec' ? { ...at, surroundings: { ...at.surroundings, asWritten: true } } : at;
   if (spot.path.length > MAX_DEPTH) return report(spot, `is nested deeper than ${MAX_DEPTH} levels.`);
   const filled = typeof value === 'string' ? fillIn(node, value, spot) : { value };
   if (filled === undefined) return undefined;
@@ -110,8 +111,7 @@ function childOf(node: SchemaNode, key: string, member: unknown): SchemaNode | u
   const { properties = {}, additionalProperties: others } = node;
   if (Object.hasOwn(properties, key)) return properties[key];
   if (others === false) return undefined;
-  // Free data stays free, and keeps its use, to the last leaf.
-  if (others === undefined) return node.use === 'runText' ? node : {};
+  if (others === undefined) return {}; // free data stays free, to the last leaf
   // A name of one's own that lacks what it needs and is nearly a known one was meant to be that.
   const isWhole = others.required?.every((need) => typeof member === 'object' && member !== null && need in member);
   return isWhole === false && didYouMean(key, Object.keys(properties)) !== '' ? undefined : others;

@@ -30,7 +30,6 @@ export function readText(node: SchemaNode, raw: string, surroundings: TextSurrou
   if (node.use === 'secretName') return readSecretName(raw, surroundings);
   const { parts, isFilled, mistakes } = expandVariables(raw, surroundings);
   if (mistakes.length > 0) return { ok: false, mistakes };
-  if (node.use === 'runText') return { ok: true, value: toRunText(parts) };
   const text = joinSecretText(parts);
   if (typeof text !== 'string') return readTemplate(node, text, parts);
   const mistake = whyNotText(node, text);
@@ -95,13 +94,6 @@ function toUse(node: SchemaNode, text: string, { folder, env }: TextSurroundings
     default:
       return text;
   }
-}
-
-/** Whoever reads specs reads the secrets in how a tool runs; what was filled in here must not look like one to them. */
-function toRunText(parts: readonly SecretTemplatePart[]): string {
-  return parts
-    .map((part) => (typeof part === 'string' ? part.replaceAll('${', () => '$${') : `\${secret:${part.secret}}`))
-    .join('');
 }
 
 // A variable has no place here: its value would be taken for a name, and names are shown.

@@ -8,8 +8,7 @@ type TextUse =
   | 'secretText'
   | 'secretUrl'
   | 'secretName'
-  | 'hostBinding'
-  | 'runText';
+  | 'hostBinding';
 
 /** The types of JSON that the schema speaks of. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
@@ -31,7 +30,7 @@ export interface SchemaNode {
   readonly minLength?: number;
   readonly pattern?: string;
   readonly format?: 'uri';
-  readonly use?: TextUse | 'selector';
+  readonly use?: TextUse | 'selector' | 'spec';
   /** What the value must be, in words, where there is a pattern. */
   readonly says?: string;
 }

@@ -1,6 +1,6 @@
 import type { Effects } from '../../core/tool-spec.ts';
+import type { PolicyInput } from '../../runtime/read-policy.ts';
 import type { SecretText } from '../../runtime/secrets/secret-template.ts';
-import type { PolicyConfig } from './config.ts';
 
 /** One text, or a list of them. */
 export type OneOrMany = string | readonly string[];
@@ -12,10 +12,10 @@ export interface OverrideConfig {
   readonly effects?: Effects;
   readonly tags?: OneOrMany;
   readonly category?: string;
-  readonly policy?: PolicyConfig;
-  /** Arguments that nobody sees or gives. */
+  readonly policy?: PolicyInput;
+  /** Arguments that callers neither see nor give; the tool gets its default, or none. */
   readonly hiddenArguments?: OneOrMany;
-  /** Arguments that always have this value, and are hidden. */
+  /** Arguments that callers neither see nor give; the tool gets this value. */
   readonly fixedArguments?: Readonly<Record<string, unknown>>;
 }
 
@@ -61,6 +61,19 @@ export interface McpRemote {
   readonly type?: 'http' | 'sse';
   readonly url: SecretText;
   readonly headers?: Readonly<Record<string, SecretText>>;
+  readonly auth?: McpAuth;
+}
+
+/** How a server is told who is asking: by a token as it is, or by one that is fetched. */
+export type McpAuth = { readonly bearer: SecretText } | { readonly clientCredentials: ClientCredentials };
+
+/** What a token is fetched with. */
+export interface ClientCredentials {
+  /** Where; the server says it itself if absent. */
+  readonly tokenUrl?: string;
+  readonly clientId: string;
+  readonly clientSecret: SecretText;
+  readonly scope?: string;
 }
 
 /** How an MCP server is reached. */

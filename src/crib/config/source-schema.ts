@@ -1,3 +1,4 @@
+import type { SecretText } from '../../runtime/secrets/secret-template.ts';
 import { effectsNode, names, policyNode } from './policy-schema.ts';
 import {
   address,
@@ -16,6 +17,7 @@ import {
   whole,
 } from './schema-node.ts';
 import type {
+  ClientCredentials,
   ConnectionSettings,
   CustomSourceConfig,
   DatabaseSourceConfig,
@@ -40,8 +42,11 @@ const override = object<OverrideConfig>('What is corrected about the tools that 
   tags: names('Tags.'),
   category: text('A category.'),
   policy: policyNode,
-  hiddenArguments: names('Arguments that nobody sees or gives.'),
-  fixedArguments: mapOf(anything('The value.'), 'Arguments that always have this value, and are hidden.'),
+  hiddenArguments: names('Arguments that callers neither see nor give; the tool gets its default, or none.'),
+  fixedArguments: mapOf(
+    anything('The value.'),
+    'Arguments that callers neither see nor give; the tool gets this value.',
+  ),
 });
 
 /** What the owner corrects about the tools of a source. */
@@ -101,12 +106,36 @@ const mcpChild = object<McpChild>(
   ['command'],
 );
 
+const clientCredentials = object<ClientCredentials>(
+  'What a token is fetched with.',
+  {
+    tokenUrl: address('Where tokens are given out; the server says it itself if absent.'),
+    clientId: text('Who is asking.'),
+    clientSecret: text(`The proof; \${secret:NAME}, bound to the host of the token address.`, { use: 'secretText' }),
+    scope: text('What the token is to be good for.'),
+  },
+  ['clientId', 'clientSecret'],
+);
+
+const mcpAuth = either(
+  'How the server is told who is asking.',
+  object<{ readonly bearer: SecretText }>(
+    'A token.',
+    { bearer: text(`The token; may hold \${secret:NAME}.`, { use: 'secretText' }) },
+    ['bearer'],
+  ),
+  object<{ readonly clientCredentials: ClientCredentials }>('A token that is fetched.', { clientCredentials }, [
+    'clientCredentials',
+  ]),
+);
+
 const mcpRemote = object<McpRemote>(
   'A server that is reached by its address.',
   {
     type: choice(['http', 'sse'], 'How it is spoken to; found out if absent.'),
     url: address('The address of the server.', { use: 'secretUrl' }),
     headers: headersNode,
+    auth: mcpAuth,
   },
   ['url'],
 );

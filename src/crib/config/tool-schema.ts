@@ -42,7 +42,7 @@ const spec = object<SpecEntry>(
       description: 'How it runs; never shown to anybody.',
       properties: { kind: text('function, python, shell, http, mcp, script, agent, or a registered kind.') },
       required: ['kind'],
-      additionalProperties: { use: 'runText' },
+      additionalProperties: {},
     },
     effects: effectsNode,
     policy: policyNode,
@@ -72,8 +72,8 @@ const olderSpec: SchemaNode = {
   description: 'A tool of an older tools.yaml, taken as it is.',
   properties: { name: toolName },
   required: ['name', 'tool_type'],
-  additionalProperties: { use: 'runText' },
+  additionalProperties: {},
 };
 
-/** One entry of `tools`. */
-export const toolNode = either('A tool.', spec, olderSpec);
+/** One entry of `tools`: texts are left as they are written, as in a spec file. */
+export const toolNode: SchemaNode = { ...either('A tool.', spec, olderSpec), use: 'spec' };

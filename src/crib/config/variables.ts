@@ -8,6 +8,8 @@ export interface VariableSurroundings {
   readonly secretNames: ReadonlySet<string>;
   /** Set inside pasted blocks, where `${env:X}` and `${workspaceFolder}` are understood as well. */
   readonly workspaceFolder?: string;
+  /** Set inside specs: their texts stay as they are written, for whoever reads specs. */
+  readonly asWritten?: true;
 }
 
 /** A text with its variables filled in; its secrets are left for the moment of use. */
@@ -25,6 +27,7 @@ const HOW = `write \${NAME}, \${NAME:-default} or \${secret:NAME}, or $\${ for a
 
 /** Fills in `${VAR}` and `${VAR:-default}`. The value is never looked at again, so it can bring nothing in. */
 export function expandVariables(text: string, surroundings: VariableSurroundings): Expansion {
+  if (surroundings.asWritten === true) return { parts: [text], isFilled: false, mistakes: [] };
   const pieces = splitReferences(text);
   if (pieces === undefined) {
     return { parts: [], isFilled: false, mistakes: [`has a "\${" that is never closed: ${HOW}.`] };

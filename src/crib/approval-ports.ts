@@ -1,0 +1,60 @@
+import type { JsonObject } from '../core/json.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { Clock } from '../core/ports.ts';
+import type { StoredApproval } from '../core/stored-approvals.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
+import { isSecretTemplate, type SecretTemplate, secretsIn } from '../runtime/secrets/secret-template.ts';
+import { createWebhook, type Webhook } from '../runtime/webhook.ts';
+import { toShownApproval } from './approvals.ts';
+import { askHost } from './ask-host.ts';
+import { askInStore } from './ask-in-store.ts';
+import type { ExtensionPorts } from './extension-ports.ts';
+
+/** Where somebody is told that a request waits; `secret` names the secret that signs the message. */
+export interface WithWebhook {
+  readonly webhook?: { readonly url: string; readonly secret: string | SecretTemplate };
+}
+
+interface Hook {
+  readonly url: string;
+  readonly secret: string;
+}
+
+const USUAL_TIMEOUT_MS = 300_000;
+
+/** Who is asked: the caller's callback; and where there is a store, anybody who may answer through it. */
+export function approvalPorts(
+  options: Pick<ApprovalOptions, 'timeoutMs'> & { readonly clock?: Clock },
+  hook: Hook | undefined,
+  ports: ExtensionPorts,
+): ApprovalPorts {
+  const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
+  const { store, redact, warn } = ports;
+  if (store === undefined) return { ask: askHost({ clock, timeoutMs }) };
+  if (hook === undefined) return { ask: askInStore({ approvals: store.approvals, clock, timeoutMs, redact, warn }) };
+  const { url, secret } = hook;
+  const webhook: Webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
+  const announce = (approval: StoredApproval) => webhook.send(toMessage(approval, redact));
+  return {
+    ask: askInStore({ approvals: store.approvals, clock, timeoutMs, announce, redact, warn }),
+    close: webhook.close,
+  };
+}
+
+function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
+  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toShownApproval(approval, redact);
+  const message = { id, tool, title, arguments: rest.arguments, caller, profile, reason, expiresAt };
+  return JSON.parse(JSON.stringify(message)); // without what is absent
+}
+
+/** Checks a webhook. */
+export function readWebhook(value: unknown, what: string): Hook | undefined {
+  if (value === undefined) return undefined;
+  const { url, secret } = readOptions<{ url: unknown; secret: unknown }>(value, ['url', 'secret'], what);
+  if (typeof url !== 'string' || !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new ToolcribError('invalid_option', `${what}: url must be an http or https address, got ${describe(url)}.`);
+  const name = isSecretTemplate(secret) ? secretsIn(secret)[0] : secret;
+  if (typeof name === 'string' && name !== '') return { url, secret: name };
+  throw new ToolcribError('invalid_option', `${what}: secret must name the secret that signs the messages.`);
+}

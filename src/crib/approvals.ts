@@ -1,0 +1,153 @@
+import { whyNotAnswer } from '../core/approval.ts';
+import type { Caller } from '../core/caller.ts';
+import type { JsonObject, JsonValue } from '../core/json.ts';
+import { describe } from '../core/known-keys.ts';
+import type { ListedApproval, Remember, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
+import type { Equipment } from './extension-ports.ts';
+import { readCaller } from './read-caller.ts';
+import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
+
+/** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */
+export type Approval = ListedApproval;
+
+/** The request as it is now, or why nothing was done. */
+export type ApprovalOutcome =
+  | { readonly ok: true; readonly approval: Approval }
+  | { readonly ok: false; readonly error: ToolError };
+
+/** Requests for approval of a crib; they are kept in its store. */
+export interface CribApprovals {
+  /** The newest ones, oldest first; in every state unless one is named. With `by` only those that they may answer or have made. */
+  list(filter?: ApprovalFilter, by?: Caller): Promise<readonly Approval[]>;
+  get(id: string): Promise<Approval | undefined>;
+  /** Answers once, for whoever asked, and runs nothing. Never rejects. */
+  answer(id: string, decision: ApprovalDecision, by: Caller): Promise<ApprovalOutcome>;
+  /** No longer remembers the yes of this request. Never rejects. */
+  forget(id: string, by: Caller): Promise<ApprovalOutcome>;
+}
+
+const MANY = 10_000;
+
+/** Approvals over a store; without one there are none. */
+export function createApprovals({ store, redact }: Pick<Equipment, 'store' | 'redact'>): CribApprovals {
+  const stored = store?.approvals;
+  const shown = (approval: StoredApproval) => toShownApproval(approval, redact);
+  const change = async (id: unknown, by: unknown, work: Change): Promise<ApprovalOutcome> => {
+    try {
+      const caller = readCaller(by as Caller); // checked there
+      const request = typeof id === 'string' ? await stored?.get(id) : undefined;
+      if (stored === undefined || request === undefined)
+        return refuse('invalid_input', `There is no approval ${describe(id)}.`);
+      const obstacle = whyNotAnswer(request, caller);
+      if (obstacle !== undefined)
+        return refuse('denied', `${nameOf(caller)} may not answer the approval ${request.id}: ${obstacle}.`);
+      const done = await work(request, stored, nameOf(caller));
+      return 'ok' in done ? done : { ok: true, approval: shown(done) };
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) throw cause;
+      return failureOf(cause);
+    }
+  };
+  return {
+    list: async (filter = {}, by) => {
+      const { state, limit = MANY } = readApprovalFilter(filter);
+      const found = await stored?.list({ limit, ...(state !== undefined && { state }) });
+      const theirs = by === undefined ? found : found?.filter((approval) => concerns(approval, by));
+      return (theirs ?? []).map((approval) => redactApproval(approval, redact));
+    },
+    get: async (id) => {
+      const found = typeof id === 'string' ? await stored?.get(id) : undefined;
+      return found === undefined ? undefined : shown(found);
+    },
+    answer: (id, decision, by) => change(id, by, answerWith(decision)),
+    forget: (id, by) => change(id, by, forget),
+  };
+}
+
+function concerns({ caller, approvers }: Approval, by: Caller): boolean {
+  if (by.id !== undefined && caller.id === by.id) return true;
+  return whyNotAnswer({ callerId: caller.id ?? '', approvers }, by) === undefined;
+}
+
+/** What the outside may see of a request. */
+export function toShownApproval(approval: StoredApproval, redact: (text: string) => string): Approval {
+  const { callerId: _caller, definitionHash: _definition, argumentsHash: _arguments, ...rest } = approval;
+  const { ground: _ground, lifetimeMs: _lifetime, parked: _parked, ...listed } = rest;
+  return redactApproval(listed, redact);
+}
+
+function redactApproval(approval: Approval, redact: (text: string) => string): Approval {
+  if (isClean(approval.arguments, redact) && isClean(approval.reason, redact)) return approval;
+  const shown = redactTexts(approval.arguments, redact) as Approval['arguments']; // an object stays one
+  return { ...approval, arguments: shown, reason: redact(approval.reason) };
+}
+
+/** Each text by itself: in JSON a secret might be written in another way. */
+function redactTexts(value: JsonValue, redact: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactTexts(item, redact)]));
+}
+
+/** True if nothing in it need be hidden. Most need not be copied, and there may be ten thousand. */
+function isClean(value: JsonValue, redact: (text: string) => string): boolean {
+  if (typeof value === 'string') return redact(value) === value;
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every((item) => isClean(item, redact));
+  const members = value as JsonObject; // not a list, not null
+  for (const key in members) if (redact(key) !== key || !isClean(members[key] ?? null, redact)) return false;
+  return true;
+}
+
+/** Does something with a request that its caller may answer. */
+type Change = (
+  request: StoredApproval,
+  stored: StoredApprovals,
+  by: string,
+) => Promise<StoredApproval | Extract<ApprovalOutcome, { ok: false }>>;
+
+function answerWith(given: unknown): Change {
+  return async (request, stored, by) => {
+    const decision = readDecision(given);
+    const lost = whyNotRemembered(decision.remember, request);
+    if (lost !== undefined) return refuse('invalid_input', `The answer cannot be remembered: ${lost}.`);
+    const answered = await stored.answer(request.id, { ...decision, by });
+    return answered ?? refuse('conflict', whyOver((await stored.get(request.id)) ?? request));
+  };
+}
+
+const forget: Change = async (request, stored) => {
+  const isForgotten = await stored.forget(request.id);
+  return isForgotten ? request : refuse('conflict', `The answer to the approval ${request.id} is not remembered.`);
+};
+
+function whyOver({ id, state, answer, expiresAt }: StoredApproval): string {
+  if (state === 'expired') return `The approval ${id} has expired at ${new Date(expiresAt).toISOString()}.`;
+  if (state === 'withdrawn') return `The approval ${id} was withdrawn: whoever asked is gone.`;
+  const verb = answer?.decision === 'deny' ? 'denied' : 'approved';
+  return `The approval ${id} has been answered: ${answer?.by ?? 'somebody'} ${verb} it, and the first answer counts.`;
+}
+
+function whyNotRemembered(remember: Remember | undefined, request: StoredApproval): string | undefined {
+  if (remember === undefined) return undefined;
+  if (request.callerId === '') return 'whoever asked did not say who they are';
+  const isLost = remember === 'conversation' && request.conversation === undefined;
+  return isLost ? 'the call named no conversation' : undefined;
+}
+
+function nameOf({ id, operator }: Caller): string {
+  return id ?? (operator === true ? 'operator' : 'Whoever this is');
+}
+
+function refuse(code: ToolErrorCode, message: string): Extract<ApprovalOutcome, { ok: false }> {
+  return { ok: false, error: toolError(code, message) };
+}
+
+function failureOf(cause: ToolcribError): ApprovalOutcome {
+  if (/^(invalid|unknown)_option$/.test(cause.code))
+    return { ok: false, error: toolError('invalid_input', cause.message, { cause }) };
+  const message = 'The store that keeps approvals does not answer; try again later.';
+  return { ok: false, error: toolError('unavailable', message, { retryable: true, cause }) };
+}

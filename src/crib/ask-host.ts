@@ -1,0 +1,139 @@
+import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval.ts';
+import type { ApprovalRequest } from '../core/caller.ts';
+import { isPromise } from '../core/json.ts';
+import type { Clock } from '../core/ports.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { type ToolError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
+
+/** How waiting for the host's person ended. */
+export type Ending =
+  | { readonly answer: HostAnswer }
+  | { readonly failure: unknown }
+  | { readonly reason: ToolError }
+  | 'late'
+  | 'elsewhere';
+
+/** What is waited for. */
+export interface Waiting {
+  readonly call: ToolCall;
+  readonly request: Omit<ApprovalRequest, 'signal'>;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Watches for an answer that comes from somewhere else; returns how to stop. */
+  follow?(settled: () => void): () => void;
+  /** Told when the answer does not come at once. */
+  onSlow?(): void;
+}
+
+/** Asks by the caller's callback, in memory: for cribs without a store. */
+export function askHost({ clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
+  return (call, question) => {
+    const { name } = call.spec;
+    const own = ownAnswerOf(call);
+    if (own !== undefined)
+      return own ? { id: call.id, by: callerOf(call) } : denied(`The caller said no to "${name}".`);
+    if (call.approvalId !== undefined)
+      return denied(`There is no approval "${call.approvalId}": this crib has no store that keeps them.`);
+    if (call.caller.approve === undefined) return nobodyToAsk(call, question);
+    const request = { ...describeCall(call, question), id: call.id, expiresAt: Math.round(clock.now() + timeoutMs) };
+    return waitForAnswer({ call, request, clock, timeoutMs }).then((ending) => {
+      if (typeof ending === 'string') return nobodyAnswered(name, timeoutMs);
+      if ('answer' in ending)
+        return ending.answer.isYes ? { id: call.id, by: ending.answer.by } : saidNo(name, ending.answer.note);
+      return 'reason' in ending ? failed(ending.reason) : couldNotAsk(name, ending.failure);
+    });
+  };
+}
+
+/** What the asking client itself answered; it counts only where policy lets the caller answer for itself. */
+export function ownAnswerOf({ spec, answers }: ToolCall): boolean | undefined {
+  if (answers?.approval === undefined || !spec.policy.approvers?.includes('caller')) return undefined;
+  return answers.approval === true;
+}
+
+/** Who answers where the caller answers for itself. */
+export function callerOf({ caller }: ToolCall): string {
+  return caller.id ?? 'caller';
+}
+
+/** Asks by the caller's callback until there is an answer, the time is up, or nobody waits for it any more. */
+export function waitForAnswer(waiting: Waiting): Promise<Ending> {
+  const { call, clock } = waiting;
+  return new Promise((resolve) => {
+    const fork = call.fork();
+    const stops: (() => void)[] = [];
+    let isOver = false;
+    const end = (ending: Ending): void => {
+      if (isOver) return;
+      isOver = true;
+      for (const stop of stops) stop();
+      if (typeof ending === 'string' || !('answer' in ending)) fork.abort(noLongerAsked(ending));
+      fork.release();
+      resolve(ending);
+    };
+    stops.push(clock.setTimer(waiting.timeoutMs, () => end('late')));
+    stops.push(call.onAbort((reason) => end({ reason })));
+    if (waiting.follow !== undefined) stops.push(waiting.follow(() => end('elsewhere')));
+    if (isOver)
+      for (const stop of stops) stop(); // called off before it began
+    else ask({ ...waiting.request, signal: fork.call.signal }, waiting, end);
+  });
+}
+
+function ask(request: ApprovalRequest, { call, onSlow }: Waiting, end: (ending: Ending) => void): void {
+  try {
+    const answer: unknown = call.caller.approve?.(request);
+    if (isPromise(answer)) {
+      const read = Promise.resolve(answer).then(readHostAnswer);
+      read.then((said) => end({ answer: said })).catch((failure) => end({ failure }));
+      onSlow?.();
+    } else end({ answer: readHostAnswer(answer) });
+  } catch (failure) {
+    end({ failure });
+  }
+}
+
+function noLongerAsked(ending: Exclude<Ending, { answer: HostAnswer }>): ToolError {
+  if (typeof ending === 'object' && 'reason' in ending) return ending.reason;
+  return toolError('cancelled', 'Nobody waits for the answer any more.');
+}
+
+/** What a person is shown of a call. */
+export function describeCall(
+  { spec, input, caller, profile }: ToolCall,
+  { reason }: Question,
+): Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal'> {
+  return {
+    tool: spec.name,
+    ...(spec.title !== undefined && { title: spec.title }),
+    description: spec.description,
+    arguments: input,
+    caller: {
+      ...(caller.id !== undefined && { id: caller.id }),
+      ...(caller.roles !== undefined && { roles: caller.roles }),
+    },
+    profile,
+    reason,
+  };
+}
+
+export function denied(message: string, cause?: unknown): FailedResult {
+  return failed(toolError('denied', message, { cause }));
+}
+
+export function nobodyToAsk({ spec }: ToolCall, { reason }: Question): FailedResult {
+  return denied(`"${spec.name}" needs a person's approval because ${reason}, and there is nobody to ask.`);
+}
+
+export function nobodyAnswered(tool: string, timeoutMs: number): FailedResult {
+  return denied(`Nobody answered whether "${tool}" may run within ${timeoutMs} ms.`);
+}
+
+export function saidNo(tool: string, note: string | undefined): FailedResult {
+  return denied(`A person said no to "${tool}"${note === undefined ? '' : `: ${note}`}.`);
+}
+
+export function couldNotAsk(tool: string, cause: unknown): FailedResult {
+  return denied(`Nobody could be asked whether "${tool}" may run.`, cause);
+}

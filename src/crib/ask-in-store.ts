@@ -1,0 +1,142 @@
+import type { Ask, Permit, Question } from '../core/approval.ts';
+import type { ParkedCall, StoredApproval } from '../core/stored-approvals.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { ToolcribError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
+import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
+import { denied, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
+import { type ApprovalDesk, type Asking, attend, type Step, settle } from './attend-approval.ts';
+
+/** Where calls come in that a server runs itself once they are approved. */
+export const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
+
+/** How often a call that lost a race looks again. */
+const MAX_TURNS = 20;
+
+/** Asks through the store, so that anybody who may can answer, also after a restart. Each yes is taken up once. */
+export function askInStore(desk: ApprovalDesk): Ask {
+  return async (call, question) => {
+    try {
+      return await permitFor({ call, question, subject: subjectOf(call, question, desk.timeoutMs), desk });
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) throw cause;
+      const message = `"${call.spec.name}" needs an approval, and the store that keeps approvals does not answer; call it again later.`;
+      return failed(toolError('unavailable', message, { retryable: true, cause }));
+    }
+  };
+}
+
+async function permitFor(asking: Asking): Promise<Permit | ToolResult> {
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const step = await lookOnce(asking);
+    if (step !== 'again') return step;
+  }
+  const message = `"${asking.call.spec.name}" is being called so by too many at once; call it again.`;
+  return failed(toolError('conflict', message, { retryable: true }));
+}
+
+async function lookOnce(asking: Asking): Promise<Step> {
+  const { call, subject, desk } = asking;
+  if (call.approvalId !== undefined) {
+    const named = await desk.approvals.get(call.approvalId);
+    return named === undefined ? notThere(call) : (mismatchOf(asking, named) ?? takeUp(asking, named));
+  }
+  const parked = await desk.approvals.find(subject);
+  // What was said about this very call comes before what is remembered of others.
+  if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, call)) return settle(asking, parked);
+  const remembered = await desk.approvals.remembered(subject);
+  if (remembered !== undefined) return remembered;
+  return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
+}
+
+// Who has a person at hand may ask that person; everybody else is held to the no.
+function isAskedAnew({ state }: StoredApproval, call: ToolCall): boolean {
+  return state === 'denied' && call.caller.approve !== undefined && ownAnswerOf(call) === undefined;
+}
+
+async function askAnew(asking: Asking): Promise<Step> {
+  const { call, question, subject, desk } = asking;
+  if (isAttended(call)) {
+    const { approval } = await desk.approvals.add({ ...subject, isParked: false });
+    return attend(asking, approval);
+  }
+  if (!call.mayPark) return nobodyToAsk(call, question);
+  const parked = isServed(call) ? { parked: parkedCallOf(call) } : {};
+  const { approval, isNew } = await desk.approvals.add({ ...subject, ...parked, isParked: true });
+  if (!isNew) return 'again';
+  desk.announce?.(approval);
+  return waitingFor(approval, call);
+}
+
+async function takeUp(asking: Asking, approval: StoredApproval): Promise<Step> {
+  if (approval.state !== 'waiting') return settle(asking, approval);
+  return isAttended(asking.call) ? attend(asking, approval) : waitingFor(approval, asking.call);
+}
+
+/** Somebody is at hand who can answer now. */
+function isAttended(call: ToolCall): boolean {
+  return call.caller.approve !== undefined || ownAnswerOf(call) !== undefined;
+}
+
+function waitingFor({ id, expiresAt, parked }: StoredApproval, call: ToolCall): WaitingResult {
+  const first = parked === undefined || parked.callId === call.id ? {} : { callId: parked.callId };
+  return { ok: false, status: 'waiting', waiting: { for: 'approval', id, expiresAt, ...first } };
+}
+
+/** A server runs what came to it when somebody has said yes; not what a tool called, whose result that tool wants. */
+function isServed({ door, parent }: ToolCall): boolean {
+  return parent === undefined && SERVED_DOORS.includes(door);
+}
+
+function parkedCallOf(call: ToolCall): ParkedCall {
+  const { approve: _approve, ...caller } = call.caller;
+  const { turn, timeZone, idempotencyKey } = call;
+  return {
+    callId: call.id,
+    caller,
+    ...(typeof turn === 'string' && { turn }),
+    ...(typeof timeZone === 'string' && { timeZone }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+}
+
+function subjectOf(call: ToolCall, { reason, ground }: Question, lifetimeMs: number): Asking['subject'] {
+  const { spec, caller, input, profile, conversation, door } = call;
+  return {
+    callerId: caller.id ?? '',
+    profile,
+    tool: spec.name,
+    ...(spec.title !== undefined && { title: spec.title }),
+    description: spec.description,
+    arguments: input,
+    caller: {
+      ...(caller.id !== undefined && { id: caller.id }),
+      ...(caller.roles !== undefined && { roles: caller.roles }),
+    },
+    definitionHash: definitionHash(spec),
+    argumentsHash: argumentsHash(input),
+    ...(typeof conversation === 'string' && { conversation }),
+    door,
+    reason,
+    ground,
+    approvers: spec.policy.approvers ?? [],
+    lifetimeMs,
+  };
+}
+
+/** Why the approval that a call names is not for it. Who has no business with it does not learn that it exists. */
+function mismatchOf({ call, subject }: Asking, approval: StoredApproval): FailedResult | undefined {
+  const id = `The approval "${call.approvalId}"`;
+  if (approval.callerId !== subject.callerId || approval.profile !== subject.profile) return notThere(call);
+  if (approval.tool !== subject.tool)
+    return denied(`${id} is for another tool; call without it to ask about this one.`);
+  if (approval.argumentsHash !== subject.argumentsHash)
+    return denied(`${id} is for other arguments; call without it to ask about these.`);
+  if (approval.definitionHash !== subject.definitionHash)
+    return denied(`${id} is for "${subject.tool}" as it was before it changed; call without it to ask anew.`);
+  return undefined;
+}
+
+function notThere({ approvalId }: ToolCall): FailedResult {
+  return denied(`The approval "${approvalId}" does not exist; call without it to ask for one.`);
+}

@@ -1,0 +1,142 @@
+import type { HostAnswer, Permit, Question } from '../core/approval.ts';
+import type { Clock } from '../core/ports.ts';
+import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { messageOf, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { redactFailure } from '../extensions/redact-errors.ts';
+import {
+  callerOf,
+  couldNotAsk,
+  denied,
+  describeCall,
+  type Ending,
+  nobodyAnswered,
+  ownAnswerOf,
+  saidNo,
+  waitForAnswer,
+} from './ask-host.ts';
+import { handOver, usedUp } from './hand-over.ts';
+
+/** What asking through a store needs. */
+export interface ApprovalDesk {
+  readonly approvals: StoredApprovals;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** Tells somebody outside that a request waits. */
+  announce?(approval: StoredApproval): void;
+  /** The text without the values of secrets. */
+  redact(text: string): string;
+  warn(message: string): void;
+}
+
+/** A call that asks, what its request says, and where. */
+export interface Asking {
+  readonly call: ToolCall;
+  readonly question: Question;
+  readonly subject: Omit<NewApproval, 'isParked'>;
+  readonly desk: ApprovalDesk;
+}
+
+/** What came of one look at the store; `again` where somebody else was faster. */
+export type Step = Permit | ToolResult | 'again';
+
+/** How often a call that waits looks for an answer given in another process. */
+const LOOK_EVERY_MS = 500;
+
+/** Waits for the first answer: of the caller, of the host's person, or of anybody through the store. */
+export async function attend(asking: Asking, approval: StoredApproval): Promise<Step> {
+  const { call, question, desk } = asking;
+  const own = ownAnswerOf(call);
+  if (own !== undefined) return reply(asking, approval, { isYes: own, by: callerOf(call) });
+  const leftMs = Math.min(approval.lifetimeMs, Math.max(0, approval.expiresAt - desk.clock.now()));
+  const ending = await waitForAnswer({
+    call,
+    request: { ...describeCall(call, question), id: approval.id, expiresAt: approval.expiresAt },
+    clock: desk.clock,
+    timeoutMs: approval.isParked ? leftMs : approval.lifetimeMs,
+    follow: (settled) => follow(approval.id, desk, settled),
+    onSlow: () => approval.isParked || desk.announce?.(approval), // that a parked one waits has been told
+  });
+  return conclude(asking, approval, ending);
+}
+
+async function conclude(asking: Asking, approval: StoredApproval, ending: Ending): Promise<Step> {
+  const { call, desk } = asking;
+  const { id, isParked, lifetimeMs } = approval;
+  const { approvals, warn } = desk;
+  if (ending === 'elsewhere') return settle(asking, await approvals.get(id));
+  if (ending === 'late') {
+    const isExpired = await approvals.end(id, 'expired');
+    return isExpired ? nobodyAnswered(call.spec.name, lifetimeMs) : settle(asking, await approvals.get(id));
+  }
+  if ('answer' in ending) return reply(asking, approval, ending.answer);
+  // A parked one stays for others.
+  if (!isParked) await approvals.end(id, 'withdrawn').catch((cause) => warn(messageOf(cause)));
+  return 'reason' in ending ? failed(ending.reason) : couldNotAsk(call.spec.name, ending.failure);
+}
+
+async function reply(asking: Asking, { id }: StoredApproval, answer: HostAnswer): Promise<Step> {
+  const { call, desk } = asking;
+  const { isYes, ...rest } = answer;
+  const decision = isYes ? 'approve' : 'deny';
+  const answered = await desk.approvals.answer(id, { ...rest, decision }, call.id);
+  if (answered === undefined) return settle(asking, await desk.approvals.get(id));
+  return isYes ? permitOf(answered, desk) : saidNo(call.spec.name, answer.note);
+}
+
+/** What a request that no longer waits means for the call. */
+export async function settle(asking: Asking, approval: StoredApproval | undefined): Promise<Step> {
+  const { call, subject, desk } = asking;
+  const { name } = call.spec;
+  switch (approval?.state) {
+    case 'approved': {
+      const claimed = await desk.approvals.claim(approval.id, subject, call.id);
+      return claimed === undefined ? 'again' : permitOf(claimed, desk);
+    }
+    case 'denied':
+      return saidNo(name, approval.answer?.note);
+    case 'claimed':
+    case 'done':
+      if (approval.parked !== undefined) return handOver(asking, approval);
+      return call.approvalId === undefined ? 'again' : usedUp(name, approval);
+    default:
+      return denied(`The approval to run "${name}" has expired or was withdrawn; call it again to ask anew.`);
+  }
+}
+
+function permitOf(approval: StoredApproval, { approvals, redact, warn }: ApprovalDesk): Permit {
+  const { id, answer, parked, claim } = approval;
+  const endOf = (result: ToolResult): ParkedEnd | undefined =>
+    parked && {
+      result: result.status === 'failed' ? redactFailure(result, redact) : result, // it lies in the store
+      isHandedOver: claim?.callId !== parked.callId,
+    };
+  const finish = (result: ToolResult) =>
+    approvals
+      .finish(id, result.status === 'failed' ? result.error.code : result.status, endOf(result))
+      .catch((cause) => warn(`How the call under the approval ${id} ended could not be noted: ${messageOf(cause)}`));
+  return { id, by: answer?.by ?? 'host', finish };
+}
+
+/** Answers given in this process are told; for those of others it looks from time to time. */
+function follow(id: string, { approvals, clock }: ApprovalDesk, settled: () => void): () => void {
+  let stopTimer = () => {};
+  let isStopped = false;
+  const look = async (): Promise<void> => {
+    const approval = await approvals.get(id).catch(() => undefined); // a store that fails now is asked again
+    if (isStopped) return;
+    if (approval !== undefined && approval.state !== 'waiting') settled();
+    else wait();
+  };
+  const wait = () => {
+    stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
+  };
+  wait();
+  const stopListening = approvals.onAnswer((answered) => answered === id && settled());
+  return () => {
+    isStopped = true;
+    stopTimer();
+    stopListening();
+  };
+}

@@ -1,0 +1,140 @@
+import type { AuditReport } from '../core/audit-report.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
+import type { Store } from '../core/store.ts';
+import type { AuditRow, Checkpoint, StoredChain } from '../core/stored-audit.ts';
+import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { createAuditTrail, type OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
+import { idleClock, systemClock } from '../runtime/clock.ts';
+import type { Equipment } from './extension-ports.ts';
+
+/** Which rows are exported. */
+export interface ExportOptions {
+  /** From this time on, in milliseconds since 1970. */
+  readonly since?: number;
+  /** Before this time. */
+  readonly until?: number;
+}
+
+/** What there is of the audit. */
+export interface AuditSummary {
+  readonly rows: number;
+  readonly chains: readonly ChainSummary[];
+}
+
+/** What there is of one chain. */
+export interface ChainSummary {
+  readonly chain: string;
+  readonly startedAt: number;
+  /** The public key as base64. */
+  readonly key: string;
+  /** How many rows were ever written to it. */
+  readonly count: number;
+  /** How many of these were removed because they were old. */
+  readonly removed: number;
+  /** The newest checkpoint in the database. Kept elsewhere, it proves what was there. */
+  readonly checkpoint?: Checkpoint;
+}
+
+/** The audit of a crib. */
+export interface CribAudit {
+  /** Looks at every row and says what was changed, removed, cut off, put back or left open. */
+  verify(): Promise<AuditReport>;
+  /** Every row, chain by chain. */
+  export(options?: ExportOptions): AsyncIterable<AuditRow>;
+  summary(): Promise<AuditSummary>;
+}
+
+/** What reads the record. */
+export interface AuditSource {
+  readonly equipment: Equipment;
+  readonly trail: OpenAuditTrail | undefined;
+}
+
+const PAGE = 1000;
+
+/** The record of a crib that has a store. */
+export function createTrail(equipment: Equipment, warn: (message: string) => void): OpenAuditTrail | undefined {
+  const { store, stateFolder, redact } = equipment;
+  if (store === undefined) return undefined;
+  return createAuditTrail({ store, stateFolder, redact, warn, clock: systemClock, idleClock, now: Date.now });
+}
+
+/** The audit of a crib; one without a store has none. */
+export function createAudit(source: AuditSource): CribAudit {
+  const requireStore = (): Store => {
+    if (source.equipment.store !== undefined) return source.equipment.store;
+    throw notAvailable('The audit of a crib without a configuration', 'name a configFile or a store');
+  };
+  return {
+    async verify() {
+      const store = requireStore();
+      await source.trail?.seal();
+      const { verifyAudit } = await import('../runtime/audit/verify-audit.ts');
+      return verifyAudit({ store, stateFolder: source.equipment.stateFolder });
+    },
+    async *export(given = {}) {
+      requireStore();
+      const { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY } = readExport(given);
+      const store = await writtenStore(source);
+      if (store === undefined) return;
+      for await (const row of everyRow(store)) if (row.at >= since && row.at < until) yield row;
+    },
+    async summary() {
+      requireStore();
+      const store = await writtenStore(source);
+      if (store === undefined) return { rows: 0, chains: [] };
+      const chains = await store.audit.chains();
+      return {
+        rows: await store.audit.count(),
+        chains: await Promise.all(chains.map((chain) => summaryOf(store, chain))),
+      };
+    },
+  };
+}
+
+/** The store with everything recorded so far; undefined if nothing was ever stored. Looking makes no store. */
+export async function writtenStore({ equipment, trail }: AuditSource): Promise<Store | undefined> {
+  const { store } = equipment;
+  if (store === undefined || !(trail?.isUsed() || equipment.isStored())) return undefined;
+  await trail?.flush();
+  return store;
+}
+
+async function* everyRow({ audit }: Store): AsyncIterable<AuditRow> {
+  const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
+  for (const { chain } of await audit.chains()) {
+    for (let after = 0, isMore = true; isMore; ) {
+      const rows = await audit.rows(chain, after, PAGE);
+      for (const row of rows) {
+        const shown = toAuditRow({ ...row, chain });
+        if (shown !== undefined) yield shown;
+      }
+      isMore = rows.length === PAGE;
+      after = rows.at(-1)?.number ?? after;
+    }
+  }
+}
+
+async function summaryOf({ audit }: Store, stored: StoredChain): Promise<ChainSummary> {
+  const { chain, startedAt, key, cut } = stored;
+  const [end, checkpoint] = await Promise.all([audit.end(chain), audit.newestCheckpoint(chain)]);
+  return {
+    chain,
+    startedAt,
+    key,
+    count: end?.count ?? 0,
+    removed: cut?.count ?? 0,
+    ...(checkpoint !== undefined && { checkpoint }),
+  };
+}
+
+function readExport(given: unknown): ExportOptions {
+  const options = readOptions<ExportOptions>(given, ['since', 'until'], 'audit.export');
+  for (const key of ['since', 'until'] as const) {
+    const value = options[key];
+    if (value === undefined || Number.isFinite(value)) continue;
+    const message = `audit.export: ${key} is a time in milliseconds since 1970, got ${describe(value)}.`;
+    throw new ToolcribError('invalid_option', message);
+  }
+  return options;
+}

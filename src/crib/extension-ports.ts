@@ -1,0 +1,88 @@
+import type { AuditTrail } from '../core/audit-trail.ts';
+import type { Extension } from '../core/extension.ts';
+import type { Clock, Schemas } from '../core/ports.ts';
+import type { Store } from '../core/store.ts';
+import type { StoredRates } from '../core/stored-limits.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+
+/** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
+export interface Equipment {
+  /** Only a crib with a configuration has one. Opened by its first use. */
+  readonly store: Store | undefined;
+  /** Where several processes count together; absent where nobody else does. */
+  readonly sharedRates: StoredRates | undefined;
+  /** Whether something may have been stored before; looks without opening or making anything. */
+  isStored(): boolean;
+  /** The folder for what outlives the process outside the store; made by the first who asks, absent where nothing can be written. */
+  stateFolder(): string | undefined;
+  /** The text without the values of secrets. */
+  redact(text: string): string;
+  /** From now on `redact` takes this value out, too. */
+  hide(name: string, value: string): void;
+  /** The HMAC-SHA256 of a text under a secret, which is looked up for that. */
+  sign(secret: string, text: string): Promise<string>;
+}
+
+/** What built-in extensions get of their crib. */
+export interface ExtensionPorts extends Equipment {
+  readonly clock: Clock;
+  /** Where calls are put on record; only a crib with a store has one. */
+  readonly audit: AuditTrail | undefined;
+  /** The names of the bundles a tool is in. */
+  bundlesOf(tool: string): readonly string[];
+  readonly schemas: Schemas;
+  warn(message: string): void;
+}
+
+/** What a crib without a configuration has. */
+export const NO_EQUIPMENT: Equipment = {
+  store: undefined,
+  sharedRates: undefined,
+  isStored: () => false,
+  stateFolder: () => undefined,
+  redact: (text) => text,
+  hide: () => {},
+  sign: async (secret) => {
+    throw new ToolcribError('unknown_secret', `There is no secret "${secret}": this crib has none.`);
+  },
+};
+
+/** The key under which a built-in says how it is made with what its crib has. */
+const BIND: unique symbol = Symbol('toolcrib.bind');
+
+type Bindable = Extension & { readonly [BIND]?: (ports: ExtensionPorts) => Extension };
+
+/** A built-in as code and configuration name it: it works alone, and is made anew for the crib that takes it in. */
+export function bindable(make: (ports: ExtensionPorts) => Extension): Extension {
+  const alone = make(PORTS_OF_NOBODY);
+  return Object.defineProperty({ ...alone }, BIND, { value: make, enumerable: true }); // a copy under another name stays bindable
+}
+
+/** The extension for the crib that has these ports; each is made once, so that it keeps its state. */
+export function createBinding(ports: ExtensionPorts): (extension: Extension) => Extension {
+  const made = new WeakMap<Extension, Extension>();
+  return (extension: Bindable) => {
+    const make = extension?.[BIND];
+    if (make === undefined) return extension;
+    const known = made.get(extension);
+    if (known !== undefined) return known;
+    const { name, priority } = extension; // a configuration may have renamed or moved it
+    const bound = { ...make(ports), name, priority };
+    made.set(extension, bound);
+    return bound;
+  };
+}
+
+/** Made at first look: an extension alone is hardly ever run. */
+const PORTS_OF_NOBODY: ExtensionPorts = {
+  clock: systemClock,
+  get schemas() {
+    return createSchemas();
+  },
+  ...NO_EQUIPMENT,
+  audit: undefined,
+  bundlesOf: () => [],
+  warn: (message) => process.emitWarning(message, 'ToolcribWarning'),
+};

@@ -1,0 +1,70 @@
+import type { StoredApproval } from '../core/stored-approvals.ts';
+import { FACTS } from '../core/tool-call.ts';
+import { type ToolError, toolError } from '../core/tool-error.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
+import type { Asking, Step } from './attend-approval.ts';
+
+/** How often it is seen whether another process has finished the call. */
+const LOOK_EVERY_MS = 500;
+/** How much longer than its time a call may take before its outcome counts as unknown. */
+const GRACE_MS = 60_000;
+
+/** The result of a parked call that was taken up, for the same call sent again; waits until it is there. Without an approval named, it is handed over once: a later call is another one. */
+export async function handOver(asking: Asking, approval: StoredApproval): Promise<Step> {
+  const { call, desk } = asking;
+  const { id } = approval;
+  const ending = approval.state === 'done' ? 'ended' : await untilEnded(asking, approval);
+  if (typeof ending === 'object') return failed(ending);
+  if (ending === 'late') return usedUp(call.spec.name, approval);
+  const result = await desk.approvals.takeResult(id, call.approvalId === undefined ? 'first' : 'any');
+  if (result !== undefined) {
+    call[FACTS].isReplayed = true;
+    return result;
+  }
+  return call.approvalId === undefined ? 'again' : usedUp(call.spec.name, (await desk.approvals.get(id)) ?? approval);
+}
+
+/** Waits for the end of a call, as long as it can take; a process that died with it will not tell. */
+function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Promise<'ended' | 'late' | ToolError> {
+  const { approvals, clock } = desk;
+  const { timeoutMs = 0 } = call.spec.policy;
+  const leftMs = Math.max(0, (claim?.at ?? clock.now()) + timeoutMs + GRACE_MS - clock.now());
+  return new Promise((resolve) => {
+    let isOver = false;
+    let stopTimer = () => {};
+    const look = async (): Promise<void> => {
+      const now = await approvals.get(id).catch(() => undefined); // a store that fails now is asked again
+      if (isOver) return;
+      if (now?.state === 'done') end('ended');
+      else stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
+    };
+    const stops = [
+      clock.setTimer(leftMs, () => end('late')),
+      approvals.onAnswer((told) => {
+        if (told !== id) return;
+        stopTimer();
+        void look();
+      }),
+    ];
+    const end = (ending: 'ended' | 'late' | ToolError): void => {
+      isOver = true;
+      stopTimer();
+      for (const stop of stops) stop();
+      resolve(ending);
+    };
+    stops.push(call.onAbort((reason) => end(reason)));
+    if (isOver)
+      for (const stop of stops) stop(); // called off before it began
+    else void look();
+  });
+}
+
+/** What is said to who comes with an approval that was taken up. */
+export function usedUp(tool: string, { id, outcome }: StoredApproval): FailedResult {
+  if (outcome !== undefined) {
+    const message = `The approval "${id}" has been used: that call of "${tool}" ended as ${outcome}.`;
+    return failed(toolError('conflict', message));
+  }
+  const message = `A call of "${tool}" took up the approval "${id}" and has not reported back; see whether it was done before you ask for another.`;
+  return failed(toolError('unknown_outcome', message));
+}

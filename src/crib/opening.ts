@@ -1,0 +1,77 @@
+import type { Caller } from '../core/caller.ts';
+import { didYouMean } from '../core/nearest.ts';
+import type { Profile } from '../core/profile.ts';
+import { compileGlob } from '../core/selector.ts';
+import type { Store } from '../core/store.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { Chest } from './chest.ts';
+import type { Crib } from './crib.ts';
+import type { Engine } from './engine.ts';
+import type { ProfileSet } from './generation.ts';
+import { createChest } from './open-chest.ts';
+import { readCaller } from './read-caller.ts';
+
+/** The members of a crib that open chests. */
+export function createOpening(
+  { host, profiles, warn }: Engine,
+  store: Store | undefined,
+): Pick<Crib, 'open' | 'openAll' | 'openAtDoor'> {
+  const choose = (name: string | undefined, caller: Caller) => chooseProfile(name, profiles(), caller);
+  return {
+    open: async (name, given) => {
+      const caller = readCaller(given);
+      return createChest(host, { profile: choose(name, caller) }, caller);
+    },
+    openAll: async (caller) =>
+      createChest(host, { profile: profiles().everything }, readCaller({ ...caller, operator: true })),
+    openAtDoor: async (name, given) => {
+      const caller = readCaller(given);
+      const profile = choose(name, caller);
+      const active = await activeIn(store, profile.name, warn);
+      return createChest(host, { profile, ...(active !== undefined && { active }) }, caller);
+    },
+  };
+}
+
+/** What is active is only what is shown: a store that does not answer hides nothing and opens nothing. */
+async function activeIn(
+  store: Store | undefined,
+  profile: string,
+  warn: Engine['warn'],
+): Promise<readonly string[] | undefined> {
+  try {
+    return (await store?.activeSets.get(profile))?.names;
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    warn(`What is active in the profile "${profile}" cannot be read, so it starts as configured: ${cause.message}`);
+    return undefined;
+  }
+}
+
+/** The profile of this name, or the usual one; throws where there is none or the caller may not use it. */
+export function chooseProfile(name: string | undefined, { byName, usual }: ProfileSet, caller: Caller): Profile {
+  const profile = name === undefined ? usual : byName.get(name);
+  if (profile === undefined) {
+    throw new ToolcribError(
+      'unknown_profile',
+      `There is no profile "${name}".${didYouMean(String(name), byName.keys())}`,
+    );
+  }
+  const allowed = caller.profiles;
+  const isNamesake = byName.has(profile.name) && byName.get(profile.name) !== profile; // all tools, and a profile of that name
+  if (allowed !== undefined && (isNamesake || !allowed.some((glob) => compileGlob(glob)(profile.name)))) {
+    throw new ToolcribError('denied', `The caller may not use the profile "${profile.name}".`);
+  }
+  return profile;
+}
+
+/** The chest in which somebody made a call before: under the profile of that name, or over all tools. */
+export function openAgain(
+  chests: Pick<Crib, 'open' | 'openAll'>,
+  { byName, usual }: ProfileSet,
+  { profile, caller }: { readonly profile: string; readonly caller: Caller },
+): Promise<Chest> {
+  if (byName.has(profile)) return chests.open(profile, caller);
+  if (caller.operator === true) return chests.openAll(caller);
+  return chests.open(profile === usual.name ? undefined : profile, caller);
+}

@@ -1,0 +1,64 @@
+import { type Changes, compareCatalogs } from '../core/catalog.ts';
+import type { Source } from '../core/source.ts';
+import { idleClock } from '../runtime/clock.ts';
+import { noteListening } from '../runtime/fetch/own-addresses.ts';
+import { createActiveSets } from './active-sets.ts';
+import type { Crib } from './crib.ts';
+import type { Engine } from './engine.ts';
+import type { Equipment } from './extension-ports.ts';
+import { readKeptResult } from './kept-results.ts';
+import { openAgain } from './opening.ts';
+import { runParkedCalls } from './parked-calls.ts';
+import { parkedStateOf } from './parked-state.ts';
+
+/** The members of a crib that doors need which serve many. */
+type Serving = Pick<
+  Crib,
+  | 'activeSets'
+  | 'idle'
+  | 'keptResult'
+  | 'noteListening'
+  | 'parked'
+  | 'reloadSource'
+  | 'reloadStored'
+  | 'runParked'
+  | 'serverSettings'
+  | 'warn'
+>;
+
+const OPERATOR = { id: 'operator', operator: true };
+
+export function createServing(
+  engine: Engine,
+  { store, redact }: Equipment,
+  chests: Pick<Crib, 'open' | 'openAll'>,
+): Serving {
+  const { profiles, generation, warn } = engine;
+  const refresh = async (isMeant: (source: Source) => boolean): Promise<Changes> => {
+    const before = generation().catalog;
+    await engine.refresh(isMeant);
+    return compareCatalogs(before, generation().catalog);
+  };
+  return {
+    activeSets: createActiveSets(store, (profile) => chests.open(profile, OPERATOR)),
+    idle: engine.idle,
+    keptResult: (id, by) => readKeptResult(store?.results, id, by),
+    noteListening,
+    parked: async (callId, by) =>
+      store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact }),
+    reloadSource: async (name) =>
+      engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,
+    reloadStored: () => refresh((source) => source.readStored !== undefined),
+    runParked() {
+      if (store === undefined) return () => {}; // nothing can be parked either
+      return runParkedCalls({
+        approvals: store.approvals,
+        clock: idleClock,
+        openAgain: (made) => openAgain(chests, profiles(), made),
+        warn,
+      });
+    },
+    serverSettings: () => engine.server() ?? {},
+    warn,
+  };
+}

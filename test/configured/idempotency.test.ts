@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Crib } from '../../src/index.ts';
+import { argumentsHash } from '../../src/runtime/hashes.ts';
+import { cribOf, folderWith } from './workshop.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const OPTIONS = { idempotencyKey: 'order-7' };
+const KEY = JSON.stringify(['ann', 'all', 'pay', 'order-7']);
+const MINUTE = 60_000;
+
+async function shop(url: string) {
+  const state = { runs: 0 };
+  const run = () => ({ receipt: ++state.runs });
+  const crib = await cribOf(folderWith({ 'toolcrib.yaml': 'profiles: {}\n' }), {
+    tools: [{ name: 'pay', description: '', run }],
+    store: { url },
+  });
+  const pay = async () => (await crib.open(undefined, { id: 'ann' })).call('pay', { amount: 5 }, OPTIONS);
+  return { crib, state, pay };
+}
+
+/** A process that took the key and died before it could say how it went. */
+async function dieInTheMiddle(crib: Crib): Promise<void> {
+  const call = { id: 'lost', argumentsHash: argumentsHash({ amount: 5 }), keepMs: 24 * 60 * MINUTE };
+  await crib.store?.repeats.begin(KEY, call);
+}
+
+describe('idempotency keys in the store', () => {
+  it('after a restart the second call gets the result of the first', async () => {
+    const url = `sqlite:${join(folderWith({}), 'crib.db')}`;
+    const [before, after] = [await shop(url), await shop(url)];
+    expect(await before.pay()).toMatchObject({ data: { receipt: 1 } });
+    await before.crib.close();
+    expect(await after.pay()).toMatchObject({ data: { receipt: 1 } });
+    expect(after.state.runs).toBe(0);
+  });
+
+  it('a call whose process died in the middle is not made again', async () => {
+    const { crib, state, pay } = await shop('memory:');
+    await dieInTheMiddle(crib);
+    expect(await pay()).toMatchObject({ error: { code: 'conflict', retryable: true } });
+    vi.advanceTimersByTime(12 * MINUTE);
+    expect(await pay()).toMatchObject({ error: { code: 'unknown_outcome', retryable: false } });
+    expect(state.runs).toBe(0);
+  });
+
+  it('a store that cannot be written lets no call through that must be made once', async () => {
+    const { state, pay } = await shop(`sqlite:${join(folderWith({ file: '' }), 'file', 'crib.db')}`);
+    expect(await pay()).toMatchObject({ error: { code: 'unavailable' } });
+    expect(state.runs).toBe(0);
+  });
+});

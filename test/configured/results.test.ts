@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Caller, Chest, Crib, ToolInput, ToolResult } from '../../src/index.ts';
+import { cribOf, folderWith } from './workshop.ts';
+
+const LINES = Array.from({ length: 5000 }, (_, index) => `line ${index + 1}: ${index % 7 === 0 ? 'error' : 'fine'}`);
+const ITEMS = Array.from({ length: 3000 }, (_, id) => ({ id, name: `item ${id}`, 'a/b~c': id * 2 }));
+
+const TOOLS: readonly ToolInput[] = [
+  { name: 'log', description: '', run: () => LINES.join('\n') },
+  { name: 'items', description: '', run: () => ({ items: ITEMS }) },
+  { name: 'small', description: '', run: () => 'small' },
+  {
+    name: 'mixed',
+    description: '',
+    run: () => ({
+      ok: true,
+      status: 'done',
+      content: [
+        { type: 'text', text: 'x'.repeat(20_000) },
+        { type: 'image', data: 'aGVsbG8=', mimeType: 'image/png' },
+      ],
+    }),
+  },
+  {
+    name: 'outer',
+    description: '',
+    run: async (_input, call) => {
+      const inner = await call.tools.call('log', {});
+      return inner.ok && inner.content[0]?.type === 'text' ? inner.content[0].text.length : 0;
+    },
+  },
+];
+
+async function crib(results = '{ offloadBytes: 10000 }', more = ''): Promise<Crib> {
+  return cribOf(folderWith({ 'toolcrib.yaml': `results: ${results}\n${more}` }), { tools: TOOLS });
+}
+
+async function open(caller: Caller = { id: 'ann' }): Promise<Chest> {
+  return (await crib()).open(undefined, caller);
+}
+
+function textOf(result: ToolResult): string {
+  if (result.status === 'failed') return result.error.message;
+  const part = result.status === 'done' ? result.content[0] : undefined;
+  return part?.type === 'text' ? part.text : '';
+}
+
+async function keptBy(chest: Chest, tool = 'log'): Promise<string> {
+  const result = await chest.call(tool);
+  const kept = result.status === 'done' ? (result.meta?.['toolcrib/result'] as { id: string } | undefined) : undefined;
+  return kept?.id ?? 'nothing was kept';
+}
+
+describe('large results are kept, and their beginning is handed over', () => {
+  it('says how much there is, until when it is kept and how to read it', async () => {
+    const result = await (await open()).call('log');
+    expect(textOf(result)).toMatch(/^line 1: error\nline 2: fine/);
+    expect(textOf(result)).toMatch(
+      /beginning of 79607 bytes\. The whole is kept as "r_[\w-]{16}" until \d{4}-.*read_result/,
+    );
+    expect(textOf(result).length).toBeLessThan(3000);
+    expect(result).not.toHaveProperty('data');
+  });
+
+  it('what is small enough, or asked for whole, or needed by another tool, is handed over as it is', async () => {
+    const chest = await open();
+    expect(textOf(await chest.call('small'))).toBe('small');
+    expect(textOf(await chest.call('log', {}, { wholeResult: true }))).toBe(LINES.join('\n'));
+    expect(await chest.call('outer')).toMatchObject({ data: LINES.join('\n').length });
+  });
+
+  it('images and other parts stay', async () => {
+    const result = await (await open()).call('mixed');
+    expect(result).toMatchObject({ content: [{ type: 'text' }, { type: 'image', data: 'aGVsbG8=' }] });
+  });
+
+  it('without a word about results nothing is kept and there is no read_result', async () => {
+    const without = await cribOf(folderWith({ 'toolcrib.yaml': 'profiles: {}\n' }), { tools: TOOLS });
+    const chest = await without.open();
+    expect(textOf(await chest.call('log'))).toBe(LINES.join('\n'));
+    expect(chest.get('read_result')).toBeUndefined();
+  });
+
+  it('what does not fit the quota is not kept, and says so; the beginning is there', async () => {
+    const chest = await (await crib('{ offloadBytes: 10000, quotaBytes: 20000 }')).open();
+    const result = await chest.call('log');
+    expect(result).toMatchObject({ ok: true });
+    expect(textOf(result)).toMatch(/^line 1: error[\s\S]*not kept, because there is no room/);
+  });
+
+  it('a store that cannot be written costs the rest of the result, not the result', async () => {
+    const store = { url: `sqlite:${join(folderWith({ file: '' }), 'file', 'crib.db')}` };
+    const broken = await cribOf(folderWith({ 'toolcrib.yaml': 'results: {}\n' }), {
+      tools: [{ name: 'log', description: '', run: () => LINES.join('\n').repeat(3) }],
+      store,
+    });
+    expect(textOf(await (await broken.open()).call('log'))).toMatch(/^line 1: error[\s\S]*not kept/);
+    expect(broken.warnings().join()).toContain('could not be kept');
+  });
+});
+
+describe('read_result', () => {
+  const read = async (tool: string, part: object): Promise<string> => {
+    const chest = await open();
+    return textOf(await chest.call('read_result', { id: await keptBy(chest, tool), ...part }));
+  };
+
+  it('reads a range of characters and says where to go on', async () => {
+    expect(await read('log', { offset: 6, length: 7 })).toBe(
+      `: error\n\n[${LINES.join('\n').length - 13} more characters; go on with offset 13.]`,
+    );
+  });
+
+  it('reads lines', async () => {
+    expect(await read('log', { fromLine: 4999 })).toBe('line 4999: error\nline 5000: fine');
+    expect(await read('log', { fromLine: 2, toLine: 3 })).toBe('line 2: fine\nline 3: fine');
+    expect(await read('log', { fromLine: 9999 })).toBe('There is no line 9999; the text has 5000 lines.');
+  });
+
+  it('reads what a JSON pointer points at', async () => {
+    expect(await read('items', { pointer: '/items/7/name' })).toBe('item 7');
+    expect(await read('items', { pointer: '/items/7/a~1b~0c' })).toBe('14');
+    expect(JSON.parse(await read('items', { pointer: '/items/2' }))).toEqual(ITEMS[2]);
+    expect(await read('items', { pointer: '/items/x' })).toBe('There is no "x" at "/items", which is a list of 3000.');
+    expect(await read('items', { pointer: '/constructor' })).toContain('which is an object with "items"');
+    expect(await read('items', { pointer: 'items' })).toContain('begins with "/"');
+    expect(await read('log', { pointer: '/a' })).toContain('not JSON');
+  });
+
+  it('finds lines by a regular expression, each with its number', async () => {
+    expect(await read('log', { grep: 'line 1\\d: error' })).toBe('15: line 15: error');
+  });
+
+  it.each([['(a+)+$'], ['(x|xx)*y'], ['(.*)*z{900}']])('a hostile pattern %s cannot hang it', async (grep) => {
+    expect(await read('log', { grep })).toBeTypeOf('string');
+  });
+
+  it.each([['('], ['(?=x)'], ['a'.repeat(1001)]])('the pattern %s is refused in words', async (grep) => {
+    expect(await read('log', { grep })).toMatch(/pattern|not valid/);
+  });
+
+  it('belongs to its caller: for others it does not exist; an operator may read it', async () => {
+    const both = await crib();
+    const [ann, bob] = [await both.open(undefined, { id: 'ann' }), await both.open(undefined, { id: 'bob' })];
+    const id = await keptBy(ann);
+    const [foreign, unknown] = await Promise.all(
+      [id, `r_${'x'.repeat(16)}`].map(async (one) => textOf(await bob.call('read_result', { id: one }))),
+    );
+    expect(foreign?.replace(id, 'ID')).toBe(unknown?.replace(`r_${'x'.repeat(16)}`, 'ID'));
+    expect(textOf(await (await both.openAll()).call('read_result', { id, length: 4 }))).toMatch(/^line/);
+  });
+
+  it('is there wherever a profile shows anything, and nowhere else', async () => {
+    const profiles =
+      'profiles:\n  some: { include: [log] }\n  none: { include: [] }\n  without: { exclude: [read_result] }\n';
+    const all = await crib('{ offloadBytes: 10000 }', profiles);
+    const has = async (name: string) => (await all.open(name)).get('read_result') !== undefined;
+    expect([await has('some'), await has('none'), await has('without')]).toEqual([true, false, false]);
+  });
+
+  it('its name is reserved', async () => {
+    await expect(
+      cribOf(folderWith({ 'toolcrib.yaml': 'results: {}\n' }), {
+        tools: [{ name: 'read_result', description: '', run: () => 'mine' }],
+      }),
+    ).rejects.toThrow(/"read_result".*reserved/);
+  });
+
+  it('what it reads is never kept again', async () => {
+    const chest = await open();
+    const part = await chest.call('read_result', { id: await keptBy(chest), length: 50_000 });
+    expect(textOf(part).length).toBeGreaterThan(50_000);
+  });
+});

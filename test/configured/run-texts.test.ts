@@ -1,0 +1,168 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are variables written
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RUN } from '../../src/core/tool-spec.ts';
+import { type Crib, createCrib } from '../../src/index.ts';
+import { toSecretText } from '../../src/runtime/secrets/secret-template.ts';
+import { startServer } from '../sources/http-server.ts';
+import { cribOf, folderWith, namesOf, nextChange, write } from './workshop.ts';
+
+const DECLARED = 'secrets: { github: { env: CRIB_TEST_TOKEN, hosts: [api.example.com] } }\n';
+const tool = (name: string, run: object) => ({ name, description: `Does ${name}`, run: { kind: 'http', ...run } });
+const filesOf = (...tools: readonly object[]) => ({
+  'toolcrib.yaml': `${DECLARED}sources: { local: { files: ./tools } }\n`,
+  'tools/tools.json': JSON.stringify({ tools }, null, 1),
+});
+const inlineOf = (...tools: readonly object[]) => ({
+  'toolcrib.yaml': `${DECLARED}tools:\n${tools.map((one) => `  - ${JSON.stringify(one)}\n`).join('')}`,
+});
+const runOf = (crib: Crib, name: string) => ({ ...crib.get(name)?.[RUN] });
+
+const VARIABLES = { CRIB_TEST_A: 'a value', CRIB_TEST_EMPTY: '', CRIB_TEST_TRICK: '${secret:github}' };
+beforeEach(() => void Object.assign(process.env, VARIABLES));
+afterEach(() => {
+  for (const name of Object.keys(VARIABLES)) delete process.env[name];
+});
+
+describe.each([
+  ['a spec file', filesOf],
+  ['the configuration itself', inlineOf],
+])('variables in %s', (_, write) => {
+  it('are filled in where the spec says how it runs, at any depth, and nowhere else', async () => {
+    const run = {
+      url: 'https://api.example.com/${CRIB_TEST_A}',
+      headers: { '${CRIB_TEST_A}': ['${CRIB_TEST_MISSING:-default}', { deep: 'x${CRIB_TEST_EMPTY:-y}' }], n: 1 },
+    };
+    const words = {
+      description: 'Costs ${CRIB_TEST_A}',
+      input: { type: 'object', description: '${CRIB_TEST_MISSING}' },
+    };
+    const crib = await cribOf(folderWith(write({ ...tool('a', run), ...words })));
+    expect(runOf(crib, 'a')).toEqual({
+      kind: 'http',
+      url: 'https://api.example.com/a value',
+      headers: { '${CRIB_TEST_A}': ['default', { deep: 'xy' }], n: 1 },
+    });
+    expect(crib.get('a')).toMatchObject(words);
+  });
+
+  it('that are missing or no variables are a problem of their entry, with its place, and the others load', async () => {
+    const wrong = ['${CRIB_TEST_MISSING}', '${a b}', '${never closed', '${CRIB_TEST_A:-${CRIB_TEST_A}}'];
+    const entries = wrong.map((url, index) => tool(`wrong_${index}`, { url }));
+    const crib = await cribOf(folderWith(write(tool('first', {}), ...entries, tool('last', {}))));
+    expect(namesOf(crib)).toEqual(['first', 'last']);
+    const told = crib.warnings().join('\n');
+    expect(told).toMatch(
+      /line \d+, tools\[1\]: Tool "wrong_0": run\.url needs the environment variable CRIB_TEST_MISSING, which is not set/,
+    );
+    expect(told).toMatch(/tools\[2\]: Tool "wrong_1": run\.url has "\$\{a b\}", which is not a variable/);
+    expect(told).toMatch(/tools\[3\]: .* has a "\$\{" that is never closed/);
+    expect(told).toMatch(/tools\[4\]: .* has a variable inside the default/);
+    expect(crib.sources()[1]).toMatchObject({ state: 'ready', reason: expect.stringContaining('tools[1]') });
+  });
+
+  it('cannot bring a secret, a variable or an argument in by what they hold', async () => {
+    const command = ['echo', '${CRIB_TEST_TRICK}', '${CRIB_TEST_A}', 'a $${plain} ${CRIB_TEST_A}'];
+    const crib = await cribOf(folderWith(write(tool('a', { kind: 'shell', command }))));
+    const { command: read } = runOf(crib, 'a') as { command: readonly string[] };
+    expect(read.map(toSecretText)).toEqual(['echo', '${secret:github}', 'a value', 'a ${plain} a value']);
+  });
+
+  it('may stand in what becomes a path, but not in a command that is still to be split', async () => {
+    const older = (name: string, config: object) => ({ name, tool_type: 'shell', implementation_config: config });
+    process.env.CRIB_TEST_A = '/srv/a b';
+    const crib = await cribOf(
+      folderWith(
+        write(
+          tool('a', { kind: 'shell', command: ['ls'], cwd: '${CRIB_TEST_A}/c' }),
+          older('b', { command: ['ls', '${CRIB_TEST_A}'] }),
+          older('c', { command: 'ls ${CRIB_TEST_A}' }),
+        ),
+      ),
+    );
+    expect(runOf(crib, 'a')).toMatchObject({ cwd: '/srv/a b/c' });
+    expect(runOf(crib, 'b')).toMatchObject({ command: ['ls', '/srv/a b'] });
+    expect(namesOf(crib)).toEqual(['a', 'b']);
+  });
+});
+
+describe('secrets in specs', () => {
+  it.each([
+    ['a spec file', filesOf],
+    ['the configuration itself', inlineOf],
+  ])('of %s stay text, and each must be declared', async (_, write) => {
+    process.env.CRIB_TEST_TOKEN = 'very-secret-token';
+    const header = (text: string) => ({ headers: { Authorization: text } });
+    const crib = await cribOf(
+      folderWith(
+        write(tool('good', header('Bearer ${CRIB_TEST_A} ${secret:github}')), tool('bad', header('${secret:githb}'))),
+      ),
+    );
+    delete process.env.CRIB_TEST_TOKEN;
+    expect(runOf(crib, 'good')).toMatchObject(header('Bearer a value ${secret:github}'));
+    expect(namesOf(crib)).toEqual(['good']);
+    expect(crib.warnings().join('\n')).toMatch(
+      /tools\[1\]: Tool "bad": run\.headers\.Authorization names the secret "githb", which is not declared under secrets\. Did you mean "github"\?/,
+    );
+    expect(JSON.stringify([crib.catalog.specs, crib.warnings()])).not.toContain('very-secret-token');
+  });
+
+  it('are found in every spelling of JSON', async () => {
+    const line = JSON.stringify(tool('bad', { key: '${secret:nobody}' })).replace('${', '\\u0024\\u007b');
+    expect(line).not.toContain('${');
+    const folder = folderWith({ ...filesOf(), 'tools/more.ndjson': `${line}\n${JSON.stringify(tool('good', {}))}\n` });
+    const crib = await cribOf(folder);
+    expect(namesOf(crib)).toEqual(['good']);
+    expect(crib.warnings().join('\n')).toContain('names the secret "nobody"');
+  });
+
+  it('may be declared by code, and by an edit of the configuration', async () => {
+    const folder = folderWith({
+      ...filesOf(tool('a', { key: '${secret:mine}' }), tool('b', { key: '${secret:later}' })),
+    });
+    const crib = await cribOf(folder, { secrets: { mine: { env: 'X' } } });
+    expect(namesOf(crib)).toEqual(['a']);
+    const changed = nextChange(crib);
+    write(folder, {
+      'toolcrib.yaml': 'secrets: { later: { env: X } }\nsources: { local: { files: ./tools } }\n',
+    });
+    await changed;
+    expect(namesOf(crib)).toEqual(['a', 'b']);
+  });
+
+  it('of a list from elsewhere must be declared, too, and its variables are plain text', async () => {
+    const server = await startServer();
+    server.give({
+      tools: [
+        tool('good', { url: '${HOME}/${secret:github}/${' }),
+        tool('bad', { deep: [{ x: '${secret: nobody }' }] }),
+      ],
+    });
+    const folder = folderWith({ 'toolcrib.yaml': `${DECLARED}sources: { team: { http: "${server.url}" } }\n` });
+    const crib = await cribOf(folder);
+    expect(namesOf(crib)).toEqual(['good']);
+    expect(runOf(crib, 'good')).toMatchObject({ url: '${HOME}/${secret:github}/${' });
+    expect(crib.warnings().join('\n')).toMatch(/tools\[1\]: Tool "bad": run\.deep\[0\]\.x names the secret "nobody"/);
+  });
+
+  it('of a stored spec must be declared, too, and its variables are plain text', async () => {
+    const folder = folderWith({ 'toolcrib.yaml': `${DECLARED}sources: { stored: { database: true } }\n` });
+    const crib = await cribOf(folder);
+    await crib.store?.specs.put(tool('good', { url: '${HOME}', key: '${secret:github}' }), 'ann');
+    await crib.store?.specs.put(tool('bad', { key: '${secret:nobody}' }), 'ann');
+    await crib.reload();
+    expect(namesOf(crib)).toEqual(['good']);
+    expect(runOf(crib, 'good')).toMatchObject({ url: '${HOME}', key: '${secret:github}' });
+    expect(crib.warnings().join('\n')).toContain('stored spec "bad": Tool "bad": run.key names the secret "nobody"');
+  });
+
+  it('that a value would hide is a mistake, not a text that is sent instead', async () => {
+    process.env.CRIB_TEST_A = 'US$';
+    const crib = await createCrib({
+      config: { tools: [tool('a', { key: '${CRIB_TEST_A}${secret:s}' })] as never },
+      secrets: { s: { env: 'X' } },
+    });
+    expect(namesOf(crib)).toEqual([]);
+    expect(crib.warnings().join('\n')).toContain('tools[0]: Tool "a": run.key has a "$" right before a secret');
+    await crib.close();
+  });
+});
