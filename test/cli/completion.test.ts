@@ -11,7 +11,7 @@ const hasShell = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status ==
 
 describe('completion', () => {
   it.each([
-    [['c'], ['check', 'call', 'completion']],
+    [['c'], ['check', 'call', 'calls', 'completion']],
     [['list', '--to'], ['--tokens']],
     [['list', '--format', 'g'], ['gemini']],
     [

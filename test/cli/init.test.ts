@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { writeWhole } from '../../src/doors/cli/write-whole.ts';
@@ -72,22 +72,5 @@ describe('toolcrib init', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(sentence);
     expect(readdirSync(shop.folder).toSorted()).toEqual(['broken.json', 'empty.json']);
-  });
-
-  it('Ctrl-C at any moment leaves the file whole or absent', async () => {
-    open();
-    const whole = [];
-    for (let delayMs = 0; delayMs <= 400; delayMs += 40) {
-      writeFileSync(join(shop.folder, 'toolcrib.yaml'), 'old: 1\n');
-      const child = shop.start(['init', '--force']);
-      const ended = new Promise((resolve) => child.on('close', resolve));
-      const timer = setTimeout(() => child.kill('SIGINT'), delayMs);
-      await ended;
-      clearTimeout(timer);
-      const content = read();
-      whole.push(content === 'old: 1\n' || content.endsWith('hosts: ["api.github.com"] }\n'));
-      expect(readdirSync(shop.folder)).toEqual(['toolcrib.yaml']);
-    }
-    expect(whole.every(Boolean)).toBe(true);
   });
 });

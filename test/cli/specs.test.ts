@@ -35,6 +35,73 @@ describe('toolcrib specs', () => {
     shop.remove();
   });
 
+  it('checks every entry as loading it would, and says which is bad', async () => {
+    const shop = createWorkshop({
+      'toolcrib.yaml': `tools: [{ name: taken, run: { kind: http } }]\nsecrets: { github: { env: X } }\n${CONFIG}`,
+    });
+    const withInput = (name: string, schema: object) => ({
+      ...SPEC,
+      name,
+      input: { type: 'object', properties: { a: schema } },
+    });
+    const withRun = (name: string, run: unknown) => ({ ...SPEC, name, run });
+    const bad: readonly (readonly [object, string])[] = [
+      [{ ...SPEC, name: 'not a name' }, '"not a name" is not a tool name'],
+      [{ ...SPEC, inputs: {} }, 'has no "inputs". Did you mean "input"?'],
+      [withRun('none', undefined), 'Tool "none" has no run'],
+      [withRun('unknown', { kind: 'htpp' }), 'may bring only http'],
+      [withRun('shell', { kind: 'shell', command: ['rm'] }), 'runs as shell; this source may bring only http'],
+      [
+        withInput('remote', { $ref: 'https://example.com/a.json' }),
+        '$ref "https://example.com/a.json" points outside the schema',
+      ],
+      [withInput('pattern', { type: 'string', pattern: '(a)\\1' }), 'pattern'],
+      [withInput('wrong', { type: 'objekt' }), 'objekt'],
+      [
+        withInput('uncompiled', { minimum: 'x' }),
+        'Tool "uncompiled", input: The schema is not valid: /properties/a/minimum',
+      ],
+      [
+        withRun('secret', { kind: 'http', key: '$' + '{secret:githb}' }),
+        'names the secret "githb", which is not declared under secrets. Did you mean "github"?',
+      ],
+      [{ ...SPEC, name: 'taken' }, '"taken" is a tool of inline already'],
+      [{ ...SPEC, name: 'first' }, '"first" stands here twice, first as tools[0]'],
+      [{ ...SPEC, name: 'search_tools' }, 'reserved'],
+    ];
+    const tools = [{ ...SPEC, name: 'first' }, ...bad.map(([entry]) => entry), { ...SPEC, name: 'last' }];
+    shop.write('many.ndjson', tools.map((entry) => JSON.stringify(entry)).join('\n'));
+    const { code, stdout, stderr } = await shop.run(['specs', 'add', 'many.ndjson']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const lines = stderr.split('\n').filter((line) => line.includes('many.ndjson, tools['));
+    expect(lines).toHaveLength(bad.length);
+    for (const [index, [, sentence]] of bad.entries()) {
+      expect(lines[index]).toContain(`many.ndjson, tools[${index + 1}]: `);
+      expect(lines[index]).toContain(sentence);
+    }
+    expect(stderr).toContain('Nothing was stored.');
+    expect(await shop.json(['specs'])).toEqual({ specs: [] });
+    shop.write('fine.json', JSON.stringify([tools[0], tools.at(-1)]));
+    expect(await shop.run(['specs', 'add', 'fine.json'])).toMatchObject({
+      code: 0,
+      stdout: 'first added\nlast added\n',
+    });
+    shop.remove();
+  });
+
+  it('knows specs by the names that their source gives them, and needs no source to keep some', async () => {
+    const prefixed = createWorkshop({ 'toolcrib.yaml': CONFIG.replace('kinds: [http]', 'prefix: my') });
+    prefixed.write('pet.json', JSON.stringify(SPEC));
+    const added = { code: 0, stdout: 'get_pet added\n', stderr: '' };
+    expect(await prefixed.run(['specs', 'add', 'pet.json'])).toEqual(added);
+    prefixed.write('toolcrib.yaml', 'store: { url: "sqlite:.toolcrib/other.db" }\n');
+    expect(await prefixed.run(['specs', 'add', 'pet.json'])).toEqual({
+      ...added,
+      stderr: expect.stringContaining('Stored, but not among the tools: get_pet.'),
+    });
+    prefixed.remove();
+  });
+
   it.each([
     [['specs', 'add'], 2, 'needs a FILE'],
     [['specs', 'drop', 'x'], 2, 'specs takes add, remove, export or history'],

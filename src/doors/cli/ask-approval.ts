@@ -1,13 +1,14 @@
 import type { ApprovalRequest, Approve } from '../../core/caller.ts';
 import type { Interruption } from './interrupt.ts';
 import { note, paint, toLine, toLines } from './output.ts';
+import { whoIsHere } from './who-is-here.ts';
 
 /** Asks on the terminal, one question after the other; where there is none, nobody can be asked. */
 export function approveOnTerminal(interruption: Interruption): Approve | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   let before: Promise<unknown> = Promise.resolve();
   return (request) => {
-    const answer = before.then(() => ask(request, interruption));
+    const answer = before.then(async () => ({ approved: await ask(request, interruption), by: whoIsHere() }));
     before = answer.catch(() => undefined);
     return answer;
   };
@@ -28,13 +29,24 @@ async function ask(request: ApprovalRequest, interruption: Interruption): Promis
   return answer === true;
 }
 
-function describeRequest({ tool, title, description, reason, profile, ...request }: ApprovalRequest): string {
+function describeRequest({
+  tool,
+  title,
+  description,
+  reason,
+  profile,
+  caller,
+  expiresAt,
+  ...request
+}: ApprovalRequest): string {
   const rows: readonly (readonly [string, string])[] = [
     ['tool', toLine(title === undefined ? tool : `${tool} (${title})`)],
     ['does', toLine(description)],
     ['arguments', toLines(JSON.stringify(request.arguments, null, 2))],
     ['asks because', toLine(reason)],
     ['profile', toLine(profile)],
+    ['caller', toLine(caller.id ?? 'nobody in particular')],
+    ['expires', new Date(expiresAt).toISOString()],
   ];
   return rows.map(([key, value]) => `${paint('bold', key.padEnd(12), process.stderr)}  ${value}`).join('\n');
 }

@@ -92,7 +92,7 @@ async function lookAtStore(
     const store = await crib.store?.status();
     return store === undefined
       ? { storeProblems: [] }
-      : { store, storeProblems: store.problem === undefined ? [] : [store.problem] };
+      : { store, storeProblems: store.problem === undefined ? await crib.keys.problems() : [store.problem] };
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     return { storeProblems: [cause.message] }; // it could not even be opened
@@ -117,5 +117,7 @@ function describeExtensions(crib: Crib): CheckReport['extensions'] {
 
 function guardsOff(crib: Crib): readonly string[] {
   const on = crib.extensions.list().map(({ name }) => name);
-  return EXTENSION_ORDER.map(({ name }) => name).filter((name) => !on.includes(name));
+  return EXTENSION_ORDER.filter(({ name, isOptional }) => isOptional !== true && !on.includes(name)).map(
+    ({ name }) => name,
+  );
 }

@@ -54,7 +54,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'show',
-    summary: 'one tool: schema, policy, bundles, token cost',
+    summary: 'one tool: schema, policy, bundles, token cost, last calls',
     words: [TOOL],
   },
   {
@@ -83,6 +83,19 @@ export const COMMANDS: readonly Command[] = [
     ],
   },
   {
+    name: 'approvals',
+    summary: 'calls that wait for a person: list, approve, deny, forget what is remembered',
+    words: [
+      { name: 'approve|deny|forget', optional: true, values: ['approve', 'deny', 'forget'] },
+      { name: 'ID', optional: true },
+    ],
+    flags: ['state', 'note', 'remember'],
+    examples: [
+      'toolcrib approvals approve 4f7k-9xm2-tq0d --remember 12h',
+      'toolcrib approvals deny 4f7k-9xm2-tq0d --note "not on a Friday"',
+    ],
+  },
+  {
     name: 'bundles',
     summary: 'the bundles and what each costs in tokens',
     flags: ['tokens'],
@@ -107,6 +120,38 @@ export const COMMANDS: readonly Command[] = [
     examples: ['toolcrib specs add tools.yaml', 'toolcrib specs export > tools.json', 'toolcrib specs history add'],
   },
   {
+    name: 'keys',
+    summary: 'API keys: list, create, revoke',
+    words: [
+      { name: 'create|revoke', optional: true, values: ['create', 'revoke'] },
+      { name: 'ID', optional: true },
+    ],
+    flags: ['name', 'caller', 'role', 'permission', 'allow-profile', 'expires'],
+    examples: [
+      'toolcrib keys create --name ci --role dev --expires 30d',
+      'toolcrib keys create --name bot --allow-profile assistant > bot.key',
+      'toolcrib keys revoke 7h2k9d4m1x',
+    ],
+  },
+  {
+    name: 'calls',
+    summary: 'calls that were made, newest first',
+    flags: ['tool', 'caller', 'outcome', 'limit'],
+    examples: ['toolcrib calls --tool add', 'toolcrib calls --caller alice --outcome denied --limit 50'],
+  },
+  {
+    name: 'audit',
+    summary: 'what is on record; verify: whether it was changed; export: all of it, a row a line',
+    words: [{ name: 'verify|export', optional: true, values: ['verify', 'export'] }],
+    examples: ['toolcrib audit verify', 'toolcrib audit export > audit.ndjson'],
+  },
+  {
+    name: 'serve',
+    summary: 'REST and MCP over HTTP until it is told to end',
+    flags: ['host', 'port', 'stdio', 'insecure'],
+    examples: ['toolcrib serve', 'toolcrib serve --port 8080'],
+  },
+  {
     name: 'completion',
     summary: 'a script that completes commands, flags and tool names',
     words: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
@@ -125,14 +170,9 @@ export const COMMANDS: readonly Command[] = [
     summary: 'the version',
     flags: ['version'],
   },
-  { name: 'serve', summary: 'REST, MCP and console', isLater: true },
   { name: 'script', summary: 'run a script that calls tools', isLater: true },
   { name: 'types', summary: 'TypeScript declarations of tools', isLater: true },
-  { name: 'approvals', summary: 'calls that wait for approval', isLater: true },
-  { name: 'calls', summary: 'calls that were made', isLater: true },
-  { name: 'audit', summary: 'verify or export the audit', isLater: true },
   { name: 'pins', summary: 'definitions that were accepted', isLater: true },
-  { name: 'keys', summary: 'API keys', isLater: true },
   { name: 'eval', summary: 'search quality', isLater: true },
   { name: 'connect', summary: 'the entry for an MCP client', isLater: true },
   { name: 'worker', summary: 'work for a server elsewhere', isLater: true },

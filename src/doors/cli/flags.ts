@@ -1,3 +1,5 @@
+import { APPROVAL_STATES } from '../../core/stored-approvals.ts';
+
 /** What a flag is. */
 export interface FlagDefinition {
   /** What its value is called in help; a flag without is on or absent. */
@@ -36,13 +38,34 @@ export const FLAGS = {
   tokens: { summary: 'count tokens instead of estimating them (slower)' },
   caller: { takes: 'ID', summary: 'who asks; nobody in particular if absent' },
   role: { takes: 'ROLE', many: true, summary: 'a role of who asks' },
+  tool: { takes: 'NAME', summary: 'calls of this tool' },
+  outcome: { takes: 'WORD', summary: 'calls that ended so: done, waiting, denied, unknown_tool, ...' },
   limit: { takes: 'N', summary: 'at most so many; 10 if absent' },
   expand: { summary: 'add what belongs with the hits' },
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },
   approval: { takes: 'ID', summary: 'take up a parked and approved call' },
+  state: {
+    takes: 'STATE',
+    summary: 'approvals in this state; waiting if absent',
+    values: [...APPROVAL_STATES, 'all'],
+  },
+  note: { takes: 'TEXT', summary: 'what the caller is told with the answer' },
+  remember: { takes: 'WHAT', summary: 'ask no more for this conversation, these arguments, or a time such as 12h' },
   from: { takes: 'FILE', summary: 'take over the servers of an mcp.json' },
   force: { summary: 'replace a file that is there' },
+  name: { takes: 'NAME', summary: 'what people call it' },
+  permission: { takes: 'NAME', many: true, summary: 'a permission of who asks' },
+  'allow-profile': {
+    takes: 'GLOB',
+    many: true,
+    summary: 'a profile that the key may open; those of its roles if absent',
+  },
+  host: { takes: 'HOST', summary: 'the address to listen on; 127.0.0.1 if absent' },
+  port: { takes: 'PORT', summary: 'the port to listen on; 2742 if absent, 0 for any' },
+  stdio: { summary: 'speak MCP on stdin and stdout instead' },
+  insecure: { summary: 'listen beyond this machine although nothing says who may come in' },
+  expires: { takes: 'WHEN', summary: '30m, 12h, 30d, 4w, a date, or never; 90d if absent' },
 } as const satisfies Readonly<Record<string, FlagDefinition>>;
 
 export type FlagName = keyof typeof FLAGS;

@@ -12,17 +12,21 @@ import { withProgress } from './progress.ts';
 export const OPERATOR = 'operator';
 
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
-export async function openCrib({ config }: Pick<Flags, 'config'>): Promise<Crib> {
+export async function openCrib({ config }: Pick<Flags, 'config'>, { watch = false } = {}): Promise<Crib> {
   const { createCrib } = await import('../../crib/create-crib.ts');
-  return createCrib({ configFile: config ?? process.cwd(), watch: false });
+  return createCrib({ configFile: config ?? process.cwd(), watch });
 }
 
 /** Opens the crib, works with it and closes it, whatever happens. */
-export async function withCrib(flags: Flags, work: (crib: Crib) => Promise<ExitCode>): Promise<ExitCode> {
+export async function withCrib(
+  flags: Flags,
+  work: (crib: Crib) => Promise<ExitCode>,
+  options: { readonly watch?: boolean } = {},
+): Promise<ExitCode> {
   if (flags.config === undefined && findConfig(process.cwd()) === undefined) {
     note('There is no toolcrib.yaml here; "toolcrib init" writes one.');
   }
-  const crib = await withProgress('Starting sources', openCrib(flags));
+  const crib = await withProgress('Starting sources', openCrib(flags, options));
   try {
     await setImmediate(); // warnings come on the next tick, and before the result
     return await work(crib);

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { notAvailable } from '../../../core/tool-error.ts';
-import { type Content, type ToolResult, textOf } from '../../../core/tool-result.ts';
+import {
+  type Content,
+  type FailedResult,
+  type ToolResult,
+  textOf,
+  type WaitingResult,
+} from '../../../core/tool-result.ts';
 import type { Chest } from '../../../crib/chest.ts';
 import { approveOnTerminal } from '../ask-approval.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
@@ -10,17 +15,16 @@ import { note, paint, print, printJson, toLine, toLines } from '../output.ts';
 import { parseArguments } from '../parse-arguments.ts';
 import { readArguments } from '../read-arguments.ts';
 import { suggestTool } from '../unknown-tool.ts';
+import { whoIsHere } from '../who-is-here.ts';
 
 /** `toolcrib call TOOL`: runs a tool; a person on the terminal is asked where approval is needed. */
 export async function callTool({ words, flags }: Invocation): Promise<ExitCode> {
   const [name = '', ...pairs] = words;
-  if (flags.approval !== undefined) {
-    throw notAvailable('Taking up a parked call (--approval)', 'call it again on a terminal, or with --yes');
-  }
   const given = await readArguments(flags.args); // before anything is started
   return withCrib(flags, async (crib) => {
     const interruption = cancelOnInterrupt();
-    const approve = flags.yes === true ? () => ({ approved: true, note: '--yes' }) : approveOnTerminal(interruption);
+    const approve =
+      flags.yes === true ? () => ({ approved: true, note: '--yes', by: whoIsHere() }) : approveOnTerminal(interruption);
     const chest = await openChest(crib, flags, approve);
     const input = { ...given, ...parseArguments(pairs, chest.get(name)?.input) };
     const id = randomUUID();
@@ -28,20 +32,25 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
     const result = await chest.call(name, input, {
       id,
       door: 'cli',
+      park: true,
+      wholeResult: true,
+      ...(flags.approval !== undefined && { approvalId: flags.approval }),
       signal: interruption.signal,
       onProgress: (progress) =>
         note(paint('dim', toLine(typeof progress === 'string' ? progress : JSON.stringify(progress)), process.stderr)),
     });
     if (flags.json === true) printJson({ callId: id, ...result, durationMs: Math.round(performance.now() - begin) });
     else printResult(result);
-    if (!result.ok) explainFailure(result, chest, name);
+    if (result.status === 'waiting') explainWaiting(result.waiting, { words, flags });
+    if (result.status === 'failed') explainFailure(result, chest, name);
     if (interruption.signal.aborted) return 130;
     return result.ok ? 0 : 1;
   });
 }
 
 function printResult(result: ToolResult): void {
-  if (!result.ok) note(`${paint('red', 'error:', process.stderr)} ${toLines(textOf(result))}`);
+  if (result.status === 'waiting') print(result.waiting.id);
+  else if (!result.ok) note(`${paint('red', 'error:', process.stderr)} ${toLines(textOf(result))}`);
   else for (const part of result.content) print(toText(part));
 }
 
@@ -53,10 +62,26 @@ function toText(part: Content): string {
   return `[${part.type} ${toLine(part.mimeType)}, ${Buffer.byteLength(part.data, 'base64')} bytes; --json prints it]`;
 }
 
-function explainFailure(result: Extract<ToolResult, { ok: false }>, chest: Chest, name: string): void {
-  if (result.status === 'waiting') return;
+/** What has to happen before a parked call runs. */
+function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { words, flags }: Invocation): void {
+  const { config, profile, args } = flags;
+  const given = Object.entries({ config, profile, args }).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag}`, value],
+  );
+  const place = config === undefined ? '' : ` --config ${quote(config)}`;
+  const again = ['toolcrib', 'call', ...words, ...given, '--approval', id].map(quote).join(' ');
+  note(`Waiting for approval ${id} until ${new Date(expiresAt).toISOString()}.`);
+  note(`Approve it with: toolcrib approvals approve ${id}${place}`);
+  note(toLine(`Then run it with: ${again}`));
+}
+
+function quote(word: string): string {
+  return /^[\w./:=@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function explainFailure(result: FailedResult, chest: Chest, name: string): void {
   const { code } = result.error;
-  const isAsking = code === 'denied' && /approval/.test(result.error.message);
+  const isAsking = code === 'denied' && /nobody to ask/.test(result.error.message);
   if (isAsking) note('Run it on a terminal to be asked, or approve it with --yes.');
   if (code === 'unknown_tool') note(`"toolcrib list" shows the tools.${suggestTool(name, chest)}`);
 }

@@ -14,6 +14,7 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
   process.removeAllListeners('warning'); // each of them stands in the report
   try {
     return await withCrib(flags, async (crib) => {
+      await crib.reload(); // what is known of a server from before says nothing about whether it is there
       const report = await reportOn(crib);
       if (flags.json === true) printJson(report);
       else printReport(report);

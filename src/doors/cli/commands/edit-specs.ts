@@ -1,14 +1,15 @@
-import { userInfo } from 'node:os';
 import type { Store } from '../../../core/store.ts';
 import { notAvailable, ToolcribError } from '../../../core/tool-error.ts';
+import type { EntryMistake } from '../../../crib/check-stored.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, print, printJson } from '../output.ts';
-import { readSpecs } from '../read-specs.ts';
+import { readSpecs, type SpecEntries } from '../read-specs.ts';
 import { printTable } from '../table.ts';
 import { usage } from '../usage.ts';
+import { whoIsHere } from '../who-is-here.ts';
 
 /** What is worked with: the store, and who works. */
 interface Desk {
@@ -52,18 +53,32 @@ async function listSpecs({ specs, flags }: Desk): Promise<ExitCode> {
 }
 
 async function addSpecs({ crib, specs, flags, by }: Desk, file: string): Promise<ExitCode> {
-  const results = [];
-  for (const spec of await readSpecs(file)) results.push({ name: spec.name, result: await specs.put(spec, by) });
+  const given = await readSpecs(file);
+  refuseMistakes(given, await crib.checkStored(given.entries));
+  const outcomes = await specs.putAll(given.entries, by);
+  const results = given.entries.map(({ name }, index) => ({ name: String(name), result: outcomes[index] }));
   if (flags.json === true) printJson({ specs: results });
   else for (const { name, result } of results) print(`${name} ${result}`);
   await crib.reload();
-  const unseen = results.map(({ name }) => name).filter((name) => crib.get(name)?.source === undefined);
+  const seen = new Set(crib.catalog.specs.map((spec) => spec.origin)); // a source may give them other names
+  const unseen = results.map(({ name }) => name).filter((name) => !seen.has(name));
   if (unseen.length > 0) {
     note(
       `Stored, but not among the tools: ${unseen.join(', ')}. "toolcrib check" says why; a source with "database: true" reads the store.`,
     );
   }
   return 0;
+}
+
+const MAX_SHOWN = 20;
+
+/** Throws unless every entry could be a tool: all of them are stored, or none. */
+function refuseMistakes({ shownAs }: SpecEntries, mistakes: readonly EntryMistake[]): void {
+  const shown = mistakes.slice(0, MAX_SHOWN).map(({ index, message }) => `${shownAs}, tools[${index}]: ${message}`);
+  if (shown.length === 0) return;
+  const rest = mistakes.length - shown.length;
+  const more = rest === 0 ? '' : `\nAnd ${rest} more.`;
+  throw new ToolcribError('invalid_spec', `${shown.join('\n')}${more}\nNothing was stored.`);
 }
 
 async function removeSpec({ specs, flags, by }: Desk, name: string): Promise<ExitCode> {
@@ -93,12 +108,4 @@ async function showHistory({ specs, flags }: Desk, name: string): Promise<ExitCo
 
 function toTime(at: number): string {
   return new Date(at).toISOString();
-}
-
-function whoIsHere(): string {
-  try {
-    return `cli:${userInfo().username}`;
-  } catch {
-    return 'cli'; // a user without a name, as in some containers
-  }
 }

@@ -14,10 +14,12 @@ export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
       printJson({ caller, ...explanation });
       return 0;
     }
-    const { visible, profile, reasons, bundles, policy } = explanation;
+    const { visible, profile, reasons, bundles, withheld, policy } = explanation;
     print(`${paint('bold', tool)} is ${visible ? 'visible' : 'not visible'} in profile ${paint('bold', profile)}:`);
     for (const reason of reasons) print(`  ${toLine(reason)}`);
     if (bundles.length > 0) print(`bundles: ${bundles.join(', ')}`);
+    for (const [how, names] of Object.entries(withheld ?? {}))
+      if (names.length > 0) print(`arguments ${how} by overrides: ${toLine(names.join(', '))}`);
     const rows = Object.entries(policy).map(([key, { value, from }]) => [key, JSON.stringify(value), from.join(', ')]);
     if (rows.length > 0)
       printTable([{ heading: 'LIMIT' }, { heading: 'VALUE', flexible: true }, { heading: 'FROM' }], rows);

@@ -1,12 +1,12 @@
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
+import { readCount } from '../read-count.ts';
 import { printTable } from '../table.ts';
-import { usage } from '../usage.ts';
 
 /** `toolcrib search WORDS`: tools that fit a request, best first. */
 export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
-  const limit = toCount(flags.limit);
+  const limit = readCount(flags.limit);
   return withCrib(flags, async (crib) => {
     const chest = await openChest(crib, flags);
     const hits = await chest.search(words.join(' '), {
@@ -37,10 +37,4 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
     }
     return 0;
   });
-}
-
-function toCount(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw usage(`--limit takes a whole number of at least 1, not "${text}".`);
-  return Number(text);
 }

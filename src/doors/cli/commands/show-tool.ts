@@ -1,11 +1,17 @@
 import { flagsOf } from '../../../core/selector.ts';
+import type { AuditRow } from '../../../core/stored-audit.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import { withheldNames } from '../../../crib/explain.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { paint, print, printJson, toLine, toLines } from '../output.ts';
+import { note, paint, print, printJson, toLine, toLines } from '../output.ts';
+import { printCalls, toShownCall } from '../shown-calls.ts';
 import { tokensByFormat } from '../token-figures.ts';
 import { unknownTool } from '../unknown-tool.ts';
+
+const LAST_CALLS = 5;
 
 /** `toolcrib show TOOL`: everything an operator may know about one tool. */
 export function showTool({ words, flags }: Invocation): Promise<ExitCode> {
@@ -15,14 +21,31 @@ export function showTool({ words, flags }: Invocation): Promise<ExitCode> {
     const spec = chest.get(name);
     if (spec === undefined) throw unknownTool(name, chest);
     const shown = { ...describeTool(spec, crib), tokens: await tokensByFormat([spec], 'exact') };
-    if (flags.json === true) printJson(shown);
+    const calls = await lastCalls(crib, name);
+    if (flags.json === true) printJson({ ...shown, calls: calls.map(toShownCall) });
     else print(toText(shown));
+    if (flags.json !== true && calls.length > 0) {
+      print(`\n${paint('bold', 'last calls')}`);
+      printCalls(calls);
+    }
     return 0;
   });
 }
 
+/** What a tool is can be shown without a store; one that does not answer is no reason not to. */
+async function lastCalls(crib: Crib, tool: string): Promise<readonly AuditRow[]> {
+  try {
+    return await crib.calls.list({ tool, limit: LAST_CALLS });
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    note(toLine(`Its last calls cannot be shown: ${cause.message}`));
+    return [];
+  }
+}
+
 function describeTool(spec: ToolSpec, crib: Crib) {
   const { name, title, description, source, origin, category, tags, version, effects, policy } = spec;
+  const withheld = withheldNames(spec);
   return {
     name,
     ...(title !== undefined && { title }),
@@ -41,6 +64,7 @@ function describeTool(spec: ToolSpec, crib: Crib) {
     ...(spec.requires !== undefined && { requires: spec.requires }),
     ...(spec.instructions !== undefined && { instructions: spec.instructions }),
     ...(spec.examples !== undefined && { examples: spec.examples }),
+    ...(withheld !== undefined && { fixedArguments: withheld.fixed, hiddenArguments: withheld.hidden }),
     inputSchema: spec.input,
     ...(spec.output !== undefined && { outputSchema: spec.output }),
   };

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { type Chest, type Crib, createCrib, defineTool } from 'toolcrib';
+import { median, printTable } from './measure.ts';
+
+const CALLS = 100_000;
+const WARM_UP = 20_000;
+const CALLS_PER_TURN = 1000;
+const ROUNDS = 5;
+
+/** What a call costs with everything on, and how fast rows are written and verified. */
+export async function benchAudit(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-audit-'));
+  try {
+    const off: Cost[] = [];
+    const on: Cost[] = [];
+    // Rounds take turns, so that a noisy moment hits both alike.
+    for (let round = 0; round < ROUNDS; round++) {
+      off.push(await costOf(folder, `off-${round}`, 'extensions: { audit: false }'));
+      on.push(await costOf(folder, `on-${round}`, ''));
+    }
+    const { rowsPerSecond, verifyMs } = await recordAndVerify(folder);
+    const shown = (costs: readonly Cost[], key: keyof Cost) =>
+      `${median(costs.map((cost) => cost[key])).toFixed(2)} us`;
+    printTable('One call of add: access, two rates, concurrency, timeout, retry, metrics', [
+      ['', 'median', 'mean', 'on this thread'],
+      ['without audit', shown(off, 'medianUs'), shown(off, 'meanUs'), shown(off, 'threadUs')],
+      ['with audit', shown(on, 'medianUs'), shown(on, 'meanUs'), shown(on, 'threadUs')],
+    ]);
+    printTable('The audit', [
+      ['rows recorded, hashed and committed', `${Math.round(rowsPerSecond).toLocaleString('en')} rows/s`],
+      [`verified, ${CALLS.toLocaleString('en')} rows`, `${Math.round(verifyMs)} ms`],
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Cost {
+  /** Of single calls. */
+  readonly medianUs: number;
+  /** Of all time that passed: what is written in between, too. */
+  readonly meanUs: number;
+  /** Of the time this thread worked, whatever else runs on the machine. */
+  readonly threadUs: number;
+}
+
+async function open(folder: string, name: string, extensions: string): Promise<{ crib: Crib; chest: Chest }> {
+  const configFile = join(folder, `${name}.yaml`);
+  writeFileSync(configFile, `store: { url: "sqlite:${name}.db" }\n${extensions}\n`);
+  const number = { type: 'number' } as const;
+  const add = defineTool({
+    name: 'add',
+    description: 'Add two numbers',
+    input: { type: 'object', properties: { a: number, b: number }, required: ['a', 'b'], additionalProperties: false },
+    effects: { readOnly: true },
+    policy: {
+      access: { roles: ['dev'] },
+      rates: [{ scope: 'caller', amount: 1e12, perMs: 1000 }],
+      concurrency: [{ scope: 'tool', amount: 100 }],
+      timeoutMs: 5000,
+      retries: 2,
+    },
+    run: ({ a, b }) => a + b,
+  });
+  const policy = { rates: [{ scope: 'profile' as const, amount: 1e12, perMs: 1000 }] };
+  const crib = await createCrib({ configFile, tools: [add], profiles: { assistant: { policy } }, watch: false });
+  return { crib, chest: await crib.open('assistant', { id: 'alice', roles: ['dev'] }) };
+}
+
+async function costOf(folder: string, name: string, extensions: string): Promise<Cost> {
+  const { crib, chest } = await open(folder, name, extensions);
+  await call(chest, WARM_UP);
+  const times = new Float64Array(CALLS);
+  const cpu = process.threadCpuUsage();
+  const begin = performance.now();
+  await call(chest, CALLS, times);
+  const elapsedMs = performance.now() - begin;
+  const used = process.threadCpuUsage(cpu);
+  await crib.close();
+  const middle = times.sort()[CALLS / 2] ?? Number.NaN;
+  return { medianUs: middle * 1000, meanUs: (elapsedMs * 1000) / CALLS, threadUs: (used.user + used.system) / CALLS };
+}
+
+/** As a server would: the event loop has its turn now and then. */
+async function call(chest: Chest, count: number, times?: Float64Array): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const begin = performance.now();
+    await chest.call('add', { a: index, b: 2 });
+    if (times !== undefined) times[index] = performance.now() - begin;
+    if (index % CALLS_PER_TURN === 0) await setImmediate();
+  }
+}
+
+async function recordAndVerify(folder: string): Promise<{ rowsPerSecond: number; verifyMs: number }> {
+  const { crib, chest } = await open(folder, 'verified', '');
+  const begin = performance.now();
+  await call(chest, CALLS);
+  await crib.calls.list({ limit: 1 }); // waits for what was recorded
+  const recordedMs = performance.now() - begin;
+  const verifying = performance.now();
+  const report = await crib.audit.verify();
+  const verifyMs = performance.now() - verifying;
+  if (!report.ok || report.rows !== CALLS) throw new Error(`${report.rows} rows: ${JSON.stringify(report.findings)}`);
+  await crib.close();
+  return { rowsPerSecond: (CALLS * 1000) / recordedMs, verifyMs };
+}

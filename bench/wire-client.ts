@@ -1,0 +1,125 @@
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import { echoOf } from './peers/echo-server.ts';
+
+/** What is measured is what stands behind it, so this client does no more than the protocol asks for. */
+export interface EchoClient {
+  /** Rejects unless the answer is what the tool says to this text. */
+  echo(text: string): Promise<void>;
+  close(): void;
+}
+
+/** The two ways of speaking MCP: every request for itself, or after a handshake. */
+export const REVISIONS = ['2026-07-28', '2025-11-25'] as const;
+export type Revision = (typeof REVISIONS)[number];
+
+/** Where messages go. */
+export interface Wire {
+  /** Resolves with the answer; with nothing for a message without an id. */
+  send(message: Message, headers: Headers): Promise<Message | undefined>;
+  close(): void;
+}
+
+type Message = Readonly<Record<string, unknown>>;
+type Headers = Readonly<Record<string, string>>;
+
+const SELF = { name: 'bench', version: '1.0.0' };
+
+/** Connects and finds the tool. */
+export async function openClient(wire: Wire, revision: Revision): Promise<EchoClient> {
+  const isModern = revision === '2026-07-28';
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': revision,
+    'io.modelcontextprotocol/clientInfo': SELF,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  let lastId = 0;
+  const ask = async (method: string, params: Message): Promise<Message> => {
+    const named = typeof params.name === 'string' ? { 'mcp-name': params.name } : {};
+    const answer = await wire.send(
+      { jsonrpc: '2.0', id: ++lastId, method, params: isModern ? { ...params, _meta } : params },
+      { 'mcp-protocol-version': revision, ...(isModern && { 'mcp-method': method, ...named }) },
+    );
+    if (answer?.result === undefined) throw new Error(`${method}: ${JSON.stringify(answer)?.slice(0, 300)}`);
+    return answer.result as Message; // results of these methods are objects
+  };
+  if (!isModern) {
+    await ask('initialize', { protocolVersion: revision, capabilities: {}, clientInfo: SELF });
+    await wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' }, { 'mcp-protocol-version': revision });
+  }
+  const { tools } = (await ask('tools/list', {})) as { tools: readonly { name: string }[] }; // as the protocol has it
+  const name = tools.find((tool) => tool.name.endsWith('echo'))?.name;
+  if (name === undefined) throw new Error(`There is no tool to call: ${JSON.stringify(tools)}`);
+  return {
+    async echo(text) {
+      const result = await ask('tools/call', { name, arguments: { text } });
+      const [part] = result.content as readonly { text?: string }[]; // likewise
+      if (part?.text !== echoOf(text)) throw new Error(`Not the echo: ${JSON.stringify(result).slice(0, 300)}`);
+    },
+    close: wire.close,
+  };
+}
+
+/** Messages by POST over connections that are kept, with a session where the server wants one. */
+export function httpWire(url: string, token?: string): Wire {
+  const agent = new Agent({ keepAlive: true });
+  const fixed = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
+  let session = {};
+  return {
+    async send(message, headers) {
+      const body = Buffer.from(JSON.stringify(message));
+      const all = { ...fixed, ...headers, ...session, 'content-length': body.length };
+      const asked = request(url, { method: 'POST', agent, headers: all });
+      const answer = await post(asked, body);
+      const id = answer.headers['mcp-session-id'];
+      if (typeof id === 'string') session = { 'mcp-session-id': id };
+      let text = '';
+      for await (const chunk of answer.setEncoding('utf8')) text += chunk;
+      return message.id === undefined ? undefined : answerIn(text, message.id);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function post(asked: ClientRequest, body: Buffer): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    asked.on('response', resolve).on('error', reject).end(body);
+  });
+}
+
+/** The body is the answer, or one of the events in it is. */
+function answerIn(text: string, id: unknown): Message {
+  if (text.startsWith('{')) return JSON.parse(text);
+  for (const [, data = ''] of text.matchAll(/^data: ?(\{.*)$/gm)) {
+    const message: Message = JSON.parse(data);
+    if (message.id === id) return message;
+  }
+  throw new Error(`No answer: ${text.slice(0, 300)}`);
+}
+
+/** Messages as lines on the pipes of a child. */
+export function stdioWire({ stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable }): Wire {
+  const waiting = new Map<unknown, (message: Message) => void>();
+  let rest = '';
+  stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const message: Message = JSON.parse(line);
+      waiting.get(message.id)?.(message);
+      waiting.delete(message.id);
+    }
+  });
+  return {
+    async send(message) {
+      stdin.write(`${JSON.stringify(message)}\n`);
+      if (message.id === undefined) return undefined;
+      return new Promise((resolve) => waiting.set(message.id, resolve));
+    },
+    close: () => {},
+  };
+}

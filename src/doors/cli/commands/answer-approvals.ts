@@ -1,0 +1,120 @@
+import type { Caller } from '../../../core/caller.ts';
+import type { ApprovalState, Remember } from '../../../core/stored-approvals.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { Approval, ApprovalOutcome } from '../../../crib/approvals.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import type { Flags } from '../flags.ts';
+import { withCrib } from '../open-crib.ts';
+import { note, print, printJson } from '../output.ts';
+import { readDurationMs } from '../read-duration.ts';
+import { printTable } from '../table.ts';
+import { usage } from '../usage.ts';
+import { whoIsHere } from '../who-is-here.ts';
+
+const VERBS = { approve: 'approved', deny: 'denied', forget: 'forgotten' } as const;
+type Verb = keyof typeof VERBS;
+
+/** `toolcrib approvals`: lists calls that wait for a person, and answers them. It runs none. */
+export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode> {
+  const [verb, id] = words;
+  requireFitting(verb, flags);
+  if (verb === undefined) return withCrib(flags, (crib) => listApprovals(crib, flags));
+  if (!isVerb(verb)) throw usage(`approvals takes approve, deny or forget, not "${verb}".`, 'approvals');
+  if (id === undefined)
+    throw usage(`"toolcrib approvals ${verb}" needs an ID; "toolcrib approvals" lists them.`, 'approvals');
+  const remember = flags.remember === undefined ? undefined : readRemember(flags.remember);
+  return withCrib(flags, async (crib) => {
+    const outcome = await act(crib, { verb, id, note: flags.note, remember });
+    if (!outcome.ok) throw new ToolcribError('failed', outcome.error.message);
+    if (flags.json === true) printJson({ approval: toShown(outcome.approval) });
+    else print(`${id} ${VERBS[verb]}`);
+    if (verb === 'approve' && outcome.approval.isParked) note(whatFollows(outcome.approval));
+    return 0;
+  });
+}
+
+function whatFollows({ id, door }: Approval): string {
+  if (door === 'rest' || door === 'mcp') return 'The server to which the call came runs it now.';
+  return `Nothing has run. Whoever asked takes it up by the same call with --approval ${id}.`;
+}
+
+interface Action {
+  readonly verb: Verb;
+  readonly id: string;
+  readonly note: string | undefined;
+  readonly remember: Remember | undefined;
+}
+
+function act(crib: Crib, { verb, id, note: said, remember }: Action): Promise<ApprovalOutcome> {
+  const by: Caller = { id: whoIsHere(), operator: true };
+  if (verb === 'forget') return crib.approvals.forget(id, by);
+  const decision = {
+    decision: verb,
+    ...(said !== undefined && { note: said }),
+    ...(remember !== undefined && { remember }),
+  };
+  return crib.approvals.answer(id, decision, by);
+}
+
+async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {
+  const { state = 'waiting' } = flags;
+  const approvals = await crib.approvals.list(state === 'all' ? {} : { state: state as ApprovalState }); // one of the flag's values
+  if (flags.json === true) printJson({ approvals: approvals.map(toShown) });
+  else if (approvals.length === 0) note(state === 'waiting' ? 'Nothing waits for approval.' : 'There are none.');
+  else
+    printTable(
+      [
+        { heading: 'ID' },
+        { heading: 'TOOL' },
+        { heading: 'ARGUMENTS', flexible: true },
+        { heading: 'CALLER' },
+        { heading: 'REASON', flexible: true },
+        { heading: 'EXPIRES' },
+        { heading: 'STATE' },
+      ],
+      approvals.map(toRow),
+    );
+  return 0;
+}
+
+function toRow({ id, tool, caller, reason, expiresAt, state, ...approval }: Approval): readonly string[] {
+  return [id, tool, JSON.stringify(approval.arguments), caller.id ?? '', reason, toTime(expiresAt), state];
+}
+
+function toShown({ id, state, createdAt, expiresAt, answer, claim, ...approval }: Approval) {
+  return {
+    id,
+    state,
+    ...approval,
+    createdAt: toTime(createdAt),
+    expiresAt: toTime(expiresAt),
+    ...(answer !== undefined && { answer: { ...answer, at: toTime(answer.at) } }),
+    ...(claim !== undefined && { claim: { ...claim, at: toTime(claim.at) } }),
+  };
+}
+
+function requireFitting(verb: string | undefined, flags: Flags): void {
+  if (verb !== undefined && flags.state !== undefined) throw usage('--state goes with the list.', 'approvals');
+  const isAnswer = verb === 'approve' || verb === 'deny';
+  if (flags.note !== undefined && !isAnswer) throw usage('--note goes with approve or deny.', 'approvals');
+  if (flags.remember !== undefined && verb !== 'approve') throw usage('--remember goes with approve.', 'approvals');
+}
+
+function readRemember(text: string): Remember {
+  if (text === 'conversation' || text === 'arguments') return text;
+  const forMs = readDurationMs(text);
+  if (forMs !== undefined) return { forMs };
+  throw usage(
+    `--remember takes conversation, arguments, or a time such as 30m, 12h or 7d, not "${text}".`,
+    'approvals',
+  );
+}
+
+function isVerb(word: string): word is Verb {
+  return Object.hasOwn(VERBS, word);
+}
+
+function toTime(at: number): string {
+  return new Date(at).toISOString();
+}

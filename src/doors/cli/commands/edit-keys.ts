@@ -1,0 +1,103 @@
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import type { CreatedKey, KeyInfo } from '../../../crib/keys.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import type { Flags } from '../flags.ts';
+import { withCrib } from '../open-crib.ts';
+import { note, print, printJson, toLine } from '../output.ts';
+import { readExpiry } from '../read-duration.ts';
+import { printTable } from '../table.ts';
+import { usage } from '../usage.ts';
+import { whoIsHere } from '../who-is-here.ts';
+
+/** `toolcrib keys`: lists, makes and revokes API keys. */
+export function editKeys({ words, flags }: Invocation): Promise<ExitCode> {
+  const [verb, id] = words;
+  const making = ['name', 'caller', 'role', 'permission', 'allow-profile', 'expires'] as const;
+  const foreign = verb === 'create' ? undefined : making.find((flag) => flags[flag] !== undefined);
+  if (foreign !== undefined) throw usage(`--${foreign} goes with "toolcrib keys create".`, 'keys');
+  switch (verb) {
+    case undefined:
+      return withCrib(flags, (crib) => listKeys(crib, flags));
+    case 'create':
+      return createKey(flags, id);
+    case 'revoke':
+      if (id === undefined) throw usage('"toolcrib keys revoke" needs an ID; "toolcrib keys" lists them.', 'keys');
+      return withCrib(flags, (crib) => revokeKey(crib, flags, id));
+    default:
+      throw usage(`keys takes create or revoke, not "${verb}".`, 'keys');
+  }
+}
+
+async function listKeys(crib: Crib, flags: Flags): Promise<ExitCode> {
+  const keys = await crib.keys.list();
+  if (flags.json === true) printJson({ keys: keys.map(toShown) });
+  else if (keys.length === 0) note('There are no API keys. "toolcrib keys create --name NAME" makes one.');
+  else {
+    const headings = ['ID', 'NAME', 'CALLER', 'ROLES', 'PROFILES', 'EXPIRES', 'STATE'];
+    printTable(
+      headings.map((heading) => ({ heading, ...(heading === 'NAME' && { flexible: true }) })),
+      keys.map(toRow),
+    );
+  }
+  return 0;
+}
+
+function createKey(flags: Flags, word: string | undefined): Promise<ExitCode> {
+  const { name, caller, role, permission, profile, expires } = flags;
+  const allowed = flags['allow-profile'];
+  if (word !== undefined || name === undefined) throw usage('"toolcrib keys create" needs --name NAME.', 'keys');
+  if (profile !== undefined) throw usage('What a key may open is said by --allow-profile GLOB, not --profile.', 'keys');
+  const request = {
+    name,
+    ...(caller !== undefined && { caller }),
+    ...(role !== undefined && { roles: role }),
+    ...(permission !== undefined && { permissions: permission }),
+    ...(allowed !== undefined && { profiles: allowed }),
+    ...(expires !== undefined && readExpiry(expires)),
+  };
+  return withCrib(flags, async (crib) => {
+    const created = await crib.keys.create(request, whoIsHere());
+    if (flags.json === true) printJson({ key: created.key, ...toShown(created.info), opens: created.opens });
+    else print(created.key);
+    await explainKey(crib, created);
+    return 0;
+  });
+}
+
+/** What whoever made a key should know; on stderr, so that the key can be piped. */
+async function explainKey(crib: Crib, { info, opens }: CreatedKey): Promise<void> {
+  note('The key is shown this once; only a hash of it is kept.');
+  const until = info.expiresAt === undefined ? 'does not expire' : `expires ${toTime(info.expiresAt)}`;
+  const profiles = opens.length === 0 ? 'no profile' : opens.join(', ');
+  note(toLine(`${info.id} ("${info.name}") is ${info.caller}, opens ${profiles}, and ${until}.`));
+  for (const problem of await crib.keys.problems()) note(toLine(problem));
+}
+
+async function revokeKey(crib: Crib, flags: Flags, id: string): Promise<ExitCode> {
+  const { applied, rejected } = await crib.keys.revoke(id, whoIsHere());
+  const [refusal] = rejected;
+  if (refusal !== undefined) throw new ToolcribError('failed', `The key "${id}" was not revoked: ${refusal.reason}.`);
+  if (flags.json === true) printJson({ revoked: applied });
+  else print(`${id} revoked`);
+  return 0;
+}
+
+function toShown({ createdAt, expiresAt, revokedAt, lastUsedAt, ...key }: KeyInfo) {
+  return {
+    ...key,
+    createdAt: toTime(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+    ...(revokedAt !== undefined && { revokedAt: toTime(revokedAt) }),
+    ...(lastUsedAt !== undefined && { lastUsedAt: toTime(lastUsedAt) }),
+  };
+}
+
+function toRow({ id, name, caller, roles, profiles, expiresAt, state }: KeyInfo): readonly string[] {
+  const ofRoles = profiles === undefined ? 'of its roles' : profiles.join(', ');
+  return [id, name, caller, roles.join(', '), ofRoles, expiresAt === undefined ? 'never' : toTime(expiresAt), state];
+}
+
+function toTime(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createWorkshop } from './workshop.ts';
+
+const TOOLS = `
+import { appendFileSync } from 'node:fs';
+const input = { type: 'object', properties: { what: { type: 'string' } }, required: ['what'], additionalProperties: false };
+export const wipe = {
+  name: 'wipe', description: 'Remove everything', input, effects: { destructive: true },
+  execute: ({ what }) => { appendFileSync('wiped.log', what + '\\n'); return 'wiped ' + what; },
+};
+export const keep = { name: 'keep', description: 'Keep everything', input, effects: { readOnly: true }, execute: () => 'kept' };
+`;
+const CONFIG = `
+sources: { office: { modules: ./tools } }
+profiles: { desk: {} }
+`;
+
+const office = createWorkshop({ 'toolcrib.yaml': CONFIG, 'tools/office.mjs': TOOLS });
+afterAll(office.remove);
+
+const wiped = () => {
+  const log = join(office.folder, 'wiped.log');
+  return existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
+};
+let what = '';
+let count = 0;
+beforeEach(() => {
+  what = `thing-${++count}`; // each test has its own, so that none sees what another one left
+});
+const ID = /[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}/;
+
+/** Parks a call and tells its id. */
+async function park(...more: readonly string[]): Promise<string> {
+  const { code, stdout } = await office.run(['call', 'wipe', `what=${what}`, ...more]);
+  expect(code).toBe(1);
+  return stdout.trim();
+}
+
+describe('in two shells', () => {
+  it('call of a dangerous tool without a terminal parks and prints its id, approvals approve ID approves it (and runs nothing), call --approval ID claims and runs it once', async () => {
+    const parked = await office.run(['call', 'wipe', `what=${what}`]);
+    const id = parked.stdout.trim();
+    expect(parked.code).toBe(1);
+    expect(id).toMatch(new RegExp(`^${ID.source}$`));
+    expect(parked.stderr).toMatch(new RegExp(`Waiting for approval ${id} until \\d{4}-`));
+    expect(parked.stderr).toContain(`toolcrib approvals approve ${id}`);
+    expect(parked.stderr).toContain(`toolcrib call wipe what=${what} --approval ${id}`);
+
+    expect(await office.run(['approvals', 'approve', id])).toMatchObject({ code: 0, stdout: `${id} approved\n` });
+    expect(wiped()).not.toContain(what);
+
+    const run = ['call', 'wipe', `what=${what}`, '--approval', id];
+    expect(await office.run(run)).toEqual({ code: 0, stdout: `wiped ${what}\n`, stderr: '' });
+    const again = await office.run(run);
+    expect({ ...again, stderr: '' }).toEqual({ code: 1, stdout: '', stderr: '' });
+    expect(again.stderr).toContain('has been used');
+    expect(wiped().filter((line) => line === what)).toEqual([what]);
+  });
+
+  it('many that take it up at once: one runs', async () => {
+    const id = await park();
+    await office.run(['approvals', 'approve', id]);
+    const runs = [1, 2, 3, 4].map(() => office.run(['call', 'wipe', `what=${what}`, '--approval', id]));
+    const codes = (await Promise.all(runs)).map(({ code }) => code);
+    expect(codes.toSorted()).toEqual([0, 1, 1, 1]);
+    expect(wiped().filter((line) => line === what)).toEqual([what]);
+  });
+
+  it('a denied call does not run, and says why', async () => {
+    const id = await park();
+    const denied = await office.run(['approvals', 'deny', id, '--note', 'not on a Friday']);
+    expect(denied).toMatchObject({ code: 0, stdout: `${id} denied\n` });
+    const { code, stderr } = await office.run(['call', 'wipe', `what=${what}`]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('not on a Friday');
+    expect(wiped()).not.toContain(what);
+    const second = await office.run(['approvals', 'approve', id]);
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/cli\S* denied it/);
+  });
+
+  it('--approval for other arguments, another profile or another tool: refused', async () => {
+    const id = await park();
+    await office.run(['approvals', 'approve', id]);
+    for (const args of [
+      ['what=else', '--approval', id],
+      [`what=${what}`, '--approval', id, '--profile', 'desk'],
+    ]) {
+      const { code, stdout, stderr } = await office.run(['call', 'wipe', ...args]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toContain('denied: The approval');
+    }
+    expect((await office.run(['call', 'keep', `what=${what}`, '--approval', id])).stderr).toContain('another tool');
+  });
+
+  it('--remember asks no more for the same call, until it is forgotten', async () => {
+    const id = await park();
+    await office.run(['approvals', 'approve', id, '--remember', '12h']);
+    const run = () => office.run(['call', 'wipe', `what=${what}`]);
+    expect([(await run()).code, (await run()).code]).toEqual([0, 0]);
+    expect(await office.run(['approvals', 'forget', id])).toMatchObject({ code: 0, stdout: `${id} forgotten\n` });
+    expect((await run()).code).toBe(1);
+  });
+
+  it('what is suggested can be pasted into a shell', async () => {
+    what = `it's "$(here)" ${what}`;
+    const { stderr } = await office.run(['call', 'wipe', '--args', JSON.stringify({ what }), '--profile', 'desk']);
+    expect(stderr).toContain(`--profile desk --args '{"what":"it'\\''s \\"$(here)\\" `);
+  });
+});
+
+describe('toolcrib approvals', () => {
+  it('lists what waits, and with --state what became of the others', async () => {
+    const id = await park();
+    const { code, stdout } = await office.run(['approvals']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ID +TOOL +ARGUMENTS +CALLER +REASON +EXPIRES +STATE\n/);
+    expect(stdout).toContain(id);
+    expect(stdout).toContain(`{"what":"${what}"}`);
+    await office.run(['approvals', 'deny', id]);
+    expect((await office.run(['approvals'])).stdout).not.toContain(id);
+    expect((await office.run(['approvals', '--state', 'denied'])).stdout).toContain(id);
+  });
+
+  it('prints JSON', async () => {
+    const id = await park();
+    const { approvals } = (await office.json(['approvals'])) as { approvals: { id: string }[] }; // as documented
+    expect(approvals.find((approval) => approval.id === id)).toMatchObject({
+      tool: 'wipe',
+      state: 'waiting',
+      arguments: { what },
+      caller: { id: 'operator' },
+      profile: 'all',
+      door: 'cli',
+      reason: 'it is destructive',
+      createdAt: expect.stringMatching(/Z$/),
+      expiresAt: expect.stringMatching(/Z$/),
+    });
+    expect(await office.json(['approvals', 'approve', id, '--note', 'fine'])).toMatchObject({
+      approval: {
+        id,
+        state: 'approved',
+        answer: { decision: 'approve', by: expect.stringMatching(/^cli/), note: 'fine' },
+      },
+    });
+  });
+
+  it.each([
+    [['approvals', 'approve'], 2, 'needs an ID'],
+    [['approvals', 'aprove', 'x'], 2, 'approve, deny or forget'],
+    [['approvals', 'approve', 'x'], 1, 'There is no approval "x"'],
+    [['approvals', 'approve', 'x', '--remember', 'always'], 2, '--remember takes'],
+    [['approvals', 'deny', 'x', '--remember', 'arguments'], 2, '--remember goes with approve'],
+    [['approvals', '--state', 'wating'], 2, 'Did you mean "waiting"?'],
+  ])('%j', async (args, code, message) => {
+    const { stderr, ...ran } = await office.run(args);
+    expect(ran).toEqual({ code, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});

@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OFFICE } from './office.ts';
+import { createWorkshop } from './workshop.ts';
+
+const shop = createWorkshop(OFFICE);
+afterAll(shop.remove);
+
+const edit = (statement: string) => {
+  const database = new DatabaseSync(join(shop.folder, '.toolcrib/crib.db'));
+  database.exec(statement);
+  database.close();
+};
+
+describe('before anything was called', () => {
+  it.each([
+    [['list'], 0, ''],
+    [['show', 'add'], 0, ''],
+    [['calls'], 0, 'No such calls are on record.'],
+    [['audit'], 0, 'Nothing is on record yet.'],
+    [['audit', 'export'], 0, ''],
+  ])('%j opens no store and makes no chain', async (args, code, stderr) => {
+    const ran = await shop.run(args);
+    expect(ran).toMatchObject({ code, stderr: stderr === '' ? '' : expect.stringContaining(stderr) });
+    expect(existsSync(join(shop.folder, '.toolcrib/crib.db'))).toBe(false);
+    expect(existsSync(join(shop.folder, '.toolcrib/audit'))).toBe(false);
+  });
+});
+
+describe('after calls', () => {
+  beforeAll(async () => {
+    for (const args of [
+      ['call', 'add', 'a=1', 'b=2'],
+      ['call', 'fail'],
+      ['call', 'wipe', 'what=x', '--yes'],
+      ['call', 'absent\u001b[31m\u0007'],
+      ['call', 'add', 'a=1', 'b=2', '--profile', 'reader'],
+    ])
+      await shop.run(args);
+  });
+
+  it('`toolcrib calls` lists them, newest first, and filters', async () => {
+    const { stdout, code } = await shop.run(['calls']);
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^AT +TOOL +OUTCOME +MS +CALLER +PROFILE +APPROVED BY +CALL$/);
+    expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(1, 3))).toEqual([
+      ['add', 'done'],
+      ['absent', 'unknown_tool'],
+      ['wipe', 'done'],
+      ['fail', 'tool_error'],
+      ['add', 'done'],
+    ]);
+    expect(stdout).not.toContain('\u001b');
+    expect(await shop.json(['calls', '--tool', 'add', '--limit', '1'])).toMatchObject({
+      calls: [{ tool: 'add', profile: 'reader', door: 'cli', caller: 'operator', row: { number: 5 } }],
+    });
+    expect(await shop.json(['calls', '--outcome', 'tool_error'])).toMatchObject({ calls: [{ tool: 'fail' }] });
+    expect(await shop.json(['calls', '--caller', 'nobody'])).toEqual({ calls: [] });
+  });
+
+  it('`toolcrib show` prints the last calls of the tool', async () => {
+    expect((await shop.run(['show', 'wipe'])).stdout).toMatch(/last calls\nAT .+\n.+wipe +done/);
+    expect(await shop.json(['show', 'wipe'])).toMatchObject({ calls: [{ tool: 'wipe', outcome: 'done' }] });
+  });
+
+  it('`toolcrib audit export` prints rows a line each, and five commands left one chain', async () => {
+    const { stdout } = await shop.run(['audit', 'export']);
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+    expect(new Set(rows.map(({ chain }) => chain)).size).toBe(1);
+    expect(await shop.run(['audit'])).toMatchObject({ stdout: expect.stringMatching(/^5 rows in 1 chain\n/) });
+  });
+
+  it('`toolcrib audit verify` exits 0 where nothing was changed, and 1 with each finding where something was', async () => {
+    expect(await shop.run(['audit', 'verify'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Nothing was changed: 5 rows in 1 chain, 5 of them sealed.\n',
+    });
+    edit(`UPDATE toolcrib_audit SET entry = replace(entry, 'operator', 'somebody') WHERE number = 2`);
+    edit('DELETE FROM toolcrib_audit WHERE number = 4');
+    const ran = await shop.run(['audit', 'verify']);
+    expect(ran.code).toBe(1);
+    expect(ran.stdout.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^row_changed {2}Row 2 of chain .+ about "fail"/),
+      expect.stringMatching(/^row_removed {2}Row 4 of chain/),
+    ]);
+    expect(await shop.json(['audit', 'verify'])).toMatchObject({
+      ok: false,
+      findings: [{ kind: 'row_changed', number: 2, at: expect.stringMatching(/^20.+Z$/) }, { kind: 'row_removed' }],
+    });
+  });
+
+  it.each([
+    [['audit', 'erase'], 'audit takes verify or export, not "erase"'],
+    [['audit', 'verify', 'x'], 'does not know what to do with "x"'],
+    [['calls', '--limit', 'many'], '--limit takes a whole number'],
+    [['calls', '--limit', '5000'], 'limit is a number from 1 to 1000'],
+  ])('%j is answered with a sentence', async (args, sentence) => {
+    expect(await shop.run(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
+  });
+
+  it('`toolcrib check` names the audit among the extensions, and that it is off where it is', async () => {
+    const { extensions } = (await shop.json(['check'])) as { extensions: { name: string; priority: number }[] };
+    expect(extensions.filter(({ name }) => name.startsWith('audit'))).toMatchObject([
+      { name: 'audit', priority: 1000 },
+      { name: 'auditIntent', priority: 290 },
+    ]);
+    const off = createWorkshop({ 'toolcrib.yaml': 'extensions: { audit: false }\n' });
+    const { guardsOff } = (await off.json(['check'])) as { guardsOff: string[] };
+    expect(guardsOff).toEqual(expect.arrayContaining(['audit', 'auditIntent']));
+    off.remove();
+  });
+});
