@@ -52,12 +52,20 @@ export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
         });
       } catch (cause) {
         if (!(cause instanceof McpFailure)) throw cause;
-        return failed(callFailure(cause, call.spec));
+        return { ...failed(callFailure(cause, call.spec)), ...neededOf(cause) };
       }
     },
     close: servers.close,
   };
 }
+
+/** What the client would have to be able to do, for the door to say in the protocol's words. */
+function neededOf({ code, data }: McpFailure): Pick<ToolResult, 'meta'> {
+  const needed = code === MISSING_CAPABILITY ? data?.requiredCapabilities : undefined;
+  return isRecord(needed) ? { meta: { 'toolcrib/requiredCapabilities': needed } } : {};
+}
+
+const MISSING_CAPABILITY = -32_021;
 
 function noServer({ spec }: ToolCall, source: string): ToolResult {
   return failed(toolError('unavailable', `"${spec.name}" runs on the MCP server "${source}", which is not there.`));
@@ -94,7 +102,9 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
       onProgress: (progress) => call.report(progress),
       onAbort: (listener) => call.onAbort(listener),
     });
-    if (result.resultType !== 'input_required') return toToolResult(result, call.spec.name);
+    // A server of the older era has no such word.
+    if (result.resultType !== 'input_required' || connection.era !== 'modern')
+      return toToolResult(result, call.spec.name);
     const asked = readQuestions(result);
     if (asked.questions !== undefined) return waitForInput(call, asked, clock);
     if (asked.state === undefined) break;
@@ -145,7 +155,8 @@ function readQuestions({ inputRequests, requestState }: JsonObject): Questions {
 function waitForInput(call: ToolCall, { questions, state }: Questions, clock: Clock): ToolResult {
   if (call.answers?.input?.capabilities === undefined)
     return failed(
-      toolError('upstream', `"${call.spec.name}" asks for more than its arguments, and nobody can be asked here.`),
+      // The server is well: it is not to be taken for dead because of this.
+      toolError('tool_error', `"${call.spec.name}" asks for more than its arguments, and nobody can be asked here.`),
     );
   const ask = { inputRequests: questions ?? {}, ...(state !== undefined && { requestState: state }) };
   const expiresAt = Math.round(clock.now() + INPUT_MS);

@@ -1,10 +1,13 @@
+import type { Clock } from '../core/ports.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { idleClock } from '../runtime/clock.ts';
-import { type Connections, createConnections, MAIN } from '../runtime/mcp/connections.ts';
+import { type Connections, createConnections } from '../runtime/mcp/connections.ts';
 import { readKeptEra } from '../runtime/mcp/kept-era.ts';
+import { McpFailure } from '../runtime/mcp/mcp-failure.ts';
 import type { McpServers, Share } from '../runtime/mcp/mcp-servers.ts';
 import { type McpAddress, type McpConnection, openConnection } from '../runtime/mcp/open-connection.ts';
+import { MAIN } from '../runtime/mcp/share-subject.ts';
 import { createShownTools, type ShownTools } from '../runtime/mcp/shown-tools.ts';
 import { createToolReader } from '../runtime/mcp/tool-entry.ts';
 import { createOutputTail, type OutputTail } from '../runtime/processes/output-tail.ts';
@@ -39,7 +42,7 @@ export function mcp(options: McpOptions): Source {
   return {
     name,
     kinds: ['mcp'],
-    startTimeoutMs: initTimeoutMs + 1000, // it says better itself what took so long
+    startTimeoutMs: initTimeoutMs + 2 * LEAST_LIST_MS, // it says better itself what took so long
     start: (context) => startMcp({ ...options, share, initTimeoutMs }, context),
   };
 }
@@ -79,7 +82,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   return {
     specs,
     onChange,
-    status: () => (isLearning ? { state: 'starting' } : status()),
+    status: () => (isLearning && specs().length === 0 ? { state: 'starting' } : status()),
     refresh: learn,
     ...(address.kind === 'child' && { output: output.text }),
     async close() {
@@ -141,27 +144,43 @@ function createLearning(
 ): () => Promise<void> {
   const subject = share === 'all' ? MAIN : LIST;
   return async () => {
-    const late = Promise.withResolvers<never>();
-    const listeners = new Set<() => void>();
-    const stopTimer = clock.setTimer(initTimeoutMs, () => {
-      late.reject(new Error(`it did not list its tools within ${initTimeoutMs} ms`));
-      for (const listener of listeners) listener();
-    });
-    const onAbort = (listener: () => void) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    };
-    const work = (connection: McpConnection) => {
-      tools.forget(connection);
-      return tools.update(connection, onAbort);
+    const begunAt = clock.now();
+    const work = (connection: McpConnection): Promise<void> => {
+      if (connection.openedAt < begunAt) tools.forget(connection); // one that was opened for this is being asked already
+      const leftMs = Math.max(initTimeoutMs - (clock.now() - begunAt), LEAST_LIST_MS);
+      return within(clock, leftMs, (onAbort) => tools.update(connection, onAbort));
     };
     try {
-      await Promise.race([connections.use({ subject, work, onAbort }), late.promise]);
+      await connections.use({ subject, work });
     } catch (cause) {
       tools.fail(messageOf(cause));
     } finally {
-      stopTimer();
       if (subject === LIST) await connections.release(LIST);
     }
   };
+}
+
+/** What a server that was slow to start has for its list all the same. */
+const LEAST_LIST_MS = 1000;
+
+type OnAbort = (listener: () => void) => () => void;
+
+/** Does work that is called off when its time is up. */
+async function within(clock: Clock, timeoutMs: number, work: (onAbort: OnAbort) => Promise<void>): Promise<void> {
+  const late = new McpFailure('unreachable', 'it took too long to list its tools');
+  const isOver = Promise.withResolvers<never>();
+  const listeners = new Set<() => void>();
+  const stopTimer = clock.setTimer(timeoutMs, () => {
+    isOver.reject(late);
+    for (const listener of listeners) listener();
+  });
+  const onAbort: OnAbort = (listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+  try {
+    await Promise.race([work(onAbort), isOver.promise]);
+  } finally {
+    stopTimer();
+  }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
@@ -41,6 +42,7 @@ export async function startHttp(listener: RequestListener): Promise<HttpServer> 
   const stop = async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
+    for (let turn = 0; turn < 4; turn++) await setImmediate(); // the other ends of its connections hear of it
   };
   await start();
   onTestFinished(stop);
@@ -48,10 +50,16 @@ export async function startHttp(listener: RequestListener): Promise<HttpServer> 
   return { url: `http://${host}/mcp`, host, requests, start, stop };
 }
 
-/** A server of the newest era, which also serves older clients unless it is told not to. */
-export async function startModern(state: WorkbenchState = createState(), legacy: 'stateless' | 'reject' = 'reject') {
+/** A server of the newest era that refuses older clients; or one that also serves those, and with `old` only those. */
+export async function startModern(
+  state: WorkbenchState = createState(),
+  legacy: 'stateless' | 'reject' = 'reject',
+  era: 'newest' | 'old' = 'newest',
+) {
   const handler = createMcpHandler(() => createWorkbench(state), { legacy });
-  const listen = getRequestListener((request) => handler.fetch(request), { overrideGlobalObjects: false });
+  const serve = (request: Request) =>
+    era === 'old' && request.headers.has('mcp-method') ? new Response(null, { status: 400 }) : handler.fetch(request);
+  const listen = getRequestListener(serve, { overrideGlobalObjects: false });
   const server = await startHttp((request, response) => void listen(request, response));
   return { ...server, state, changed: () => handler.notify.toolsChanged() };
 }

@@ -1,5 +1,11 @@
 import { lookup as systemLookup } from 'node:dns';
-import { type Agent, type ClientRequestArgs, type IncomingMessage, request as requestHttp } from 'node:http';
+import {
+  type Agent,
+  type ClientRequest,
+  type ClientRequestArgs,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { messageOf } from '../../core/tool-error.ts';
@@ -44,13 +50,23 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     headers: { ...given.headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
     agent: given.agent ?? false, // a connection of its own: none that was opened under other rules
     lookup: guardedLookup({ mayConnect, refusal }, url, given.resolve ?? resolveBySystem),
-    signal,
+    // A connection that is kept would end with the signal of the request that opened it.
+    ...(given.agent === undefined && { signal }),
   };
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(options, resolve);
+    if (given.agent !== undefined) endWith(request, signal);
     request.on('error', reject);
     request.end(body);
   });
+}
+
+// Without an error of its own: a connection that is being put back just now has nobody left to hear of one.
+function endWith(request: ClientRequest, signal: AbortSignal): void {
+  const end = () => void request.destroy();
+  signal.addEventListener('abort', end);
+  request.on('close', () => signal.removeEventListener('abort', end));
+  if (signal.aborted) end();
 }
 
 function requireWebAddress(url: URL): void {

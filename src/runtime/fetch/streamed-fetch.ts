@@ -21,6 +21,7 @@ export async function streamedFetch(url: URL, options: StreamedFetchOptions): Pr
   // Packed answers are refused: an event must not wait in a decoder for the next one.
   const sent = { 'user-agent': 'toolcrib', ...headers, 'accept-encoding': 'identity' };
   const response = await sendGuarded({ url, headers: sent, ...(body !== undefined && { body }), ...rest });
+  response.on('error', () => {}); // whoever reads it is told; whoever has stopped reading need not be
   const encoding = response.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity' || encoding === '') return response;
   response.destroy();

@@ -10,7 +10,6 @@ const MISUNDERSTOOD: readonly (number | undefined)[] = [
   -32_600, // no request
   -32_601, // no such method
   -32_020, // headers that do not fit
-  -32_021, // something is asked of the client that it never offered
   -32_022, // another revision
 ];
 

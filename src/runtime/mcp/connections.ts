@@ -2,6 +2,7 @@ import { type ConnectionLine, createConnectionLine, type LineOptions } from './c
 import { ERA_MS } from './kept-era.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { McpConnection, McpEra, OpenOptions } from './open-connection.ts';
+import { MAIN } from './share-subject.ts';
 
 /** What the connections to one server are opened with. */
 export interface ConnectionsOptions extends Omit<LineOptions, 'open' | 'onOpen' | 'track'> {
@@ -35,9 +36,6 @@ export interface ConnectionUse<Result> {
   /** Calls the listener once nobody waits any more; returns how to stop listening. */
   readonly onAbort?: ((listener: () => void) => () => void) | undefined;
 }
-
-/** The subject of what everybody shares. */
-export const MAIN = '';
 
 const MAX_LINES = 100;
 const IDLE_MS = 30 * 60_000;

@@ -1,7 +1,7 @@
-import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { Agent, IncomingMessage } from 'node:http';
 import type { AuthProvider, FetchLike, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../core/json.ts';
+import { keptConnections } from '../fetch/kept-connections.ts';
 import { isNeverSent, streamedFetch } from '../fetch/streamed-fetch.ts';
 import { toHttpFailure } from './http-failure.ts';
 import { isEventStream, toResponse } from './http-response.ts';
@@ -23,7 +23,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
   const { url, auth } = address;
   const streams = new Set<number>();
   const failures = new Map<number, unknown>();
-  const agent = new (url.protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true });
+  const agent = keptConnections(url.protocol);
   let lost: McpFailure | undefined;
   let isClosed = false;
   const lose = (cause: unknown): void => {
@@ -102,7 +102,7 @@ const GOODBYE_MS = 500;
 
 interface Exchange {
   readonly address: RemoteAddress;
-  readonly agent: HttpAgent;
+  readonly agent: Agent;
   /** Tells of the answer to a request of ours, and of why it could not be read to its end. */
   onAnswer(id: number | undefined, response: IncomingMessage, failure?: unknown): void;
   /** The server does not know us any more, or is not there. */
@@ -130,7 +130,7 @@ function createMcpFetch({ address, agent, onAnswer, lose, hasSession }: Exchange
         agent,
       });
       onAnswer(id, response);
-      if (response.statusCode === 404 && hasSession()) lose({ status: 404 });
+      if (response.statusCode === 404 && method === 'GET' && hasSession()) lose({ status: 404 });
       return await toResponse(response, url.host, (failure) => onAnswer(id, response, failure));
     } catch (cause) {
       // The stream of news that stands open between requests is how a server that ended is noticed.

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../core/json.ts';
+
 /** What can go wrong between us and a server. */
 export type McpFailureKind =
   /** The server is not there, or does not know us any more: it never saw what was asked. */
@@ -21,6 +23,8 @@ interface McpFailureDetails {
   readonly cause?: unknown;
   /** Of JSON-RPC. */
   readonly code?: number;
+  /** What an error of JSON-RPC says besides. */
+  readonly data?: JsonObject;
   readonly retryAfterMs?: number;
 }
 
@@ -28,12 +32,14 @@ interface McpFailureDetails {
 export class McpFailure extends Error {
   readonly kind: McpFailureKind;
   readonly code: number | undefined;
+  readonly data: JsonObject | undefined;
   readonly retryAfterMs: number | undefined;
-  constructor(kind: McpFailureKind, message: string, { cause, code, retryAfterMs }: McpFailureDetails = {}) {
+  constructor(kind: McpFailureKind, message: string, { cause, code, data, retryAfterMs }: McpFailureDetails = {}) {
     super(message, { cause });
     this.name = 'McpFailure';
     this.kind = kind;
     this.code = code;
+    this.data = data;
     this.retryAfterMs = retryAfterMs;
   }
 }

@@ -31,6 +31,7 @@ export type Sdk = typeof import('@modelcontextprotocol/client');
 /** One connection to one server. Whoever opened it closes it. */
 export interface McpConnection {
   readonly era: McpEra;
+  readonly openedAt: number;
   /** Resolves with the result as it came. Rejects with an `McpFailure`. */
   request(request: WireRequest): Promise<JsonObject>;
   /** Resolves when it is over, whoever ended it; never rejects. */
@@ -142,10 +143,12 @@ interface Connecting {
 
 async function connect(sdk: Sdk, transport: ServerTransport, connecting: Connecting): Promise<Connected> {
   const { options, era, begin } = connecting;
-  const { timeoutMs } = options;
+  const { timeoutMs, address } = options;
+  // Over HTTP silence is an outage; a server on a pipe may just not know the question.
+  const probeMs = address.kind === 'child' ? Math.min((timeoutMs * 2) / 3, LONGEST_PROBE_MS) : timeoutMs;
   const client = new sdk.Client(SELF, {
     capabilities: {},
-    versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(timeoutMs / 3, LONGEST_PROBE_MS) } },
+    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMs } },
     jsonSchemaValidator: NO_VALIDATOR,
   });
   const closed = Promise.withResolvers<void>();
@@ -172,6 +175,7 @@ async function connect(sdk: Sdk, transport: ServerTransport, connecting: Connect
   transport.keepAlive?.(false);
   const connection: McpConnection = {
     era: client.getProtocolEra() ?? 'legacy',
+    openedAt: options.clock.now(),
     request: requests.send,
     closed: closed.promise,
     lastWords: transport.lastWords,
@@ -204,8 +208,8 @@ function envelopeOf(sdk: Sdk, client: Client): JsonObject | undefined {
 
 const SELF = { name: 'toolcrib', version: '0.1.0' };
 
-/** A server on a pipe that says nothing to the first question does not know it; it need not take all the time there is. */
-const LONGEST_PROBE_MS = 3000;
+/** One that says nothing for so long is asked the older question, which it knows, too, if it was only slow to start. */
+const LONGEST_PROBE_MS = 10_000;
 
 /** Answers are checked by the pipeline, by the schemas that the catalog shows. */
 const NO_VALIDATOR: NonNullable<ClientOptions['jsonSchemaValidator']> = {

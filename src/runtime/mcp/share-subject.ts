@@ -1,6 +1,8 @@
 import type { ToolCall } from '../../core/tool-call.ts';
-import { MAIN } from './connections.ts';
 import type { Share } from './mcp-servers.ts';
+
+/** The subject of what everybody shares. */
+export const MAIN = '';
 
 /** Whose connection a call uses. Conversations are named by callers, so two callers never share one by its name. */
 export function shareSubject(share: Share, { profile, caller, conversation }: ToolCall): string {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../core/json.ts';
+import type { JsonObject, JsonSchema } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type Effects, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
 import { toToolSpec } from '../define-tool.ts';
@@ -83,7 +83,19 @@ function read(tool: JsonObject, name: string, { source, isRemote }: Home) {
       ? [`The outputSchema of its tool "${short(name)}" is no schema and is not used.`]
       : []),
   ];
-  return { tool, spec: Object.freeze({ ...spec, origin: name }), problems };
+  const whole = {
+    ...spec,
+    input: withDialect(spec.input, inputSchema),
+    ...(spec.output !== undefined && { output: withDialect(spec.output, outputSchema) }),
+    origin: name,
+  };
+  return { tool, spec: Object.freeze(whole), problems };
+}
+
+/** Specs leave out the dialect that everybody assumes; where a server says it, it is passed on. */
+function withDialect(schema: JsonSchema, said: unknown): JsonSchema {
+  const $schema = isRecord(said) ? said.$schema : undefined;
+  return typeof $schema !== 'string' || schema.$schema === $schema ? schema : Object.freeze({ $schema, ...schema });
 }
 
 /** The longest that MCP allows. */

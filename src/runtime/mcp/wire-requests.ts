@@ -132,10 +132,13 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
 function toAnswer({ result, error }: WireMessage): JsonObject | McpFailure {
   if (error === undefined)
     return isRecord(result) ? result : new McpFailure('malformed', 'it answered without a result');
-  const { code, message } = isRecord(error) ? error : {};
+  const { code, message, data } = isRecord(error) ? error : {};
   const text = typeof message === 'string' && message !== '' ? message : 'it does not say what is wrong';
   if (code === TOO_LARGE) return new McpFailure('too_large', text);
-  return new McpFailure('error', text, typeof code === 'number' ? { code } : {});
+  return new McpFailure('error', text, {
+    ...(typeof code === 'number' && { code }),
+    ...(isRecord(data) && { data }),
+  });
 }
 
 /** The transport as the SDK sees it: it never hears of what `take` takes. */
