@@ -2,8 +2,8 @@ import type { HostAnswer, Permit, Question } from '../core/approval.ts';
 import type { Clock } from '../core/ports.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
-import { messageOf, toolError } from '../core/tool-error.ts';
-import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { messageOf } from '../core/tool-error.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
 import { redactFailure } from '../extensions/redact-errors.ts';
 import {
   callerOf,

@@ -57,6 +57,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       sharedRates: isPostgres(loaded, options) ? store.rates : undefined,
       isStored: () => isStored(loaded, options),
       stateFolder: () => findStateFolder(folder, env).path,
+      ...(options.config === undefined && { configuration: loaded.file ?? folder }),
       redact: createRedact(secrets),
       hide: secrets.hide,
       sign: async (name, text) => signWith(await secrets.get(name), text),

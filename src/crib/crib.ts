@@ -76,6 +76,8 @@ export interface Crib {
   /** Reads the sources again that list what is kept in the store. */
   reloadStored(): Promise<Changes>;
   onChange(listener: (changes: Changes) => void): () => void;
+  /** Tells that what doors list may be another by now: tools, profiles, bundles, or what is active. */
+  onListings(listener: () => void): () => void;
   profiles(): readonly string[];
   sources(): readonly SourceReport[];
   /** The end of what the program of a source said on stderr, without secrets; undefined where there is no such program. */

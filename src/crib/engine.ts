@@ -47,6 +47,7 @@ export interface Engine {
   warnings(): readonly string[];
   warn(message: string): void;
   onChange: Generations['onChange'];
+  onNext: Generations['onNext'];
   /** Puts other parts in the place of those it runs with. A mistake in them throws and changes nothing. */
   apply(parts: Parts): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
@@ -190,6 +191,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     warnings: () => [...new Set([...warnings.list(), ...problems().map(redact)])],
     warn,
     onChange: generations.onChange,
+    onNext: generations.onNext,
     async apply(next) {
       const prepared = await started.prepare([codeSource, ...next.sources], next.onDuplicate);
       const base = { bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles };

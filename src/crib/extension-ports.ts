@@ -17,6 +17,8 @@ export interface Equipment {
   isStored(): boolean;
   /** The folder for what outlives the process outside the store; made by the first who asks, absent where nothing can be written. */
   stateFolder(): string | undefined;
+  /** The file or folder that the configuration is read from; absent where it was given as data. */
+  readonly configuration?: string;
   /** The text without the values of secrets. */
   redact(text: string): string;
   /** From now on `redact` takes this value out, too. */

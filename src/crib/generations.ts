@@ -8,12 +8,15 @@ export interface Generations {
   current(): Generation;
   markOld(): void;
   onChange(listener: (changes: Changes) => void): () => void;
+  /** Tells of each next one, also where its tools are the same: profiles and bundles may have changed. */
+  onNext(listener: () => void): () => void;
 }
 
 export function createGenerations(build: () => Generation, warn: (message: string) => void): Generations {
   let generation = build();
   let isOld = false;
   const listeners = new Set<(changes: Changes) => void>();
+  const followers = new Set<() => void>();
 
   const current = (): Generation => {
     if (!isOld) return generation;
@@ -21,6 +24,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
     const before = generation;
     generation = build();
     if (listeners.size > 0) announce(compareCatalogs(before.catalog, generation.catalog));
+    for (const follower of followers) follower();
     return generation;
   };
 
@@ -40,7 +44,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
     markOld() {
       if (isOld) return;
       isOld = true;
-      if (listeners.size > 0) queueMicrotask(current); // many changes at once are one
+      if (listeners.size + followers.size > 0) queueMicrotask(current); // many changes at once are one
     },
     onChange(listener) {
       if (typeof listener !== 'function')
@@ -48,6 +52,10 @@ export function createGenerations(build: () => Generation, warn: (message: strin
       current(); // what changed before is no news, and nothing may wait to be looked at: then nobody would be told of the next change
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    onNext(listener) {
+      followers.add(listener);
+      return () => followers.delete(listener);
     },
   };
 }

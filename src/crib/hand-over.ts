@@ -13,6 +13,8 @@ const GRACE_MS = 60_000;
 export async function handOver(asking: Asking, approval: StoredApproval): Promise<Step> {
   const { call, desk } = asking;
   const { id } = approval;
+  // A server that came second to run it takes nothing: the result is for whoever asked.
+  if (approval.parked?.callId === call.id) return usedUp(call.spec.name, approval);
   const ending = approval.state === 'done' ? 'ended' : await untilEnded(asking, approval);
   if (typeof ending === 'object') return failed(ending);
   if (ending === 'late') return usedUp(call.spec.name, approval);

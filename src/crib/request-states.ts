@@ -9,7 +9,7 @@ import { definitionHash } from '../runtime/hashes.ts';
 import { createSeal, type Seal } from '../runtime/seal.ts';
 
 /** The call that a state belongs to. */
-export interface StateSubject {
+interface StateSubject {
   readonly caller: Caller;
   readonly profile: string;
   readonly spec: ToolSpec;

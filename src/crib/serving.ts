@@ -10,6 +10,7 @@ import { readKeptResult } from './kept-results.ts';
 import { openAgain } from './opening.ts';
 import { runParkedCalls } from './parked-calls.ts';
 import { parkedStateOf } from './parked-state.ts';
+import { noteServer } from './running-server.ts';
 
 /** The members of a crib that doors need which serve many. */
 type Serving = Pick<
@@ -18,6 +19,7 @@ type Serving = Pick<
   | 'idle'
   | 'keptResult'
   | 'noteListening'
+  | 'onListings'
   | 'parked'
   | 'reloadSource'
   | 'reloadStored'
@@ -28,22 +30,31 @@ type Serving = Pick<
 
 const OPERATOR = { id: 'operator', operator: true };
 
-export function createServing(
-  engine: Engine,
-  { store, redact }: Equipment,
-  chests: Pick<Crib, 'open' | 'openAll'>,
-): Serving {
+export function createServing(engine: Engine, equipment: Equipment, chests: Pick<Crib, 'open' | 'openAll'>): Serving {
+  const { store, redact } = equipment;
   const { profiles, generation, warn } = engine;
+  const activeSets = createActiveSets(store, (profile) => chests.open(profile, OPERATOR));
   const refresh = async (isMeant: (source: Source) => boolean): Promise<Changes> => {
     const before = generation().catalog;
     await engine.refresh(isMeant);
     return compareCatalogs(before, generation().catalog);
   };
   return {
-    activeSets: createActiveSets(store, (profile) => chests.open(profile, OPERATOR)),
+    activeSets,
+    onListings(listener) {
+      const stops = [engine.onNext(listener), activeSets.onChange(listener)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
     idle: engine.idle,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),
-    noteListening,
+    noteListening(place) {
+      const stops = [noteListening(place), noteServer(equipment, place)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
     parked: async (callId, by) =>
       store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact }),
     reloadSource: async (name) =>

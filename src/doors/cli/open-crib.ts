@@ -14,7 +14,8 @@ export const OPERATOR = 'operator';
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
 export async function openCrib({ config }: Pick<Flags, 'config'>, { watch = false } = {}): Promise<Crib> {
   const { createCrib } = await import('../../crib/create-crib.ts');
-  return createCrib({ configFile: config ?? process.cwd(), watch });
+  // Who stays learns from servers meanwhile; who prints once must know before.
+  return createCrib({ configFile: config ?? process.cwd(), watch, background: watch });
 }
 
 /** Opens the crib, works with it and closes it, whatever happens. */

@@ -1,17 +1,6 @@
 import type { AuditRow } from '../../core/stored-audit.ts';
 import { printTable } from './table.ts';
 
-/** A call as it is shown; times in ISO 8601. */
-export function toShownCall(row: AuditRow) {
-  const { at, until, chain, hash, number, kind: _kind, ...rest } = row;
-  return {
-    ...rest,
-    at: new Date(at).toISOString(),
-    ...(until !== undefined && { until: new Date(until).toISOString() }),
-    row: { chain, number, hash },
-  };
-}
-
 /** Calls under headings, newest first. */
 export function printCalls(rows: readonly AuditRow[]): void {
   printTable(

@@ -3,6 +3,7 @@ import type { ApprovalState, Remember } from '../../../core/stored-approvals.ts'
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Approval, ApprovalOutcome } from '../../../crib/approvals.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import { toShownApproval, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
@@ -27,7 +28,7 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
   return withCrib(flags, async (crib) => {
     const outcome = await act(crib, { verb, id, note: flags.note, remember });
     if (!outcome.ok) throw new ToolcribError('failed', outcome.error.message);
-    if (flags.json === true) printJson({ approval: toShown(outcome.approval) });
+    if (flags.json === true) printJson({ approval: toShownApproval(outcome.approval) });
     else print(`${id} ${VERBS[verb]}`);
     if (verb === 'approve' && outcome.approval.isParked) note(whatFollows(outcome.approval));
     return 0;
@@ -60,7 +61,7 @@ function act(crib: Crib, { verb, id, note: said, remember }: Action): Promise<Ap
 async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {
   const { state = 'waiting' } = flags;
   const approvals = await crib.approvals.list(state === 'all' ? {} : { state: state as ApprovalState }); // one of the flag's values
-  if (flags.json === true) printJson({ approvals: approvals.map(toShown) });
+  if (flags.json === true) printJson({ approvals: approvals.map(toShownApproval) });
   else if (approvals.length === 0) note(state === 'waiting' ? 'Nothing waits for approval.' : 'There are none.');
   else
     printTable(
@@ -82,18 +83,6 @@ function toRow({ id, tool, caller, reason, expiresAt, state, ...approval }: Appr
   return [id, tool, JSON.stringify(approval.arguments), caller.id ?? '', reason, toTime(expiresAt), state];
 }
 
-function toShown({ id, state, createdAt, expiresAt, answer, claim, ...approval }: Approval) {
-  return {
-    id,
-    state,
-    ...approval,
-    createdAt: toTime(createdAt),
-    expiresAt: toTime(expiresAt),
-    ...(answer !== undefined && { answer: { ...answer, at: toTime(answer.at) } }),
-    ...(claim !== undefined && { claim: { ...claim, at: toTime(claim.at) } }),
-  };
-}
-
 function requireFitting(verb: string | undefined, flags: Flags): void {
   if (verb !== undefined && flags.state !== undefined) throw usage('--state goes with the list.', 'approvals');
   const isAnswer = verb === 'approve' || verb === 'deny';
@@ -113,8 +102,4 @@ function readRemember(text: string): Remember {
 
 function isVerb(word: string): word is Verb {
   return Object.hasOwn(VERBS, word);
-}
-
-function toTime(at: number): string {
-  return new Date(at).toISOString();
 }

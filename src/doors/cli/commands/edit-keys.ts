@@ -1,6 +1,7 @@
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { CreatedKey, KeyInfo } from '../../../crib/keys.ts';
+import { toShownKey, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
@@ -31,7 +32,7 @@ export function editKeys({ words, flags }: Invocation): Promise<ExitCode> {
 
 async function listKeys(crib: Crib, flags: Flags): Promise<ExitCode> {
   const keys = await crib.keys.list();
-  if (flags.json === true) printJson({ keys: keys.map(toShown) });
+  if (flags.json === true) printJson({ keys: keys.map(toShownKey) });
   else if (keys.length === 0) note('There are no API keys. "toolcrib keys create --name NAME" makes one.');
   else {
     const headings = ['ID', 'NAME', 'CALLER', 'ROLES', 'PROFILES', 'EXPIRES', 'STATE'];
@@ -58,7 +59,7 @@ function createKey(flags: Flags, word: string | undefined): Promise<ExitCode> {
   };
   return withCrib(flags, async (crib) => {
     const created = await crib.keys.create(request, whoIsHere());
-    if (flags.json === true) printJson({ key: created.key, ...toShown(created.info), opens: created.opens });
+    if (flags.json === true) printJson({ key: created.key, ...toShownKey(created.info), opens: created.opens });
     else print(created.key);
     await explainKey(crib, created);
     return 0;
@@ -83,21 +84,7 @@ async function revokeKey(crib: Crib, flags: Flags, id: string): Promise<ExitCode
   return 0;
 }
 
-function toShown({ createdAt, expiresAt, revokedAt, lastUsedAt, ...key }: KeyInfo) {
-  return {
-    ...key,
-    createdAt: toTime(createdAt),
-    ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
-    ...(revokedAt !== undefined && { revokedAt: toTime(revokedAt) }),
-    ...(lastUsedAt !== undefined && { lastUsedAt: toTime(lastUsedAt) }),
-  };
-}
-
 function toRow({ id, name, caller, roles, profiles, expiresAt, state }: KeyInfo): readonly string[] {
   const ofRoles = profiles === undefined ? 'of its roles' : profiles.join(', ');
   return [id, name, caller, roles.join(', '), ofRoles, expiresAt === undefined ? 'never' : toTime(expiresAt), state];
-}
-
-function toTime(at: number): string {
-  return new Date(at).toISOString();
 }

@@ -1,8 +1,9 @@
+import { toShownCall } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { readCount } from '../read-count.ts';
-import { printCalls, toShownCall } from '../shown-calls.ts';
+import { printCalls } from '../shown-calls.ts';
 
 const USUAL_LIMIT = 10;
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { messageOf, notAvailable } from '../../../core/tool-error.ts';
+import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { packageVersion } from '../../package-version.ts';
 import type { RunningServer } from '../../rest/start-server.ts';
@@ -14,7 +14,7 @@ import { usage } from '../usage.ts';
 /** `toolcrib serve`: REST and MCP until it is told to end; a second signal ends it at once. */
 export async function serveCrib({ flags }: Invocation): Promise<ExitCode> {
   const port = readPort(flags.port);
-  if (flags.stdio === true) throw notAvailable('"toolcrib serve --stdio"', 'use "toolcrib serve" and its /mcp');
+  if (flags.stdio === true) return (await import('./serve-on-stdio.ts')).serveOnStdio(flags);
   return withCrib(flags, (crib) => serve(crib, flags, port), { watch: true });
 }
 

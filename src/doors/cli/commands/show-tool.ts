@@ -4,10 +4,11 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { withheldNames } from '../../../crib/explain.ts';
+import { toShownCall } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, paint, print, printJson, toLine, toLines } from '../output.ts';
-import { printCalls, toShownCall } from '../shown-calls.ts';
+import { printCalls } from '../shown-calls.ts';
 import { tokensByFormat } from '../token-figures.ts';
 import { unknownTool } from '../unknown-tool.ts';
 

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { Caller } from '../../../core/caller.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { Crib } from '../../../crib/crib.ts';
+import { findServer } from '../../../crib/running-server.ts';
+import type { StdioConnection } from '../../mcp/serve-stdio.ts';
+import { packageVersion } from '../../package-version.ts';
+import type { ExitCode } from '../commands.ts';
+import { findConfig } from '../find-config.ts';
+import type { Flags } from '../flags.ts';
+import { cancelOnInterrupt } from '../interrupt.ts';
+import { withCrib } from '../open-crib.ts';
+import { note } from '../output.ts';
+import { takeStdout } from '../take-stdout.ts';
+import { usage } from '../usage.ts';
+
+/** The variable with the key or token of who is served; without it, whoever is at this machine. */
+const CREDENTIAL = 'TOOLCRIB_KEY';
+
+/** `toolcrib serve --stdio`: MCP for one client on stdin and stdout, by a crib that listens if there is one of this configuration. */
+export async function serveOnStdio(flags: Flags): Promise<ExitCode> {
+  const { config, profile, host, port, insecure } = flags;
+  if ([host, port, insecure].some((flag) => flag !== undefined))
+    throw usage('--stdio listens nowhere, so it takes neither --host nor --port nor --insecure.', 'serve');
+  const stdout = takeStdout();
+  const credential = process.env[CREDENTIAL]?.trim() || undefined;
+  // Somebody without a credential gets the default profile from a server; who starts this here may choose.
+  const mayAttach = profile === undefined || credential !== undefined;
+  const url = mayAttach ? await findServer(config ?? findConfig(process.cwd()) ?? process.cwd()) : undefined;
+  if (url !== undefined) return attach(url, { profile, credential, stdout });
+  return withCrib(flags, (crib) => serve(crib, { profile, credential, stdout }), { watch: true });
+}
+
+interface Served {
+  readonly profile: string | undefined;
+  readonly credential: string | undefined;
+  readonly stdout: Writable;
+}
+
+async function attach(url: string, { profile, credential, stdout }: Served): Promise<ExitCode> {
+  const { attachStdio } = await import('../../mcp/attach-stdio.ts');
+  note(`Attached to ${url}.`);
+  const connection = await attachStdio({
+    url: `${url}/mcp${profile === undefined ? '' : `/${encodeURIComponent(profile)}`}`,
+    ...(credential !== undefined && { credential }),
+    stdin: process.stdin,
+    stdout,
+    warn: note,
+  });
+  return untilEnded(connection);
+}
+
+async function serve(crib: Crib, { profile, credential, stdout }: Served): Promise<ExitCode> {
+  const { serveStdio } = await import('../../mcp/serve-stdio.ts');
+  const connection = await serveStdio(crib, {
+    caller: await whoIsServed(crib, profile, credential),
+    ...(profile !== undefined && { profile }),
+    version: packageVersion(),
+    stdin: process.stdin,
+    stdout,
+    warn: crib.warn,
+  });
+  const stopRunning = crib.runParked();
+  const code = await untilEnded(connection);
+  stopRunning();
+  return code;
+}
+
+async function whoIsServed(crib: Crib, profile: string | undefined, credential: string | undefined): Promise<Caller> {
+  const identity = await crib.identify(credential);
+  if (!identity.ok) throw new ToolcribError('unauthenticated', `${identity.error.message} Set ${CREDENTIAL} to it.`);
+  if (profile === undefined || credential !== undefined) return identity.caller;
+  const { profiles: _profiles, ...caller } = identity.caller;
+  return caller;
+}
+
+async function untilEnded(connection: StdioConnection): Promise<ExitCode> {
+  const { signal } = cancelOnInterrupt();
+  await Promise.race([connection.ended, signal.aborted ? undefined : once(signal, 'abort')]);
+  await connection.close();
+  return 0;
+}

@@ -1,0 +1,141 @@
+import type { InputRequest, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import type { Caller } from '../../core/caller.ts';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { WaitingResult } from '../../core/tool-result.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import type { CallOptions } from '../../crib/call.ts';
+import type { Crib } from '../../crib/crib.ts';
+
+/** One request of a call that may take several. */
+export interface Round {
+  readonly caller: Caller;
+  readonly profile: string;
+  readonly spec: ToolSpec;
+  readonly arguments: unknown;
+  /** What the client can be asked for; undefined where it cannot be asked at all. */
+  readonly capabilities: JsonObject | undefined;
+  /** What it answered to questions of an earlier round. */
+  readonly responses: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What the text that a client carries says to us. */
+interface Carried {
+  /** The request for approval that it was asked about. */
+  readonly approvalId?: string;
+  /** What the tool's own server wants back. */
+  readonly state?: string;
+  /** Answers for the tool that came before it was asked about the approval. */
+  readonly responses?: JsonObject;
+}
+
+/** What was answered; who closed the question without an answer is not asked again at once. */
+export interface Answered extends Pick<CallOptions, 'answers' | 'approvalId'> {
+  readonly isClosed: boolean;
+}
+
+/** Under this name a client is asked whether a tool may run; no server further up can ask so. */
+const APPROVAL_KEY = 'toolcrib/approval';
+const LONGEST_ARGUMENTS = 2000;
+
+/** What a client carries between two rounds, read from a request. */
+export function readRound(
+  round: Omit<Round, 'responses' | 'capabilities'>,
+  context: ServerContext,
+  server: HasCapabilities,
+): Round {
+  const { envelope, inputResponses } = context.mcpReq;
+  const said = envelope as Readonly<Record<string, unknown>> | undefined; // its type leaves out the names of its keys
+  const declared = said?.['io.modelcontextprotocol/clientCapabilities'] ?? server.getClientCapabilities();
+  return { ...round, capabilities: declared as JsonObject | undefined, responses: inputResponses }; // JSON from the wire
+}
+
+interface HasCapabilities {
+  getClientCapabilities(): object | undefined;
+}
+
+/** What the client's answers mean for the call; undefined if what it carries is not ours, changed, over, or used before. */
+export async function readAnswers(crib: Crib, round: Round, sealed: string | undefined): Promise<Answered | undefined> {
+  const carried: Carried | undefined = sealed === undefined ? {} : await crib.requestStates.open(round, sealed);
+  if (carried === undefined) return undefined;
+  const { approvalId, state } = carried;
+  const { [APPROVAL_KEY]: approval, ...others } = { ...carried.responses, ...round.responses };
+  const said = approvalId === undefined ? undefined : decisionOf(approval);
+  const isYesOrNo = typeof said === 'boolean';
+  const input = {
+    ...(round.capabilities !== undefined && { capabilities: round.capabilities }),
+    ...(Object.keys(others).length > 0 && { responses: others as JsonObject }), // JSON from the wire
+    ...(state !== undefined && { state }),
+  };
+  return {
+    answers: { ...(isYesOrNo && { approval: said }), ...(Object.keys(input).length > 0 && { input }) },
+    ...(isYesOrNo && approvalId !== undefined && { approvalId }),
+    isClosed: said === 'closed',
+  };
+}
+
+/** A clear yes, or a clear no. */
+function decisionOf(response: unknown): boolean | 'closed' | undefined {
+  if (typeof response !== 'object' || response === null || !('action' in response)) return undefined;
+  if (response.action === 'decline') return false;
+  if (response.action !== 'accept') return response.action === 'cancel' ? 'closed' : undefined;
+  const content: unknown = 'content' in response ? response.content : undefined;
+  return typeof content === 'object' && content !== null && 'approve' in content && content.approve === true;
+}
+
+/** The question to the client itself; undefined where somebody else has to answer, or it cannot be asked. */
+export async function askClient(
+  crib: Crib,
+  round: Round,
+  { waiting, answered }: { readonly waiting: WaitingResult['waiting']; readonly answered: Answered },
+): Promise<InputRequiredResult | undefined> {
+  if (round.capabilities === undefined || answered.isClosed) return undefined;
+  const asked = waiting.for === 'approval' ? await askApproval(crib, round, waiting.id) : readAsk(waiting.ask);
+  if (asked === undefined) return undefined;
+  const carried = waiting.for === 'approval' ? approvalState(waiting.id, answered) : inputState(asked);
+  const requestState = await crib.requestStates.seal(round, carried, waiting.expiresAt);
+  return { resultType: 'input_required', inputRequests: asked.requests, requestState };
+}
+
+/** What came for the tool already is not asked for again. */
+function approvalState(approvalId: string, { answers }: Answered): JsonObject & Carried {
+  const { responses, state } = answers?.input ?? {};
+  return { approvalId, ...(responses !== undefined && { responses }), ...(state !== undefined && { state }) };
+}
+
+function inputState({ state }: Asked): JsonObject & Carried {
+  return state === undefined ? {} : { state };
+}
+
+interface Asked {
+  readonly requests: Readonly<Record<string, InputRequest>>;
+  readonly state?: string;
+}
+
+async function askApproval(crib: Crib, round: Round, id: string): Promise<Asked | undefined> {
+  if (!round.spec.policy.approvers?.includes('caller') || !mayElicit(round.capabilities)) return undefined;
+  const approval = await crib.approvals.get(id);
+  if (approval === undefined) return undefined;
+  const given = JSON.stringify(approval.arguments);
+  const shown = given.length > LONGEST_ARGUMENTS ? `${given.slice(0, LONGEST_ARGUMENTS)}…` : given;
+  const message = `May "${approval.tool}" run with ${shown}? It asks first because ${approval.reason}.`;
+  const approve = { type: 'boolean', title: 'Run it', description: `Whether "${approval.tool}" may run.` } as const;
+  const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] } as const;
+  const params = { mode: 'form', message, requestedSchema } as const;
+  return { requests: { [APPROVAL_KEY]: { method: 'elicitation/create', params } as unknown as InputRequest } }; // as the protocol has it
+}
+
+/** A bare `elicitation: {}` means forms. */
+function mayElicit(capabilities: JsonObject | undefined): boolean {
+  const elicitation = capabilities?.elicitation;
+  if (typeof elicitation !== 'object' || elicitation === null) return false;
+  return 'form' in elicitation || !('url' in elicitation);
+}
+
+/** What a server further up asks for, as it came. */
+function readAsk(ask: JsonValue | undefined): Asked | undefined {
+  if (typeof ask !== 'object' || ask === null || Array.isArray(ask)) return undefined;
+  const { inputRequests, requestState } = ask as JsonObject; // neither null nor a list
+  if (typeof inputRequests !== 'object' || inputRequests === null) return undefined;
+  const requests = inputRequests as unknown as Asked['requests']; // the protocol judges each of them
+  return { requests, ...(typeof requestState === 'string' && { state: requestState }) };
+}

@@ -1,0 +1,50 @@
+import type { ServerEventBus } from '@modelcontextprotocol/server';
+import type { Crib } from '../../crib/crib.ts';
+import type { Listing } from './listings.ts';
+
+/** Tells clients that their list has changed: each only of what it sees, so that hidden tools stay hidden. */
+export interface ListChanges {
+  /** Calls back when the listing is another one; returns how to stop. */
+  follow(look: () => Promise<Listing>, changed: () => void): () => void;
+  close(): void;
+}
+
+/** Watches a crib while somebody follows. */
+export function createListChanges(crib: Pick<Crib, 'onListings'>): ListChanges {
+  const lookers = new Set<() => void>();
+  let stop = () => {};
+  const lookAll = () => {
+    for (const look of lookers) look();
+  };
+  return {
+    follow(look, changed) {
+      if (lookers.size === 0) stop = crib.onListings(lookAll);
+      const see = () => look().catch(() => undefined); // the profile is gone, and so is what it listed
+      // One look after the other: of two that overtake each other the older one would win.
+      let last = see();
+      const lookAgain = () => {
+        last = last.then(async (before) => {
+          const now = await see();
+          if (now !== before && lookers.has(lookAgain)) changed();
+          return now;
+        });
+      };
+      lookers.add(lookAgain);
+      return () => {
+        if (lookers.delete(lookAgain) && lookers.size === 0) stop();
+      };
+    },
+    close() {
+      lookers.clear();
+      stop();
+    },
+  };
+}
+
+/** Where the protocol's package looks for news: each stream that it opens follows the listing of its own client. */
+export function createEventBus(follow: (changed: () => void) => () => void): ServerEventBus {
+  return {
+    publish: () => {},
+    subscribe: (listener) => follow(() => listener({ kind: 'tools_list_changed' })),
+  };
+}

@@ -1,0 +1,111 @@
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import type { McpTool } from '../../formats/mcp.ts';
+import { toListedTool } from './listed-tool.ts';
+import type { Era, OutputShape } from './output-schema.ts';
+
+/** What one caller sees at one moment, ready to be sent. The same tools are the same object, as long as it is remembered. */
+export interface Listing {
+  /** One page; undefined if the cursor is none of ours. */
+  page(era: Era, cursor?: string): Page | undefined;
+}
+
+/** Some of the tools. */
+interface Page {
+  tools(): readonly McpTool[];
+  /** The same as JSON, made once. */
+  text(): string;
+  readonly nextCursor?: string;
+}
+
+/** Finds the listing for what a chest lists. */
+export type Listings = (specs: readonly ToolSpec[], options: { readonly mayBeKept: boolean }) => Listing;
+
+/** Few clients ask for a second page, so the first one is large. */
+const PAGE_TOOLS = 1000;
+/** Clients take more pages for a list that never ends. */
+const MOST_PAGES = 60;
+/** So many different listings are remembered: profiles, times the callers who see them differently. */
+const REMEMBERED = 32;
+
+/** Keeps what was written for each tool and each listing, until another generation brings others. */
+export function createListings(): Listings {
+  const textOf = createToolTexts();
+  const recent: { readonly specs: readonly ToolSpec[]; readonly mayBeKept: boolean; readonly listing: Listing }[] = [];
+  return (specs, { mayBeKept }) => {
+    const at = recent.findIndex((known) => known.mayBeKept === mayBeKept && isSameList(known.specs, specs));
+    const [found] = at === -1 ? [] : recent.splice(at, 1);
+    const entry = found ?? { specs, mayBeKept, listing: createListing(specs, mayBeKept, textOf) };
+    recent.unshift(entry);
+    recent.length = Math.min(recent.length, REMEMBERED);
+    return entry.listing;
+  };
+}
+
+function isSameList(a: readonly ToolSpec[], b: readonly ToolSpec[]): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every((spec, index) => isSameEntry(spec, b[index]));
+}
+
+/** What of a spec is listed. A tool that stays the same keeps these from one generation to the next. */
+const LISTED = ['name', 'title', 'description', 'input', 'output', 'effects', 'meta', 'source'] as const;
+
+function isSameEntry(a: ToolSpec, b: ToolSpec | undefined): boolean {
+  return a === b || (b !== undefined && LISTED.every((key) => a[key] === b[key]));
+}
+
+type TextOf = (spec: ToolSpec, shape: OutputShape) => string;
+
+function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: TextOf): Listing {
+  const pageTools = Math.max(PAGE_TOOLS, Math.ceil(specs.length / MOST_PAGES));
+  const texts = new Map<string, string>();
+  const write = (era: Era, from: number): string => {
+    const shape = { era, mayBeKept };
+    return `[${specs
+      .slice(from, from + pageTools)
+      .map((spec) => textOf(spec, shape))
+      .join(',')}]`;
+  };
+  return {
+    page(era, cursor) {
+      const from = cursor === undefined ? 0 : placeOf(cursor, specs);
+      if (from === undefined) return undefined;
+      const to = from + pageTools;
+      return {
+        tools: () => specs.slice(from, to).map((spec) => toListedTool(spec, { era, mayBeKept })),
+        text() {
+          const key = `${era} ${from}`;
+          const text = texts.get(key) ?? write(era, from);
+          if (from % pageTools === 0) texts.set(key, text); // who asks for odd places fills no memory
+          return text;
+        },
+        ...(to < specs.length && { nextCursor: toCursor(specs, to) }),
+      };
+    },
+  };
+}
+
+function createToolTexts(): TextOf {
+  const known = new WeakMap<ToolSpec, Map<string, string>>();
+  return (spec, shape) => {
+    const texts = known.get(spec) ?? new Map<string, string>();
+    known.set(spec, texts);
+    const key = `${shape.era} ${shape.mayBeKept}`;
+    const text = texts.get(key) ?? JSON.stringify(toListedTool(spec, shape));
+    texts.set(key, text);
+    return text;
+  };
+}
+
+/** Names the last tool that was sent, so that a list which changed meanwhile goes on where it stood. */
+function toCursor(specs: readonly ToolSpec[], to: number): string {
+  return Buffer.from(`${to}:${specs[to - 1]?.name}`).toString('base64url');
+}
+
+function placeOf(cursor: string, specs: readonly ToolSpec[]): number | undefined {
+  const [, count, name] = /^(\d{1,9}):([\w-]{1,48})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  if (count === undefined) return undefined;
+  const place = Number(count);
+  if (specs[place - 1]?.name === name) return place;
+  const found = specs.findIndex((spec) => spec.name === name);
+  return found === -1 ? Math.min(place, specs.length) : found + 1;
+}

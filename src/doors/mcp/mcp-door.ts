@@ -1,0 +1,88 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.ts';
+import type { Crib, Identity } from '../../crib/crib.ts';
+import { answerRequest, type OpenDoor } from './answer-request.ts';
+import { createCancellations } from './cancellations.ts';
+import type { Desk, Visit } from './desk.ts';
+import { createEventBus, createListChanges } from './list-changes.ts';
+import { createListings } from './listings.ts';
+import { errorResponse } from './request-body.ts';
+import { createToolServer, listingFor } from './tool-server.ts';
+
+/** MCP over HTTP: every revision on one address, a profile to each. */
+export interface McpDoor {
+  /** Answers one request to `/mcp` or `/mcp/{profile}`. Who is refused is told so in the protocol's own words. Never rejects. */
+  fetch(request: Request, identity: Identity, profile?: string): Promise<Response>;
+  /** Ends streams of news and requests that are under way. */
+  close(): Promise<void>;
+}
+
+export interface McpDoorOptions {
+  /** Told to clients. */
+  readonly version: string;
+  /** Takes what is for the owner to know. */
+  warn?(message: string): void;
+}
+
+/** A door over a crib. The protocol's package is loaded by the first request. */
+export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
+  const { warn = (message) => process.emitWarning(message, 'ToolcribWarning') } = options;
+  let opening: Promise<OpenDoor> | undefined;
+  let isClosed = false;
+  const opened = (): Promise<OpenDoor> => {
+    opening ??= open(crib, { ...options, warn });
+    return opening;
+  };
+  return {
+    async fetch(request, identity, profile) {
+      if (isClosed) return errorResponse(503, -32_000, 'The server is closing.');
+      if (!identity.ok) return refuseIdentity(identity.error);
+      try {
+        return await answerRequest(await opened(), request, { caller: identity.caller, profile });
+      } catch (cause) {
+        return refusalOf(cause, warn);
+      }
+    },
+    async close() {
+      isClosed = true;
+      const { handler, changes } = (await opening?.catch(() => undefined)) ?? {};
+      changes?.close();
+      await handler?.close();
+    },
+  };
+}
+
+async function open(crib: Crib, { version, warn }: Required<McpDoorOptions>): Promise<OpenDoor> {
+  const sdk = await import('@modelcontextprotocol/server');
+  const desk: Desk = { crib, sdk, listings: createListings(), version, warn };
+  const changes = createListChanges(crib);
+  const visits = new AsyncLocalStorage<Visit>();
+  const current = (): Visit => {
+    const visit = visits.getStore();
+    if (visit === undefined) throw new Error('There is no request to answer.');
+    return visit;
+  };
+  const bus = createEventBus((changed) => {
+    const visit = current();
+    return changes.follow(() => listingFor(desk, visit), changed);
+  });
+  // Whoever speaks an older revision has no stream on which changes could be told.
+  const handler = sdk.createMcpHandler(
+    ({ era }) => createToolServer(desk, current(), { era, isToldOfChanges: era === 'modern' }),
+    { bus },
+  );
+  return { desk, handler, changes, visits, cancellations: createCancellations() };
+}
+
+/** The same words for a profile that is not there and for one that is not for the caller. */
+function refusalOf(cause: unknown, warn: (message: string) => void): Response {
+  if (cause instanceof ToolcribError && ['unknown_profile', 'denied'].includes(cause.code))
+    return errorResponse(404, -32_000, 'There is no such profile.');
+  warn(`A request to /mcp failed: ${messageOf(cause)}`);
+  return errorResponse(500, -32_603, 'Something went wrong inside; it is in the log.');
+}
+
+function refuseIdentity({ code, message }: ToolError): Response {
+  if (code !== 'unauthenticated') return errorResponse(503, -32_000, message, { 'retry-after': '5' });
+  return errorResponse(401, -32_000, message, { 'www-authenticate': 'Bearer realm="toolcrib"' });
+}

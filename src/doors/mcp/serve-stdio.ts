@@ -1,0 +1,55 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Caller } from '../../core/caller.ts';
+import type { Crib } from '../../crib/crib.ts';
+import type { Desk, Visit } from './desk.ts';
+import { createListChanges } from './list-changes.ts';
+import { createListings } from './listings.ts';
+import { createToolServer, listingFor } from './tool-server.ts';
+
+/** Whom a connection over stdin and stdout serves. */
+export interface StdioOptions {
+  readonly caller: Caller;
+  /** The default profile if absent. */
+  readonly profile?: string;
+  readonly version: string;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  warn(message: string): void;
+}
+
+/** A connection that is open. */
+export interface StdioConnection {
+  /** Resolves when the client is gone. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Serves one client over stdin and stdout, of whichever revision it turns out to be. Rejects where the profile is not for the caller. */
+export async function serveStdio(crib: Crib, options: StdioOptions): Promise<StdioConnection> {
+  const { caller, profile, version, stdin, stdout, warn } = options;
+  const chest = await crib.openAtDoor(profile, caller);
+  const [sdk, stdio] = await Promise.all([
+    import('@modelcontextprotocol/server'),
+    import('@modelcontextprotocol/server/stdio'),
+  ]);
+  const desk: Desk = { crib, sdk, listings: createListings(), version, warn };
+  const visit: Visit = { caller, profile, isPublic: false, instructions: chest.instructions() };
+  const changes = createListChanges(crib);
+  const ended = new Promise<void>((resolve) => stdin.once('end', resolve).once('close', resolve));
+  const connection = stdio.serveStdio(
+    ({ era }) => {
+      const server = createToolServer(desk, visit, { era, isToldOfChanges: true });
+      const tell = () => void server.sendToolListChanged().catch(() => undefined); // the client is gone
+      server.onclose = changes.follow(() => listingFor(desk, visit), tell);
+      return server;
+    },
+    { transport: new stdio.StdioServerTransport(stdin, stdout) },
+  );
+  return {
+    ended,
+    async close() {
+      changes.close();
+      await connection.close();
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { FACTS, type ToolCall } from '../../core/tool-call.ts';
+import type { ToolResult } from '../../core/tool-result.ts';
+import type { Crib } from '../../crib/crib.ts';
+import { toShownApproval } from '../shown.ts';
+import { createListener, type Listener } from './event-stream.ts';
+
+/** Tells those who listen what happens in a crib. */
+export interface EventFeed {
+  /** Events from now on; undefined where too many listen. */
+  open(): Promise<ReadableStream<Uint8Array> | undefined>;
+  close(): void;
+}
+
+/** How a feed is run. */
+export interface EventFeedOptions {
+  readonly maxListeners?: number;
+  /** How often a quiet connection hears something. */
+  readonly heartbeatMs?: number;
+  /** How often it is seen what other processes did to approvals, and how sources do. */
+  readonly lookEveryMs?: number;
+}
+
+/** So many of the newest approvals are watched. */
+const WATCHED_APPROVALS = 200;
+
+/** A feed that watches only while somebody listens. */
+export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): EventFeed {
+  const { maxListeners = 100, heartbeatMs = 15_000, lookEveryMs = 2000 } = options;
+  const listeners = new Set<Listener>();
+  let watching: Watching | undefined;
+  const tell: Tell = (event, data) => {
+    for (const listener of listeners) listener.send(event, data);
+  };
+  const beatAll = () => {
+    for (const listener of listeners) listener.beat();
+  };
+  return {
+    async open() {
+      if (listeners.size >= maxListeners) return undefined;
+      const listener = createListener(() => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        watching?.stop();
+        watching = undefined;
+      });
+      listeners.add(listener);
+      watching ??= watch(crib, tell, { lookEveryMs, heartbeatMs, beatAll });
+      await watching.ready; // what happens from now on is told
+      return listener.stream;
+    },
+    close() {
+      for (const listener of [...listeners]) listener.end();
+    },
+  };
+}
+
+type Tell = (event: 'calls' | 'approvals' | 'sources' | 'tools-changed', data: unknown) => void;
+
+interface Watching {
+  /** Resolves when it is known how things stand. */
+  readonly ready: Promise<void>;
+  stop(): void;
+}
+
+interface Rhythm {
+  readonly lookEveryMs: number;
+  readonly heartbeatMs: number;
+  beatAll(): void;
+}
+
+function watch(crib: Crib, tell: Tell, { lookEveryMs, heartbeatMs, beatAll }: Rhythm): Watching {
+  const look = oneByOne(createLook(crib, tell));
+  const name = `restEvents-${randomUUID()}`; // another server may watch the same crib
+  crib.extensions.add({
+    name,
+    priority: 1000,
+    onEnd(call, result) {
+      tell('calls', toShownEnd(call, result));
+      if (result.status === 'waiting') void look();
+    },
+  });
+  const timers = [setInterval(() => void look(), lookEveryMs), setInterval(beatAll, heartbeatMs)];
+  for (const timer of timers) timer.unref();
+  const stops = [
+    () => crib.extensions.remove(name),
+    crib.onChange((changes) => tell('tools-changed', changes)),
+    crib.activeSets.onChange((profile) => tell('tools-changed', { profile })),
+    crib.store?.approvals.onAnswer(() => void look()) ?? (() => {}),
+  ];
+  return {
+    ready: look(),
+    stop() {
+      for (const timer of timers) clearInterval(timer);
+      for (const end of stops) end();
+    },
+  };
+}
+
+/** Looks for what has changed since the last look; the first one only learns how things stand. */
+function createLook(crib: Crib, tell: Tell): () => Promise<void> {
+  let approvals: ReadonlyMap<string, string> | undefined;
+  let sources: ReadonlyMap<string, string> | undefined;
+  return async () => {
+    const reports = crib.sources();
+    const now = new Map(reports.map((report) => [report.name, JSON.stringify(report)]));
+    for (const report of sources === undefined ? [] : reports)
+      if (sources?.get(report.name) !== now.get(report.name)) tell('sources', report);
+    sources = now;
+    const found = await crib.approvals.list({ limit: WATCHED_APPROVALS }).catch(() => undefined); // asked again soon
+    if (found === undefined) return;
+    for (const approval of approvals === undefined ? [] : found)
+      if (approvals?.get(approval.id) !== approval.state) tell('approvals', toShownApproval(approval));
+    approvals = new Map(found.map(({ id, state }) => [id, state]));
+  };
+}
+
+/** One look after the other; who asks during one gets another after it. */
+function oneByOne(work: () => Promise<void>): () => Promise<void> {
+  let last: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  return () => {
+    if (last === undefined) {
+      last = work().finally(() => {
+        last = undefined;
+      });
+      return last;
+    }
+    next ??= last.then(() => {
+      next = undefined;
+      last = work().finally(() => {
+        last = undefined;
+      });
+      return last;
+    });
+    return next;
+  };
+}
+
+/** Without arguments and answers: those are looked up by who may see them. */
+function toShownEnd(call: ToolCall, result: ToolResult) {
+  const { id, spec, profile, caller, door, parent } = call;
+  const { startedAt } = call[FACTS];
+  return {
+    callId: id,
+    ...(parent !== undefined && { parentId: parent.id }),
+    tool: spec.name,
+    profile,
+    ...(caller.id !== undefined && { caller: caller.id }),
+    door,
+    outcome: result.status === 'failed' ? result.error.code : result.status,
+    at: new Date(startedAt).toISOString(),
+  };
+}

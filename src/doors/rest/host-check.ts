@@ -1,0 +1,72 @@
+import { isIP } from 'node:net';
+import { type Answer, refuse } from './answers.ts';
+
+/** By which names the server may be reached. */
+export interface HostRules {
+  /** The address or name it was told to listen on. */
+  readonly host: string;
+  /** Further names, as behind a proxy. */
+  readonly hosts: readonly string[];
+}
+
+/** Addresses that stand for every interface of the machine. */
+const WILDCARDS = ['0.0.0.0', '::'];
+
+/** True for a name or address that never leaves this machine. */
+export function isLoopbackHost(host: string): boolean {
+  const name = bare(host);
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
+/**
+ * Refuses requests under names that are not ours, which is how a page of somebody else's name reaches a server of this
+ * machine, and requests that a page of another origin makes. A page is never asked across origins: there is no CORS.
+ */
+export function createHostCheck({ host, hosts }: HostRules): (request: Request) => Answer | undefined {
+  const known = new Set([host, ...hosts].map(bare));
+  // Whoever sends the number of an address did not ask any name server.
+  const isAny = WILDCARDS.includes(bare(host));
+  const isOurs = (name: string) => isLoopbackHost(name) || known.has(name) || (isAny && isIP(name) !== 0);
+  return (request) => {
+    const url = new URL(request.url);
+    const named = request.headers.get('host') ?? url.host;
+    const name = nameOf(named);
+    if (name === undefined || !isOurs(name) || !isOurs(bare(url.hostname)))
+      return forbidden('This name is not one of this server; add it under server.hosts if it should be.');
+    return isCrossOrigin(request, named) ? forbidden('Pages of another origin may not ask here.') : undefined;
+  };
+}
+
+function isCrossOrigin(request: Request, host: string): boolean {
+  const origin = request.headers.get('origin');
+  if (origin !== null) return !isSameHost(origin, host);
+  // A browser sends no origin with a plain GET, but says what it is for.
+  const site = request.headers.get('sec-fetch-site');
+  const isNavigation = request.headers.get('sec-fetch-mode') === 'navigate';
+  return (site === 'cross-site' || site === 'same-site') && !isNavigation;
+}
+
+/** Not the scheme: a proxy in front may speak https. */
+function isSameHost(origin: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, host: from } = new URL(origin);
+  return /^https?:$/.test(protocol) && new URL(`${protocol}//${host}`).host === from;
+}
+
+/** The name in a Host header; undefined if it is none. */
+function nameOf(host: string): string | undefined {
+  return /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`)
+    ? bare(new URL(`http://${host}`).hostname)
+    : undefined;
+}
+
+function bare(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+function forbidden(message: string): Answer {
+  return refuse(403, { code: 'denied', message, retryable: false });
+}

@@ -1,0 +1,74 @@
+import { APPROVAL_STATES, type ApprovalState } from '../../../core/stored-approvals.ts';
+import type { ApprovalDecision } from '../../../crib/read-decision.ts';
+import { toShownApproval } from '../../shown.ts';
+import { notFound, ok, refuseFor } from '../answers.ts';
+import type { Asked, Route } from '../route.ts';
+import { anyObject, anything, choice, flag, list, object, shortText, text, time, whole } from '../schema-words.ts';
+
+/** The shape of a request for approval. */
+export const APPROVAL = object({
+  id: text(),
+  state: choice(APPROVAL_STATES),
+  tool: text(),
+  'title?': text(),
+  description: text(),
+  arguments: anyObject(),
+  caller: object({ 'id?': text(), 'roles?': list(text()) }),
+  profile: text(),
+  'conversation?': text(),
+  door: text('Where the call came in.'),
+  reason: text('Why somebody is asked.'),
+  approvers: list(text(), 'Who may answer besides an operator.'),
+  isParked: flag('Nobody waits for the answer in memory.'),
+  createdAt: time(),
+  expiresAt: time(),
+  'answer?': anyObject('What was decided, by whom and when.'),
+  'claim?': anyObject('The call that took it up.'),
+  'outcome?': text('How that call ended.'),
+});
+
+const REMEMBER = anything('For what else a yes counts: "conversation", "arguments" or { forMs }.');
+
+/** Calls that wait for a person. */
+export const APPROVAL_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/approvals',
+    group: 'approvals',
+    says: 'Requests for approval: all for an operator, else those that who asks may answer or has made.',
+    who: 'credential',
+    query: {
+      'state?': choice(APPROVAL_STATES, 'Those in this state; in every state if absent.'),
+      'limit?': whole('The newest so many; 100 if absent.', 1, 1000),
+    },
+    answers: { 200: { says: 'Oldest first.', schema: object({ approvals: list(APPROVAL) }) } },
+    run: listApprovals,
+  },
+  {
+    method: 'POST',
+    path: '/api/approvals/{id}',
+    group: 'approvals',
+    says: 'Answers a request. The first answer counts; the call of a yes is run by the server.',
+    who: 'credential',
+    body: object({
+      decision: choice(['approve', 'deny']),
+      'note?': shortText('What the caller is told.', 2000),
+      'remember?': REMEMBER,
+    }),
+    answers: { 200: { says: 'The request as it is now.', schema: object({ approval: APPROVAL }) } },
+    run: answerApproval,
+  },
+];
+
+async function listApprovals({ crib, asker, query }: Asked) {
+  const { limit = 100, state } = query as { readonly limit?: number; readonly state?: ApprovalState }; // as its schema demands
+  const approvals = await crib.approvals.list({ limit, ...(state !== undefined && { state }) }, asker.caller);
+  return ok({ approvals: approvals.map(toShownApproval) });
+}
+
+async function answerApproval({ crib, asker, params, body }: Asked) {
+  const { id = '' } = params;
+  if ((await crib.approvals.get(id)) === undefined) return notFound(`There is no approval "${id}".`);
+  const outcome = await crib.approvals.answer(id, body as unknown as ApprovalDecision, asker.caller); // it is checked there once more
+  return outcome.ok ? ok({ approval: toShownApproval(outcome.approval) }) : refuseFor(outcome.error);
+}

@@ -1,0 +1,46 @@
+import { type Answer, ok, refuse } from '../answers.ts';
+import type { Route } from '../route.ts';
+import { flag, object } from '../schema-words.ts';
+
+function notReady(message: string): Answer {
+  return refuse(503, { code: 'unavailable', message, retryable: true });
+}
+
+/** For those who look after the process. */
+export const HEALTH_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/healthz',
+    group: 'health',
+    says: 'Whether the process answers.',
+    who: 'anyone',
+    answers: { 200: { says: 'It does.', schema: object({ ok: flag() }) } },
+    run: () => ok({ ok: true }),
+  },
+  {
+    method: 'GET',
+    path: '/readyz',
+    group: 'health',
+    says: 'Whether it can work: the store answers, and every source has a list or has failed.',
+    who: 'anyone',
+    answers: { 200: { says: 'It can.', schema: object({ ok: flag() }) } },
+    async run({ crib }) {
+      const status = await crib.store?.status();
+      if (status?.reachable === false) return notReady('The store does not answer.');
+      const isStarting = crib.sources().some(({ state }) => state === 'starting');
+      return isStarting ? notReady('Some sources are still being asked for their tools.') : ok({ ok: true });
+    },
+  },
+  {
+    method: 'GET',
+    path: '/metrics',
+    group: 'health',
+    says: 'What was counted, for Prometheus.',
+    who: 'operator',
+    answers: { 200: { says: 'Text in its format.', type: 'text/plain' } },
+    run: async ({ crib }) =>
+      new Response(await crib.metrics(), {
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
+      }),
+  },
+];

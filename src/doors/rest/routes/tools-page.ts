@@ -1,0 +1,85 @@
+import type { ToolSpec } from '../../../core/tool-spec.ts';
+import type { Crib, Identity } from '../../../crib/crib.ts';
+import { html, toPage } from '../html.ts';
+import type { Asked, Asker, Route } from '../route.ts';
+
+const COOKIE = 'toolcrib_page';
+const MOST_ROWS = 2000;
+
+/** A plain list to look at, until the console takes its place. */
+export const TOOLS_PAGE: Route = {
+  method: 'GET',
+  path: '/tools',
+  group: 'pages',
+  says: 'The tools as a page. With ?token= of the operator, a browser is shown all of them from then on.',
+  who: 'anyone', // who asks is found out here, since a browser sends no header
+  query: {
+    'token?': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1000,
+      description: 'The operator token, as in the link that is printed at start.',
+    },
+  },
+  answers: { 200: { says: 'HTML without scripts.', type: 'text/html' } },
+  run: showTools,
+};
+
+async function showTools(asked: Asked): Promise<Response> {
+  const { crib, query, sessions, request } = asked;
+  if (typeof query.token === 'string') {
+    const identity = await crib.identify(query.token);
+    return identity.ok && identity.operator ? beginSession(sessions.begin()) : refused();
+  }
+  const asker = sessions.isKnown(cookieOf(request)) ? operatorOf(crib) : await asked.identify(request);
+  if (!asker.ok) return refused();
+  const chest = asker.operator ? await crib.openAll(asker.caller) : await crib.openAtDoor(undefined, asker.caller);
+  return listPage(chest.list(), asker, crib);
+}
+
+/** The token leaves the address line, and with it the history. */
+function beginSession(value: string): Response {
+  const cookie = `${COOKIE}=${value}; Path=/tools; HttpOnly; SameSite=Strict`;
+  const headers = {
+    location: '/tools',
+    'set-cookie': cookie,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  };
+  return new Response(null, { status: 303, headers });
+}
+
+function cookieOf(request: Request): string | undefined {
+  const cookies = (request.headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
+  return cookies.find((cookie) => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
+}
+
+function operatorOf(crib: Crib): Asker {
+  return { ok: true, caller: { id: 'operator', operator: true }, profiles: crib.profiles(), operator: true };
+}
+
+function refused(): Response {
+  const body = html`<p>Open the link that <code>toolcrib serve</code> printed when it started.</p>`;
+  return toPage('Not signed in', body, 401);
+}
+
+function listPage(specs: readonly ToolSpec[], asker: Extract<Identity, { ok: true }>, crib: Crib): Response {
+  const shown = specs.slice(0, MOST_ROWS);
+  const rest = specs.length - shown.length;
+  const whose = asker.operator ? 'All tools' : 'The tools of the default profile';
+  const rows = shown.map(
+    ({ name, description, source }) => html`<tr><td><code>${name}</code></td><td>${description.slice(0, 500)}</td>
+<td>${source}</td><td>${crib.bundles
+      .of(name)
+      .map((bundle) => bundle.name)
+      .join(', ')}</td></tr>
+`,
+  );
+  const more = rest === 0 ? html`` : html`<p class="muted">And ${rest} more: GET /api/tools lists them.</p>`;
+  return toPage(
+    'Tools',
+    html`<p class="muted">${whose}: ${specs.length}. REST is described at <a href="/openapi.json">/openapi.json</a>, MCP is at <code>/mcp</code>.</p>
+<table><thead><tr><th>Name</th><th>Description</th><th>Source</th><th>Bundles</th></tr></thead><tbody>
+${rows}</tbody></table>${more}`,
+  );
+}

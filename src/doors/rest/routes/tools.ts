@@ -1,0 +1,154 @@
+import { type Criteria, compileCriteria, flagsOf } from '../../../core/selector.ts';
+import { toolError } from '../../../core/tool-error.ts';
+import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
+import { ok, refuseFor } from '../answers.ts';
+import { afterCursor, toCursor } from '../cursor.ts';
+import { openToCall, openToList } from '../open-for.ts';
+import type { Asked, Route } from '../route.ts';
+import { anyObject, flag, list, object, shortText, text, whole } from '../schema-words.ts';
+import { createToolLister, LISTED_TOOL, SHOWN_TOOL, showTool } from '../tool-shapes.ts';
+
+const USUAL_LIMIT = 100;
+const MAX_LIMIT = 1000;
+
+export const PROFILE = shortText('The profile; the default one if absent, all tools for an operator.');
+
+interface ListQuery {
+  readonly tag?: readonly string[];
+  readonly tagAny?: readonly string[];
+  readonly category?: string;
+  readonly pattern?: string;
+  readonly kind?: string;
+  readonly source?: string;
+  readonly bundle?: string;
+  readonly flag?: readonly string[];
+  readonly profile?: string;
+  readonly q?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** Tools: all that somebody sees, one of them, and why it is seen. */
+export const TOOL_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/tools',
+    group: 'tools',
+    says: 'The tools that are shown at first; all filters must hold.',
+    who: 'caller',
+    query: {
+      'tag?': list(text(), 'Tools with all of these tags.'),
+      'tagAny?': list(text(), 'Tools with any of these tags.'),
+      'category?': shortText('Tools of this category; a glob.'),
+      'pattern?': shortText('Tools whose name matches this glob.'),
+      'kind?': shortText('Tools that run this way.'),
+      'source?': shortText('Tools of this source; a glob.'),
+      'bundle?': shortText('Tools of this bundle; a glob.'),
+      'flag?': list(text(), 'Tools of which this is true, such as readOnly; NAME=false: false.'),
+      'profile?': PROFILE,
+      'q?': shortText('Tools that have all of these words in name, title or description.', 1000),
+      'limit?': whole(`At most so many; ${USUAL_LIMIT} if absent.`, 1, MAX_LIMIT),
+      'cursor?': shortText('Where to go on: nextCursor of the page before.', 500),
+    },
+    answers: {
+      200: {
+        says: 'A page of them, in the order of the catalog.',
+        schema: object({ tools: list(LISTED_TOOL), total: whole('On all pages.'), 'nextCursor?': text() }),
+      },
+    },
+    run: listTools,
+  },
+  {
+    method: 'GET',
+    path: '/api/tools/{name}',
+    group: 'tools',
+    says: 'One tool.',
+    who: 'caller',
+    query: { 'profile?': PROFILE },
+    answers: { 200: { says: 'The tool.', schema: SHOWN_TOOL } },
+    async run(asked) {
+      const { profile } = asked.query as { readonly profile?: string }; // as its schema demands
+      const { name = '' } = asked.params;
+      const chest = await openToList(asked, profile);
+      const spec = chest.get(name);
+      if (spec === undefined) return refuseFor(toolError('unknown_tool', `There is no tool "${name}".`));
+      return ok(await showTool(asked, chest, spec));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/api/tools/{name}/explain',
+    group: 'tools',
+    says: 'Why a tool is visible to somebody or not, and which layer set each limit.',
+    who: 'operator',
+    query: {
+      'profile?': shortText('The profile; the default one if absent.'),
+      'caller?': shortText('Who asks; nobody in particular if absent.'),
+      'role?': list(text(), 'Their roles.'),
+    },
+    answers: {
+      200: {
+        says: 'In words, in the order in which it was decided.',
+        schema: object({
+          caller: anyObject(),
+          tool: text(),
+          profile: text(),
+          visible: flag(),
+          reasons: list(text()),
+          bundles: list(text()),
+          'withheld?': anyObject('Arguments that callers neither see nor give.'),
+          policy: anyObject('Each limit with the layers that said it.'),
+        }),
+      },
+    },
+    run: explainTool,
+  },
+];
+
+async function listTools(asked: Asked) {
+  const { profile, limit = USUAL_LIMIT, cursor, ...filters } = asked.query as ListQuery; // as its schema demands
+  const chest = await openToList(asked, profile);
+  const all = chest.list();
+  // Judged over what is seen alone: a mistake in a filter must not tell what else there is.
+  const flags = new Set<string>(EFFECT_KEYS);
+  for (const spec of all) for (const name of flagsOf(spec).keys()) flags.add(name);
+  const matches = compileCriteria(toCriteria(filters), flags);
+  const bundlesOf = (spec: ToolSpec) => asked.crib.bundles.of(spec.name).map((bundle) => bundle.name);
+  const found = all.filter((spec) => matches(spec, bundlesOf(spec)));
+  const rest = afterCursor(found, cursor);
+  const page = rest.slice(0, limit);
+  const [last] = page.slice(-1);
+  return ok({
+    tools: page.map(createToolLister(asked, chest)),
+    total: found.length,
+    ...(rest.length > page.length && last !== undefined && { nextCursor: toCursor(last.name, found.indexOf(last)) }),
+  });
+}
+
+function toCriteria({ tag, tagAny, pattern, q, flag: flags = [], ...rest }: Omit<ListQuery, 'limit'>): Criteria {
+  const booleans = flags.map((given) => {
+    const [name = '', value = 'true'] = given.split('=');
+    return [name, value === 'true' ? true : value === 'false' ? false : value] as const;
+  });
+  return {
+    ...Object.fromEntries(booleans),
+    ...rest,
+    ...(tag !== undefined && { tags: tag }),
+    ...(tagAny !== undefined && { tagsAny: tagAny }),
+    ...(pattern !== undefined && { namePattern: pattern }),
+    ...(q !== undefined && { text: q }),
+  };
+}
+
+async function explainTool(asked: Asked) {
+  const { profile, caller: id, role: roles } = asked.query as ExplainQuery; // as its schema demands
+  await openToCall(asked, profile); // a profile that is not there is no tool that is hidden
+  const caller = { ...(id !== undefined && { id }), ...(roles !== undefined && { roles }) };
+  return ok({ caller, ...asked.crib.explain(caller, profile, asked.params.name ?? '') });
+}
+
+interface ExplainQuery {
+  readonly profile?: string;
+  readonly caller?: string;
+  readonly role?: readonly string[];
+}

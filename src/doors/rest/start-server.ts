@@ -1,0 +1,167 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { Crib } from '../../crib/crib.ts';
+import { type Answer, refuse, toResponse } from './answers.ts';
+import { createRestApp, type RestOptions } from './create-rest-app.ts';
+import { isLoopbackHost } from './host-check.ts';
+import { answerMalformed } from './malformed-request.ts';
+import { type OpenRequests, trackRequests } from './open-requests.ts';
+import { INTERNAL } from './refusals.ts';
+
+/** How a server listens, and how much it lets others take. */
+export interface ServerOptions extends RestOptions {
+  /** Default 2742; 0 for any. */
+  readonly port?: number;
+  /** Until the headers of a request have come. Default 10 s. */
+  readonly headersTimeoutMs?: number;
+  /** Until all of a request has come. Default 60 s. */
+  readonly requestTimeoutMs?: number;
+  /** How long a connection is kept for another request. Default 5 s. */
+  readonly keepAliveMs?: number;
+  readonly maxHeaderBytes?: number;
+  readonly maxConnections?: number;
+  /** How long closing waits for requests that are being answered. Default 10 s. */
+  readonly drainMs?: number;
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  /** Where it is reached, without a slash at the end. */
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more requests, lets those under way end, and then closes; a second time does nothing. The crib stays open. */
+  close(): Promise<void>;
+}
+
+const USUAL_HOST = '127.0.0.1';
+const USUAL_PORT = 2742;
+const DEFAULTS = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  keepAliveMs: 5000,
+  maxHeaderBytes: 16_384,
+  maxConnections: 2000,
+  drainMs: 10_000,
+};
+
+/** Serves a crib over HTTP. Beyond this machine only where `access` says who may come in, or where the caller insists. */
+export async function startServer(crib: Crib, given: ServerOptions = {}): Promise<RunningServer> {
+  const { host: wanted, port: wantedPort, hosts = [] } = crib.serverSettings();
+  const host = given.host ?? wanted ?? USUAL_HOST;
+  await requireAccess(crib, host, given.isInsecure === true);
+  const names = [...(given.hosts ?? []), ...(typeof hosts === 'string' ? [hosts] : hosts)];
+  const app = createRestApp(crib, { ...given, host, hosts: names });
+  const limits = { ...DEFAULTS, ...given };
+  const server = createHttpServer(limits);
+  const requests = trackRequests(
+    server,
+    getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: whyUnreadable }),
+  );
+  const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
+  const stops = [crib.noteListening({ address, port }), crib.runParked()];
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    for (const stop of stops) stop();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    requests.end();
+    app.close();
+    await drain(server, requests, { crib, drainMs: limits.drainMs });
+    await closed;
+  };
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    host,
+    port,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Throws where strangers could come in and nothing says who they are. */
+async function requireAccess(crib: Crib, host: string, isInsecure: boolean): Promise<void> {
+  if (isLoopbackHost(host) || isInsecure) return;
+  const stranger = await crib.identify();
+  if (!stranger.ok) return;
+  const message = `The server listens on this machine only (127.0.0.1) until "access:" in the configuration says who may come in; it does not listen on ${host}. --insecure lets everybody in.`;
+  throw new ToolcribError('not_guarded', message);
+}
+
+function createHttpServer(limits: typeof DEFAULTS): Server {
+  const { headersTimeoutMs, requestTimeoutMs } = limits;
+  const server = createServer({
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: Math.max(headersTimeoutMs, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, 5000),
+    keepAliveTimeout: limits.keepAliveMs,
+    maxHeaderSize: limits.maxHeaderBytes,
+    insecureHTTPParser: false,
+    requireHostHeader: false, // a request without one is refused further in, in the words of all other answers
+  });
+  server.maxConnections = limits.maxConnections;
+  server.maxHeadersCount = 200;
+  server.on('clientError', answerMalformed);
+  server.on('checkExpectation', (_, outgoing) => {
+    const { status, body } = UNEXPECTED;
+    outgoing.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+  });
+  return server;
+}
+
+/** What is said to a request that is HTTP and yet cannot be read. */
+function whyUnreadable(cause: unknown): Response {
+  const isTheirs = cause instanceof Error && cause.name === 'RequestError';
+  return toResponse(isTheirs ? UNREADABLE : INTERNAL);
+}
+
+const UNREADABLE: Answer = refuse(400, {
+  code: 'invalid_input',
+  message: 'The address of the request or its Host cannot be read.',
+  retryable: false,
+});
+
+const UNEXPECTED: Answer = refuse(417, {
+  code: 'invalid_input',
+  message: 'What the request expects is not known here; leave out "Expect".',
+  retryable: false,
+});
+
+function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)));
+    server.listen({ host, port }, () => resolve(server.address() as AddressInfo)); // no pipe: it was given a port
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something listens there already; choose another with --port, or end it',
+  EACCES: 'this user may not; choose a port above 1023 with --port',
+  EADDRNOTAVAIL: 'this machine has no such address; choose another with --host',
+  ENOTFOUND: 'there is no such host; choose another with --host',
+};
+
+function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ToolcribError {
+  const why = REASONS[cause.code ?? ''] ?? `the system says ${cause.code ?? 'nothing'}`;
+  return new ToolcribError('cannot_listen', `The server cannot listen on ${host}:${port}: ${why}.`, { cause });
+}
+
+/** How long an answer may take to leave once its call has ended. */
+const LEAVING_MS = 500;
+
+/** Lets requests under way end; streams of news, and what takes too long, are cut off. */
+async function drain(server: Server, requests: OpenRequests, { crib, drainMs }: Drain): Promise<void> {
+  server.closeIdleConnections();
+  const begin = performance.now();
+  await crib.idle(drainMs);
+  await requests.drained(Math.min(LEAVING_MS, Math.max(0, begin + drainMs - performance.now())));
+  server.closeAllConnections();
+}
+
+interface Drain {
+  readonly crib: Crib;
+  readonly drainMs: number;
+}

@@ -1,0 +1,42 @@
+import type { AuditRow } from '../core/stored-audit.ts';
+import type { Approval } from '../crib/approvals.ts';
+import type { KeyInfo } from '../crib/keys.ts';
+
+/** A time as it is shown. */
+export function toTime(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
+}
+
+/** A call as it is shown. */
+export function toShownCall(row: AuditRow) {
+  const { at, until, chain, hash, number, kind: _kind, ...rest } = row;
+  return {
+    ...rest,
+    at: toTime(at),
+    ...(until !== undefined && { until: toTime(until) }),
+    row: { chain, number, hash },
+  };
+}
+
+/** A request for approval as it is shown. */
+export function toShownApproval({ createdAt, expiresAt, answer, claim, ...approval }: Approval) {
+  return {
+    ...approval,
+    createdAt: toTime(createdAt),
+    expiresAt: toTime(expiresAt),
+    ...(answer !== undefined && { answer: { ...answer, at: toTime(answer.at) } }),
+    ...(claim !== undefined && { claim: { ...claim, at: toTime(claim.at) } }),
+  };
+}
+
+/** A key as it is shown. */
+export function toShownKey({ createdAt, expiresAt, revokedAt, lastUsedAt, ...key }: KeyInfo) {
+  return {
+    ...key,
+    createdAt: toTime(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: toTime(expiresAt) }),
+    ...(revokedAt !== undefined && { revokedAt: toTime(revokedAt) }),
+    ...(lastUsedAt !== undefined && { lastUsedAt: toTime(lastUsedAt) }),
+  };
+}

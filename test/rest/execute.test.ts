@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { execute, serve } from './served.ts';
+
+describe('execute answers', () => {
+  it.each([
+    ['invalid_input', 400],
+    ['unauthenticated', 401],
+    ['denied', 403],
+    ['unknown_tool', 404],
+    ['conflict', 409],
+    ['rate_limited', 429],
+    ['cancelled', 499],
+    ['internal', 500],
+    ['upstream', 502],
+    ['invalid_output', 502],
+    ['too_large', 502],
+    ['unknown_outcome', 502],
+    ['unavailable', 503],
+    ['timeout', 504],
+    ['tool_error', 200],
+  ])('%s with %i', async (code, status) => {
+    const { ask } = await serve();
+    const heard = await execute(ask, 'fail_with', { code });
+    expect(heard.status).toBe(status);
+    expect(heard.json).toMatchObject({
+      ok: false,
+      status: 'failed',
+      callId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      error: { code, message: `as asked: ${code}` },
+    });
+  });
+
+  it('done with 200, content, data and how long it took', async () => {
+    const { ask } = await serve();
+    expect(await execute(ask, 'add', { a: 1, b: 2 })).toMatchObject({
+      status: 200,
+      json: {
+        ok: true,
+        status: 'done',
+        callId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        content: [{ type: 'text', text: '3' }],
+        data: 3,
+        durationMs: expect.any(Number),
+      },
+    });
+  });
+
+  it('a tool that throws with 200 and its message, and without its stack', async () => {
+    const { ask } = await serve();
+    const heard = await execute(ask, 'fail_with', { code: 'throw' });
+    expect(heard).toMatchObject({
+      status: 200,
+      json: { ok: false, error: { code: 'tool_error', message: 'it broke' } },
+    });
+    expect(heard.text).not.toMatch(/\.ts|at |stack|cause/);
+  });
+
+  it('wrong arguments with all issues and their paths', async () => {
+    const { ask } = await serve();
+    const { status, json } = await execute(ask, 'add', { a: 'one' });
+    expect(status).toBe(400);
+    expect(json.error.issues).toEqual([
+      { path: '/b', message: expect.any(String) },
+      { path: '/a', message: expect.any(String) },
+    ]);
+    for (const args of ['{"a":1}', [1], 7, null]) expect((await execute(ask, 'add', args)).status).toBe(400);
+  });
+
+  it('when to come again, in seconds', async () => {
+    const { ask } = await serve();
+    expect((await execute(ask, 'fail_with', { code: 'rate_limited' })).headers.get('retry-after')).toBe('2');
+    expect((await execute(ask, 'fail_with', { code: 'later' })).headers.get('retry-after')).toBe('2');
+    expect((await execute(ask, 'fail_with', { code: 'upstream' })).headers.get('retry-after')).toBeNull();
+  });
+
+  it('a gate that breaks with 500 and nothing of what broke', async () => {
+    const broken = {
+      name: 'broken',
+      priority: 500,
+      wrap: () => {
+        throw new Error('/etc/passwd of the gate');
+      },
+    };
+    const { ask } = await serve({ crib: { extensions: [broken] } });
+    const heard = await execute(ask, 'add', { a: 1, b: 2 });
+    expect(heard).toMatchObject({ status: 500, json: { error: { code: 'internal' } } });
+    expect(heard.text).not.toContain('passwd');
+  });
+
+  it('a call that its sender gave up with 499, and the tool is told', async () => {
+    const { ask, deeds } = await serve();
+    const gate = deeds.hold();
+    const sender = new AbortController();
+    const heard = ask('/api/tools/execute/wait', { body: {}, signal: sender.signal });
+    await gate.entered;
+    sender.abort();
+    expect(await heard).toMatchObject({ status: 499, json: { error: { code: 'cancelled' } } });
+  });
+
+  it('what is too large to hand over with a beginning, and the rest for its owner alone', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const [ann, bob] = await Promise.all(
+      ['ann', 'bob'].map((name) => crib.keys.create({ name, roles: ['dev'] }, 'test')),
+    );
+    const { json } = await execute(ask, 'long', {}, {}, ann?.key);
+    const path = `/api/results/${json.meta['toolcrib/result'].id}`;
+    expect((await ask(path, { token: ann?.key ?? '' })).json).toMatchObject({ tool: 'long', text: 'x'.repeat(5000) });
+    expect(await ask(path, { token: bob?.key ?? '' })).toMatchObject({
+      status: 404,
+      json: { error: { code: 'not_found' } },
+    });
+    expect((await ask(path, { token })).status).toBe(200);
+    expect((await ask('/api/results/%00', { token })).status).toBe(404);
+  });
+
+  it('async with 501', async () => {
+    const { ask } = await serve();
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, { async: true })).toMatchObject({ status: 501 });
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, { async: false })).toMatchObject({ status: 200 });
+  });
+
+  it('the same call with the same key once', async () => {
+    const { ask, deeds, crib } = await serve({ config: 'extensions: { approval: { mode: never } }\n' });
+    const first = await execute(ask, 'wipe', { what: 'it' }, { idempotencyKey: 'k' });
+    const second = await execute(ask, 'wipe', { what: 'it' }, { idempotencyKey: 'k' });
+    expect(second.json.content).toEqual(first.json.content);
+    expect(deeds.wiped).toHaveLength(1);
+    expect(await execute(ask, 'wipe', { what: 'else' }, { idempotencyKey: 'k' })).toMatchObject({ status: 409 });
+    expect(await crib.calls.list({ tool: 'wipe' })).toHaveLength(3);
+  });
+
+  it('that the crib is closed with 503', async () => {
+    const { ask, crib } = await serve();
+    await crib.close();
+    expect(await execute(ask, 'tell', {})).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
+  });
+});
+
+describe('the tool learns', () => {
+  it('who asks, and what was said about the call', async () => {
+    const { ask } = await serve();
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const body = { conversation: 'c', turn: 't', timeZone: 'Europe/Berlin' };
+    const { json } = await ask('/api/tools/execute/tell', { body, headers: { traceparent } });
+    expect(json.data).toMatchObject({ ...body, caller: { id: 'local' }, profile: 'usual', door: 'rest', traceparent });
+  });
+});
+
+describe('which profile', () => {
+  it('is the default one for others, and all tools for an operator', async () => {
+    const { ask, token } = await serve();
+    expect(await execute(ask, 'secret_tool', {})).toMatchObject({
+      status: 404,
+      json: { error: { code: 'unknown_tool' } },
+    });
+    expect(await execute(ask, 'secret_tool', {}, {}, token)).toMatchObject({ status: 200 });
+    expect(await execute(ask, 'secret_tool', {}, { profile: 'usual' }, token)).toMatchObject({ status: 404 });
+  });
+
+  it('that is unknown or not allowed: the same 404', async () => {
+    const { ask, crib } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+    const unknown = await execute(ask, 'tell', {}, { profile: 'nobody' }, key);
+    const hidden = await execute(ask, 'tell', {}, { profile: 'other' }, key);
+    expect(unknown).toMatchObject({ status: 404, json: { error: { message: 'There is no profile "nobody".' } } });
+    expect(hidden.text).toBe(unknown.text.replace('nobody', 'other'));
+    for (const path of ['/api/tools?profile=', '/api/search?q=x&profile=', '/api/bundles?profile='])
+      expect((await ask(`${path}other`, { token: key })).text).toBe(hidden.text);
+    expect((await ask('/api/profiles/other/definitions', { token: key })).text).toBe(hidden.text);
+    const near = await execute(ask, 'tell', {}, { profile: 'othe' }, key);
+    expect(near.text).not.toContain('other');
+  });
+
+  it('of a key that may not use the default one has to be named', async () => {
+    const { ask, crib } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'ci', roles: ['reader'] }, 'test');
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, {}, key)).toMatchObject({ status: 404 });
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, { profile: 'other' }, key)).toMatchObject({ status: 200 });
+    expect((await ask('/api/profiles', { token: key })).json.profiles).toMatchObject([
+      { name: 'other', default: false },
+    ]);
+  });
+
+  it('a local caller has the default one and no other', async () => {
+    const { ask } = await serve();
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, { profile: 'other' })).toMatchObject({ status: 404 });
+    expect(await execute(ask, 'add', { a: 1, b: 2 }, { profile: 'usual' })).toMatchObject({ status: 200 });
+  });
+});

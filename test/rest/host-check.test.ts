@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { serve } from './served.ts';
+
+describe('by which names the server may be reached', () => {
+  it.each([
+    ['localhost'],
+    ['localhost:2742'],
+    ['LOCALHOST:1'],
+    ['127.0.0.1'],
+    ['127.0.0.1:2742'],
+    ['127.9.9.9'],
+    ['[::1]:2742'],
+    ['tools.example.com'],
+    ['tools.example.com.:443'],
+  ])('%s is ours', async (host) => {
+    const { ask } = await serve({ hosts: ['tools.example.com'] });
+    expect((await ask('/healthz', { headers: { host } })).status).toBe(200);
+  });
+
+  it.each([
+    ['evil.example'],
+    ['evil.example:2742'],
+    ['localhost.evil.example'],
+    ['127.0.0.1.evil.example'],
+    ['127.0.0.1@evil.example'],
+    ['tools.example.com.evil.example'],
+    ['192.168.1.7'],
+    ['0x7f000001.evil.example'],
+    ['[::2]'],
+    [''],
+    ['a b'],
+    ['localhost/x'],
+    ['localhost#x'],
+    ['[::1'],
+  ])('"%s" is not, on any route (DNS rebinding)', async (host) => {
+    const { ask, token } = await serve({ hosts: ['tools.example.com'] });
+    for (const path of ['/healthz', '/api/tools', '/tools', '/openapi.json', '/nothing', '/mcp']) {
+      const heard = await ask(path, { token, headers: { host } });
+      expect(heard, path).toMatchObject({ status: 403, json: { ok: false, error: { code: 'denied' } } });
+    }
+  });
+
+  it('an address of this machine is ours where all of them are listened on', async () => {
+    const { ask, token } = await serve({ host: '0.0.0.0' });
+    expect((await ask('/api/tools', { token, headers: { host: '192.168.1.7:2742' } })).status).toBe(200);
+    expect((await ask('/api/tools', { token, headers: { host: 'evil.example' } })).status).toBe(403);
+  });
+
+  it('the name in an absolute address counts as much as the header', async () => {
+    const { app } = await serve();
+    const request = new Request('http://evil.example/healthz', { headers: { host: 'localhost' } });
+    expect((await app.fetch(request)).status).toBe(403);
+  });
+});
+
+describe('pages of another origin', () => {
+  it.each([
+    ['http://evil.example'],
+    ['http://localhost:3000'],
+    ['https://127.0.0.1.evil.example'],
+    ['null'],
+    ['file://'],
+    ['chrome-extension://abc'],
+    ['not an origin'],
+    [''],
+  ])('%s may not ask', async (origin) => {
+    const { ask, token } = await serve();
+    const headers = { host: '127.0.0.1:2742', origin };
+    const body = { arguments: { a: 1, b: 2 } };
+    expect(await ask('/api/tools/execute/add', { body, headers })).toMatchObject({ status: 403 });
+    expect((await ask('/api/tools', { token, headers })).status).toBe(403);
+    const preflight = await ask('/api/tools', {
+      method: 'OPTIONS',
+      headers: { ...headers, 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.status).toBe(403);
+    expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it('a page of ours may', async () => {
+    const { ask } = await serve({ hosts: ['tools.example.com'] });
+    const pages = [
+      ['127.0.0.1:2742', 'http://127.0.0.1:2742'],
+      ['localhost:2742', 'http://localhost:2742'],
+      ['LocalHost:2742', 'http://localhost:2742'],
+      ['tools.example.com', 'https://tools.example.com'],
+      ['[::1]:2742', 'http://[::1]:2742'],
+    ];
+    for (const [host = '', origin = ''] of pages)
+      expect((await ask('/api/tools', { headers: { host, origin } })).status, origin).toBe(200);
+  });
+
+  it('a plain GET of theirs is told by what the browser says it is for', async () => {
+    const { ask } = await serve();
+    const site = (value: string, mode: string) => ({ 'sec-fetch-site': value, 'sec-fetch-mode': mode });
+    expect((await ask('/api/tools', { headers: site('cross-site', 'no-cors') })).status).toBe(403);
+    expect((await ask('/api/tools', { headers: site('same-site', 'cors') })).status).toBe(403);
+    expect((await ask('/tools', { headers: site('cross-site', 'navigate') })).status).toBe(200);
+    expect((await ask('/tools', { headers: site('none', 'navigate') })).status).toBe(200);
+    expect((await ask('/api/tools', { headers: site('same-origin', 'cors') })).status).toBe(200);
+  });
+});

@@ -1,0 +1,315 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { execute, serve } from './served.ts';
+
+const namesIn = (json: { readonly tools: readonly { readonly name: string }[] }) => json.tools.map(({ name }) => name);
+
+describe('tools are listed', () => {
+  it('page by page, each once, in the order of the catalog', async () => {
+    const { ask, token, crib } = await serve();
+    const names: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { json } = await ask(`/api/tools?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`, { token });
+      names.push(...namesIn(json));
+      expect(json.total).toBe(crib.catalog.specs.length);
+      if (json.nextCursor === undefined) break;
+      cursor = json.nextCursor;
+    }
+    expect(names).toEqual(crib.catalog.specs.map(({ name }) => name));
+  });
+
+  it('whatever a cursor says', async () => {
+    const { ask } = await serve();
+    const cursors = [
+      'x',
+      '%00',
+      'bnVsbA',
+      'WzFd',
+      Buffer.from('["gone",2]').toString('base64url'),
+      Buffer.from('["gone",-1]').toString('base64url'),
+      Buffer.from('["gone",1e300]').toString('base64url'),
+    ];
+    for (const cursor of cursors) expect((await ask(`/api/tools?cursor=${cursor}`)).status, cursor).toBe(200);
+  });
+
+  it('by every filter', async () => {
+    const { ask, token } = await serve();
+    const found = async (query: string) => namesIn((await ask(`/api/tools?${query}`, { token })).json);
+    expect(await found('tag=read&tag=math')).toEqual(['add']);
+    expect(await found('tagAny=math&tagAny=none')).toEqual(['add']);
+    expect(await found('category=ma*')).toEqual(['add']);
+    expect(await found('pattern=*_tool')).toEqual(['secret_tool']);
+    expect(await found('kind=http')).toEqual([]);
+    expect(await found('source=code&bundle=writing')).toEqual(['wipe']);
+    expect(await found('flag=destructive')).toEqual(['wipe']);
+    expect(await found('flag=quick&flag=readOnly')).toEqual(['add']);
+    expect(await found('q=two%20NUMBERS')).toEqual(['add']);
+    expect(await found('profile=other')).toEqual(['add', 'long', 'echo', 'read_result']);
+  });
+
+  it('to operators with their kind, to others without', async () => {
+    const { ask, token } = await serve();
+    expect((await ask('/api/tools/add', { token })).json).toMatchObject({
+      kind: 'function',
+      policy: {},
+      origin: 'add',
+    });
+    const { json } = await ask('/api/tools/add');
+    expect(json).toMatchObject({
+      name: 'add',
+      inputSchema: { type: 'object' },
+      outputSchema: { type: 'number' },
+      status: 'ready',
+      tokens: { openai: expect.any(Number) },
+    });
+    for (const key of ['kind', 'policy', 'origin', 'flags', 'run']) expect(json).not.toHaveProperty(key);
+    expect(await ask('/api/tools/secret_tool')).toMatchObject({
+      status: 404,
+      json: { error: { code: 'unknown_tool' } },
+    });
+    expect((await ask('/api/tools/secret_tool', { token })).status).toBe(200);
+  });
+
+  it('as a vendor takes them', async () => {
+    const { ask, token } = await serve();
+    for (const format of ['openai', 'anthropic', 'gemini', 'mcp']) {
+      const { json } = await ask(`/api/profiles/other/definitions?format=${format}`, { token });
+      expect(JSON.stringify(json.tools)).toContain('"add"');
+      expect(json).toMatchObject({ profile: 'other', format });
+    }
+    expect((await ask('/api/profiles/usual/definitions')).json.instructions).toBe('Think before you wipe.');
+  });
+});
+
+describe("a door's chests start from the profile's stored active set, which an operator changes", () => {
+  it('listings and prompt texts follow at once, and calls do not mind', async () => {
+    const { ask, token, deeds } = await serve({ config: 'extensions: { approval: { mode: never } }\n' });
+    expect(namesIn((await ask('/api/tools')).json)).toContain('wipe');
+    const put = await ask('/api/profiles/usual/active', { method: 'PUT', token, body: { active: ['reading'] } });
+    expect(put.json).toMatchObject({ profile: 'usual', active: ['reading'], by: 'operator' });
+    expect(namesIn((await ask('/api/tools')).json)).not.toContain('wipe');
+    expect(namesIn((await ask('/api/tools')).json)).toContain('add');
+    expect((await ask('/api/profiles/usual/definitions')).json.instructions).toBe('');
+    expect((await ask('/api/tools/wipe')).json).toMatchObject({ active: false });
+    expect((await ask('/api/bundles')).json.bundles).toMatchObject([
+      { name: 'reading', active: true },
+      { name: 'writing', active: false },
+    ]);
+    expect(await execute(ask, 'wipe', { what: 'it' })).toMatchObject({ status: 200 });
+    expect(deeds.wiped).toHaveLength(1);
+  });
+
+  it('one unknown name changes nothing', async () => {
+    const { ask, token } = await serve();
+    const body = { active: ['reading', 'readin'] };
+    const { status, json } = await ask('/api/profiles/usual/active', { method: 'PUT', token, body });
+    expect(status).toBe(400);
+    expect(json.error.issues).toEqual([{ path: '/active/1', message: expect.stringContaining('reading') }]);
+    expect(namesIn((await ask('/api/tools')).json)).toContain('wipe');
+    expect((await ask('/api/profiles/nobody/active', { method: 'PUT', token, body })).status).toBe(404);
+  });
+
+  it('a store that does not answer hides nothing', async () => {
+    const { ask, crib } = await serve();
+    await crib.store?.close();
+    expect(namesIn((await ask('/api/tools')).json)).toContain('wipe');
+  });
+});
+
+describe('what is kept', () => {
+  it('specs go in and how they run never comes out', async () => {
+    const { ask, token } = await serve();
+    const spec = {
+      name: 'weather',
+      description: 'Tells the weather',
+      run: { kind: 'http', method: 'GET', url: 'https://inside.test/x?key=hunter2' },
+    };
+    const added = await ask('/api/specs', { token, body: { tools: [spec] } });
+    expect(added.json).toEqual({ specs: [{ name: 'weather', result: 'added' }], unseen: [] });
+    for (const path of [
+      '/api/specs',
+      '/api/tools',
+      '/api/tools/weather',
+      '/api/tools/weather/explain',
+      '/api/sources',
+      '/tools',
+      '/openapi.json',
+    ]) {
+      const { text } = await ask(path, { token });
+      expect(text, path).not.toMatch(/inside\.test|hunter2|"run"/);
+    }
+    expect((await ask('/api/tools/weather', { token })).json).toMatchObject({ kind: 'http', source: 'stored' });
+    expect((await ask('/api/specs/weather', { method: 'DELETE', token })).json).toEqual({ removed: ['weather'] });
+    expect((await ask('/api/specs/weather', { method: 'DELETE', token })).status).toBe(404);
+    expect((await ask('/api/tools/weather', { token })).status).toBe(404);
+  });
+
+  it('all specs or none, and each that is wrong is named', async () => {
+    const { ask, token } = await serve();
+    const body = {
+      tools: [
+        { name: 'good', description: 'x', run: { kind: 'http' } },
+        { name: 'bad name' },
+        { name: 'x', description: 'x', run: { kind: 'shell', command: ['ls'] } },
+      ],
+    };
+    const { status, json } = await ask('/api/specs', { token, body });
+    expect(status).toBe(400);
+    expect(json.error.issues.map(({ path }: { path: string }) => path)).toEqual(['/tools/1', '/tools/2']);
+    expect((await ask('/api/specs', { token })).json).toEqual({ specs: [] });
+  });
+
+  it('keys are shown once, and revoked at once', async () => {
+    const { ask, token } = await serve({ access: true });
+    const made = await ask('/api/keys', { token, body: { name: 'ci', roles: ['dev'] } });
+    expect(made).toMatchObject({ status: 201, json: { opens: ['usual'], state: 'active' } });
+    const { key, id } = made.json;
+    expect((await ask('/api/tools', { token: key })).status).toBe(200);
+    const listed = await ask('/api/keys', { token });
+    expect(listed.json.keys).toMatchObject([{ id, name: 'ci' }]);
+    expect(listed.text).not.toContain(key);
+    expect((await ask(`/api/keys/${id}`, { method: 'DELETE', token })).json).toEqual({ revoked: [id] });
+    expect((await ask('/api/tools', { token: key })).status).toBe(401);
+    expect((await ask(`/api/keys?id=${id}`, { method: 'DELETE', token })).status).toBe(404);
+    expect((await ask('/api/keys', { token, body: { name: 'nothing' } })).status).toBe(400);
+  });
+
+  it('calls are told to who made them and to operators', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const [ann, bob] = await Promise.all(
+      ['ann', 'bob'].map((name) => crib.keys.create({ name, roles: ['dev'] }, 'test')),
+    );
+    const { json } = await execute(ask, 'add', { a: 1, b: 2 }, {}, ann?.key);
+    const path = `/api/calls/${json.callId}`;
+    expect((await ask(path, { token: ann?.key ?? '' })).json).toMatchObject({
+      callId: json.callId,
+      state: 'ended',
+      call: { tool: 'add', outcome: 'done' },
+    });
+    expect((await ask(path, { token })).status).toBe(200);
+    expect((await ask(path, { token: bob?.key ?? '' })).text).toBe(
+      (await ask('/api/calls/none', { token: bob?.key ?? '' })).text.replace('none', json.callId),
+    );
+  });
+
+  it('calls page by page, newest first', async () => {
+    const { ask, token } = await serve();
+    for (let a = 0; a < 5; a++) await execute(ask, 'add', { a, b: 0 });
+    const first = (await ask('/api/calls?limit=3', { token })).json;
+    const second = (await ask(`/api/calls?limit=3&cursor=${first.nextCursor}`, { token })).json;
+    const ids = [...first.calls, ...second.calls].map(({ callId }) => callId);
+    expect(new Set(ids).size).toBe(5);
+    expect((await ask('/api/calls?cursor=e30', { token })).status).toBe(400);
+  });
+
+  it('the audit is found whole, and a row that was changed is found', async () => {
+    const { ask, token } = await serve();
+    await execute(ask, 'add', { a: 1, b: 2 });
+    expect((await ask('/api/audit/verify', { token })).json).toMatchObject({ ok: true, rows: 1, findings: [] });
+  });
+
+  it('figures', async () => {
+    const { ask, token } = await serve();
+    await execute(ask, 'add', { a: 1, b: 2 });
+    await execute(ask, 'add', {});
+    await execute(ask, 'wipe', { what: 'x' });
+    expect((await ask('/api/stats', { token })).json).toMatchObject({
+      approvalsWaiting: 1,
+      calls: {
+        count: 3,
+        byOutcome: { done: 1, invalid_input: 1, waiting: 1 },
+        byTool: [
+          { tool: 'add', count: 2, failed: 1 },
+          { tool: 'wipe', count: 1, failed: 0 },
+        ],
+      },
+    });
+  });
+});
+
+describe('health', () => {
+  it('ready = store reachable and every source has a list, cached or fetched, or has failed', async () => {
+    const { ask, crib } = await serve();
+    expect((await ask('/readyz')).json).toEqual({ ok: true });
+    await crib.store?.close();
+    const heard = await ask('/readyz');
+    expect(heard).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
+    expect(heard.text).not.toContain('memory');
+    expect((await ask('/healthz')).status).toBe(200);
+  });
+
+  it('is not there while a source is still being asked for its tools', async () => {
+    const state = { state: 'starting' as 'starting' | 'ready' };
+    const slow = {
+      name: 'slow',
+      start: async () => ({
+        specs: () => [],
+        onChange: () => () => {},
+        status: () => ({ ...state }),
+        close: async () => {},
+      }),
+    };
+    const { ask } = await serve({ crib: { sources: [slow] } });
+    expect((await ask('/readyz')).status).toBe(503);
+    state.state = 'ready';
+    expect((await ask('/readyz')).status).toBe(200);
+  });
+
+  it('what needs the store says that it does not answer, and not where it is', async () => {
+    const { ask, crib, token } = await serve();
+    await execute(ask, 'add', { a: 1, b: 2 });
+    await crib.store?.close();
+    for (const path of [
+      '/api/approvals',
+      '/api/calls',
+      '/api/keys',
+      '/api/specs',
+      '/api/stats',
+      '/api/audit/verify',
+      '/api/results/x',
+      '/api/calls/x',
+    ]) {
+      const heard = await ask(path, { token });
+      expect(heard, path).toMatchObject({ status: 503, json: { error: { code: 'unavailable', retryable: true } } });
+      expect(heard.text).not.toMatch(/memory|sqlite|closed/);
+    }
+  });
+
+  it('metrics for Prometheus, where they are counted', async () => {
+    const { ask, token } = await serve();
+    await execute(ask, 'add', { a: 1, b: 2 });
+    const heard = await ask('/metrics', { token });
+    expect(heard.text).toContain('toolcrib_calls_total{tool="add"');
+    expect(heard.headers.get('content-type')).toMatch(/^text\/plain/);
+    const off = await serve({ config: 'extensions: { metrics: false }\n' });
+    expect((await off.ask('/metrics', { token: off.token })).status).toBe(404);
+  });
+});
+
+describe('sources', () => {
+  it('tell what their processes say, without secrets', async () => {
+    vi.stubEnv('REST_SOURCE_SECRET', 'hunter2hunter2');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const config =
+      'secrets: { key: { env: REST_SOURCE_SECRET } }\nmcpServers: { noisy: { command: node, args: ["-e", "console.error(\'it says hunter2hunter2\')"] } }\n';
+    const { ask, token } = await serve({ config });
+    const { json } = await ask('/api/sources/noisy/output', { token });
+    expect(json.output).toMatch(/^it says .+/);
+    expect(json.output).not.toContain('hunter2');
+    expect((await ask('/api/sources/stored/output', { token })).json).toEqual({ output: '' });
+    expect((await ask('/api/sources/nobody/output', { token })).status).toBe(404);
+  });
+
+  it('are read again one by one', async () => {
+    const { ask, token, crib } = await serve();
+    await crib.store?.specs.put({ name: 'kept', description: 'x', run: { kind: 'http' } }, 'test');
+    expect((await ask('/api/sources/stored/reload', { method: 'POST', token })).status).toBe(200);
+    expect(crib.get('kept')).toBeDefined();
+    expect((await ask('/api/sources/nobody/reload', { method: 'POST', token })).status).toBe(404);
+    expect((await ask('/api/sources', { token })).json.sources).toContainEqual({
+      name: 'stored',
+      state: 'ready',
+      toolCount: 1,
+      tokens: expect.any(Number),
+    });
+  });
+});

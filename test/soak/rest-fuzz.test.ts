@@ -1,0 +1,21 @@
+import { describe, it, onTestFinished } from 'vitest';
+import { startServer } from '../../src/doors/rest/start-server.ts';
+import { expectSoundAnswers, expectSoundConnections } from '../rest/fuzz.ts';
+import { serve } from '../rest/served.ts';
+
+describe('never a crash, never an internal detail, for long', () => {
+  it('whatever is asked', async () => {
+    await expectSoundAnswers(await serve(), 10_000);
+  });
+
+  it('whatever is asked where somebody has to say who they are', async () => {
+    await expectSoundAnswers(await serve({ access: true }), 5000);
+  });
+
+  it('whatever is sent', async () => {
+    const { crib } = await serve();
+    const server = await startServer(crib, { port: 0, headersTimeoutMs: 2000 });
+    onTestFinished(() => server.close());
+    await expectSoundConnections(server.port, 5000);
+  });
+});
