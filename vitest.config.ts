@@ -7,7 +7,7 @@ const SYSTEM = [
   'test/configured/**/*.test.ts',
   'test/formats/**/*.test.ts',
   'test/identity/**/*.test.ts',
-  'test/{mcp-gateway,mcp-upstream,rest}/**/*.test.ts',
+  'test/{conformance,foreign,mcp-gateway,mcp-upstream,rest}/**/*.test.ts',
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/runtime/{guarded-fetch,watch,hostile-schemas}.test.ts',

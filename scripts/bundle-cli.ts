@@ -20,11 +20,12 @@ const usual: BuildOptions = {
 // What is imported where it is used is in the file, too, and sleeps there until then, with whatever of Node it needs.
 await build({
   ...usual,
-  // Threads are found beside the code that starts them, so they are entries of their own.
+  // Threads and programs are found beside the code that starts them, so they are entries of their own.
   entryPoints: [
     'src/doors/cli/run-cli.ts',
     'src/store/sqlite-writer-thread.ts',
     'src/runtime/modules/module-probe-thread.ts',
+    'src/runtime/processes/child-supervisor.ts',
   ],
   entryNames: '[name]',
   format: 'cjs', // a script can be given the code that V8 made of it, a module cannot: see load-bundle.ts
