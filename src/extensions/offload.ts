@@ -88,7 +88,7 @@ function shortened(result: DoneResult, text: string, kept: Kept): DoneResult {
   return {
     ...rest,
     content: [preview, ...content.filter(({ type }) => type !== 'text')],
-    meta: { ...meta, ...(id !== undefined && { 'toolcrib/result': { id, bytes, expiresAt } }) },
+    meta: { ...meta, 'toolcrib/result': id === undefined ? { bytes } : { id, bytes, expiresAt } },
   };
 }
 

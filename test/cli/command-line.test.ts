@@ -50,8 +50,8 @@ describe('the grammar of the command line', () => {
     [['constructor'], 'There is no command "constructor".'],
     [['list', '--toString'], 'There is no flag --toString.'],
     [[], 'No command was given.'],
-    [['serve'], '"toolcrib serve" is not available in this version'],
-    [['serve', '--help'], '"toolcrib serve" is not available in this version'],
+    [['script'], '"toolcrib script" is not available in this version'],
+    [['script', '--help'], '"toolcrib script" is not available in this version'],
   ])('%j is answered with a sentence', (args, sentence) => {
     expect(() => parseCommandLine(args)).toThrow(sentence);
   });

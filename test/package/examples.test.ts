@@ -39,7 +39,7 @@ describe('what the documentation shows', () => {
   it('docs/architecture.md shows the order of the extensions as it is', async () => {
     const { EXTENSION_ORDER } = await import('../../src/index.ts');
     const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
-    const rows = [...page.matchAll(/^\| (\d{3}) \| (\w+) \| (.*) \|$/gm)].map(([, priority, name, reason]) => ({
+    const rows = [...page.matchAll(/^\| (\d{3,4}) \| (\w+) \| (.*) \|$/gm)].map(([, priority, name, reason]) => ({
       priority: Number(priority),
       name,
       reason,

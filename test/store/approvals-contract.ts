@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 const NOON = 1_700_000_000_000;
 
 /** A request of alice to pay 3. */
-function payment(changes: Partial<NewApproval> = {}): NewApproval {
+export function payment(changes: Partial<NewApproval> = {}): NewApproval {
   return {
     callerId: 'alice',
     profile: 'desk',

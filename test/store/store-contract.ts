@@ -8,6 +8,7 @@ import { auditContract } from './audit-contract.ts';
 import { indexesContract } from './indexes-contract.ts';
 import { keysContract } from './keys-contract.ts';
 import { budgetsContract } from './limits-contract.ts';
+import { parkedContract } from './parked-contract.ts';
 import { repeatsContract, resultsContract } from './results-contract.ts';
 
 /** What every store keeps to; `place` names an empty one each time. */
@@ -25,12 +26,33 @@ export function storeContract(place: () => Promise<string>): void {
   describe('large results', () => resultsContract(opened));
   describe('idempotency keys', () => repeatsContract(opened));
   describe('approvals', () => approvalsContract(opened, place));
+  describe('calls parked for a server', () => parkedContract(opened));
   describe('API keys', () => keysContract(opened));
   describe('the audit', () => auditContract(opened));
+  describe('keys that seal', () => sealKeysContract(opened, place));
   describe('status and end', () => endContract(opened));
 }
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
+
+function sealKeysContract(opened: Opened, place: () => Promise<string>): void {
+  it('makes one of each name, the same for all who ask at once', async () => {
+    const { sealKeys } = await opened();
+    const keys = await Promise.all(Array.from({ length: 10 }, () => sealKeys.get('a')));
+    expect(new Set(keys).size).toBe(1);
+    expect(Buffer.from(keys[0] ?? '', 'base64')).toHaveLength(32);
+    expect(await sealKeys.get('b')).not.toBe(keys[0]);
+  });
+
+  it('keeps it for whoever opens the store later', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // it ends with the process
+    const first = await opened({ url });
+    const key = await first.sealKeys.get('a');
+    await first.close();
+    expect(await (await opened({ url })).sealKeys.get('a')).toBe(key);
+  });
+}
 
 const reader = (description: string): JsonObject => ({ name: 'file_reader', description });
 

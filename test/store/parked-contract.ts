@@ -1,0 +1,103 @@
+import { expect, it } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import type { NewApproval } from '../../src/core/stored-approvals.ts';
+import { done } from '../../src/index.ts';
+import type { StoreOptions } from '../../src/store/open-store.ts';
+import { payment } from './approvals-contract.ts';
+
+const DAY = 86_400_000;
+const NOON = 1_700_000_000_000;
+const yes = { decision: 'approve', by: 'bob' } as const;
+const odd = `? 'a' \\ \u0000 \ud800 \u{1f527}\n`;
+
+/** A request of a call that a server runs. */
+const served = (changes: Partial<NewApproval> = {}) =>
+  payment({ parked: { callId: 'call-1', caller: { id: 'alice', roles: ['dev'] }, turn: odd }, ...changes });
+
+/** What every store keeps to about calls that are parked for a server. */
+export function parkedContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
+  const claimed = async (options?: Partial<StoreOptions>) => {
+    const { approvals } = await opened(options);
+    const { approval } = await approvals.add(served());
+    await approvals.answer(approval.id, yes);
+    await approvals.claim(approval.id, served(), 'call-1');
+    return { approvals, id: approval.id };
+  };
+  const result = done(`paid ${odd}`, { amount: 3 });
+
+  it('a request keeps what its call is run with, and is found by its call', async () => {
+    const { approvals } = await opened();
+    const { approval } = await approvals.add(served());
+    expect(await approvals.get(approval.id)).toMatchObject({ parked: served().parked });
+    expect(await approvals.ofCall('call-1')).toEqual({ approval: await approvals.get(approval.id) });
+    for (const callId of ['call-2', '', '\u0000', odd]) expect(await approvals.ofCall(callId)).toBeUndefined();
+    const [listed] = await approvals.list({ limit: 1 });
+    expect(listed).not.toHaveProperty('parked');
+    expect(listed).not.toHaveProperty('result');
+  });
+
+  it('a call is found under whatever id it has', async () => {
+    const { approvals } = await opened();
+    await approvals.add(served({ parked: { callId: odd, caller: {} } }));
+    expect(await approvals.ofCall(odd)).toMatchObject({ approval: { parked: { callId: odd } } });
+  });
+
+  it('its result is kept, and handed over once to who does not name it', async () => {
+    const { approvals, id } = await claimed();
+    expect(await approvals.takeResult(id, 'any')).toBeUndefined();
+    expect(await approvals.find(served())).toMatchObject({ id, state: 'claimed' });
+    await approvals.finish(id, 'done', { result, isHandedOver: false });
+    await approvals.finish(id, 'tool_error', { result: done('other'), isHandedOver: true });
+    expect(await approvals.find(served())).toMatchObject({ id, state: 'done', outcome: 'done' });
+    expect(await approvals.ofCall('call-1')).toMatchObject({ result });
+    expect(await approvals.takeResult(id, 'first')).toEqual(result);
+    expect(await approvals.takeResult(id, 'first')).toBeUndefined();
+    expect(await approvals.takeResult(id, 'any')).toEqual(result);
+    expect(await approvals.find(served())).toBeUndefined();
+    expect(await approvals.add(served())).toMatchObject({ isNew: true });
+  });
+
+  it('of all who come for it at once, one gets it', async () => {
+    const { approvals, id } = await claimed();
+    await approvals.finish(id, 'done', { result, isHandedOver: false });
+    const taken = await Promise.all(Array.from({ length: 10 }, () => approvals.takeResult(id, 'first')));
+    expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
+  });
+
+  it('what its asker has already is no news', async () => {
+    const { approvals, id } = await claimed();
+    await approvals.finish(id, 'done', { result, isHandedOver: true });
+    expect(await approvals.find(served())).toBeUndefined();
+    expect(await approvals.ofCall('call-1')).toMatchObject({ result });
+  });
+
+  it('whoever listens is told of the end', async () => {
+    const { approvals, id } = await claimed();
+    const told: string[] = [];
+    const stop = approvals.onAnswer((one) => told.push(one));
+    await approvals.finish(id, 'done', { result, isHandedOver: false });
+    expect(told).toEqual([id]);
+    stop();
+  });
+
+  it('a result is gone after a day, and the request stays', async () => {
+    let now = NOON;
+    const { approvals, id } = await claimed({ now: () => now });
+    await approvals.finish(id, 'done', { result, isHandedOver: false });
+    now += 2 * DAY;
+    for (let count = 0; count < 101; count++) await approvals.add(payment({ argumentsHash: String(count) })); // now and then what is over is removed
+    expect(await approvals.get(id)).toMatchObject({ state: 'done', outcome: 'done' });
+    expect(await approvals.ofCall('call-1')).not.toHaveProperty('result');
+    expect(await approvals.takeResult(id, 'any')).toBeUndefined();
+  });
+
+  it('a request that no server runs is as it was: taken up, it is no longer found', async () => {
+    const { approvals } = await opened();
+    const { approval } = await approvals.add(payment());
+    await approvals.answer(approval.id, yes);
+    await approvals.claim(approval.id, payment(), 'one');
+    expect(await approvals.find(payment())).toBeUndefined();
+    await approvals.finish(approval.id, 'done');
+    expect(await approvals.takeResult(approval.id, 'any')).toBeUndefined();
+  });
+}
