@@ -38,7 +38,7 @@ export async function benchCli(): Promise<void> {
 }
 
 /** The built command, as the package names it. */
-function entry(): string {
+export function entry(): string {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { bin?: { toolcrib?: string } }; // our own
   if (bin?.toolcrib === undefined) throw new Error('package.json names no bin "toolcrib"');
   return join(ROOT, bin.toolcrib);

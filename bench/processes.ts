@@ -62,9 +62,8 @@ export interface Member {
   readonly pid: number;
   readonly parent: number;
   readonly startedAt: string;
-  /** Processor time of its own, and of children that have ended. */
+  /** Processor time of its own and of children that have ended. */
   readonly cpuUs: number;
-  readonly endedChildrenUs: number;
 }
 
 /** Clock ticks of Linux, a hundred a second. */
@@ -82,13 +81,11 @@ function statOf(pid: number): Member | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' '); // from the third on, see man 5 proc
-    const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15).map(Number);
     return {
       pid,
       parent: Number(fields[1]),
       startedAt: fields[19] ?? '',
-      cpuUs: (user + system) * TICK_US,
-      endedChildrenUs: (childrenUser + childrenSystem) * TICK_US,
+      cpuUs: fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_US,
     };
   } catch {
     return undefined; // it ended while we looked

@@ -1,5 +1,5 @@
 /** One rate that a call is charged to; all processes that share the store count together. */
-export interface RateCell {
+interface RateCell {
   readonly name: string;
   readonly amount: number;
   readonly perMs: number;

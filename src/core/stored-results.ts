@@ -21,7 +21,7 @@ export interface StoredResults {
 }
 
 /** Whose call it is: two calls with the same caller, profile, tool and key are one. */
-export type RepeatKey = string;
+type RepeatKey = string;
 
 /** What became of the first call with a key. */
 export type FirstCall =
@@ -40,7 +40,7 @@ export interface StoredRepeats {
 }
 
 /** A call that comes with a key. */
-export interface RepeatingCall {
+interface RepeatingCall {
   readonly id: string;
   readonly argumentsHash: string;
   readonly keepMs: number;

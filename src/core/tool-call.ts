@@ -45,7 +45,7 @@ export interface ClientAnswers {
 }
 
 /** What a client can be asked for by the server behind a tool, and what it answered. */
-export interface InputAnswers {
+interface InputAnswers {
   /** As the client declared it to MCP; it is asked for nothing else. */
   readonly capabilities?: JsonObject;
   /** By the keys under which it was asked. */

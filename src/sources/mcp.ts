@@ -49,6 +49,9 @@ export function mcp(options: McpOptions): Source {
 
 type Settings = McpOptions & { readonly share: Share; readonly initTimeoutMs: number };
 
+/** How long after an announcement the list is asked for: they often come in bursts. */
+const ANNOUNCED_MS = 100;
+
 /** Who asks for the list where no connection is everybody's. */
 const LIST = 'list';
 
@@ -59,13 +62,13 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
   const stored = await kept.read();
-  let hasStarted = settings.learnsLater === true;
+  let mayTell = settings.learnsLater === true;
   const tools = createShownTools({
     listing,
     kept,
     told,
     readTools: createToolReader(name, address.kind === 'remote'),
-    hasStarted: () => hasStarted,
+    mayTell: () => mayTell && !context.signal.aborted,
   });
   const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
   const server = { connections, share };
@@ -76,7 +79,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   if (stored !== undefined) tools.showKept(stored);
   const learned = stored === undefined ? learn().finally(() => (isLearning = false)) : undefined;
   if (settings.learnsLater !== true) await learned;
-  hasStarted = true;
+  mayTell = true;
   const stop = refreshMs === undefined ? () => {} : repeat(refreshMs, learn);
   const { specs, onChange, status } = listing;
   return {
@@ -86,6 +89,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     refresh: learn,
     ...(address.kind === 'child' && { output: output.text }),
     async close() {
+      mayTell = false;
       stop();
       listing.close();
       await servers.remove(name, server);
@@ -105,6 +109,17 @@ interface Connecting {
 function connectionsTo({ settings, context, tools, output, era }: Connecting): Connections {
   const { address, share, initTimeoutMs, reopens = true } = settings;
   const { clock } = context;
+  const announced = new Set<McpConnection>();
+  const announce = (connection: McpConnection): void => {
+    if (announced.has(connection)) return;
+    announced.add(connection);
+    // A server that announces without end is asked a few times a second, and no more.
+    idleClock.setTimer(ANNOUNCED_MS, () => {
+      announced.delete(connection);
+      tools.forget(connection);
+      tools.updateSoon(connection);
+    });
+  };
   return createConnections({
     open: (attempt) =>
       openConnection({
@@ -114,10 +129,7 @@ function connectionsTo({ settings, context, tools, output, era }: Connecting): C
         clock,
         idleClock,
         output,
-        onToolsChanged(connection) {
-          tools.forget(connection);
-          tools.updateSoon(connection);
-        },
+        onToolsChanged: announce,
       }),
     era,
     reopens: reopens && share === 'all',
@@ -151,7 +163,7 @@ function createLearning(
       return within(clock, leftMs, (onAbort) => tools.update(connection, onAbort));
     };
     try {
-      await connections.use({ subject, work });
+      await connections.use({ subject, work, isPassing: true });
     } catch (cause) {
       tools.fail(messageOf(cause));
     } finally {

@@ -35,6 +35,6 @@ export function repeats(engine: Engine, now: () => number): StoredRepeats {
 
 function toFirstCall(row: Row): FirstCall {
   const argumentsHash = textOf(row, 'arguments_hash');
-  if (row['result'] === null) return { state: 'running', argumentsHash, since: numberOf(row, 'began_at') };
+  if (row.result === null) return { state: 'running', argumentsHash, since: numberOf(row, 'began_at') };
   return { state: 'ended', argumentsHash, result: jsonOf(row, 'result') as ToolResult }; // only results are ever written
 }

@@ -171,8 +171,12 @@ describe('connections to a server', () => {
     expect(opened[0]?.isClosed()).toBe(true);
   });
 
-  it('of one subject are closed after half an hour without use, that of all is not', async () => {
-    const { use, opened, clock } = world();
+  it('of one subject are closed after half an hour without use, that of all only if nobody ever needed it', async () => {
+    const { use, opened, clock, connections } = world();
+    await connections.use({ subject: MAIN, work: async () => {}, isPassing: true });
+    for (let minute = 0; minute < 32; minute++) clock.advance(60_000);
+    await settle();
+    expect(opened.splice(0).map((connection) => connection.isClosed())).toEqual([true]);
     await use();
     await use('somebody');
     for (let minute = 0; minute < 32; minute++) clock.advance(60_000);

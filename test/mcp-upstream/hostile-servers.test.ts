@@ -22,6 +22,19 @@ describe('a server that', () => {
     });
   });
 
+  it('should run in a folder that is not there says so', async () => {
+    const crib = await cribWith({ r: { mcp: { ...serverOf('rough.ts'), cwd: '/there/is/no/such/folder' } } });
+    expect(stateOf(crib, 'r')?.reason).toBe('its folder "/there/is/no/such/folder" is not there');
+  });
+
+  it('announces other tools without end is asked now and then', async () => {
+    const crib = await cribWith(rough('announces'));
+    const chest = await crib.open();
+    const listed = async () => Number(saidOf(await chest.call('r_listed')));
+    for (let turn = 0; turn < 500; turn++) await chest.call('r_work');
+    expect(await listed()).toBeLessThan(100);
+  });
+
   it.each(['dies when probed', 'is silent when probed'])('%s is spoken to as one always did', async (manner) => {
     const crib = await cribWith(rough(manner, { initTimeoutMs: 3000 }));
     expect(await (await crib.open()).call('r_work')).toMatchObject({ ok: true });
@@ -50,6 +63,7 @@ describe('a server that', () => {
     const crib = await cribWith(rough('well', { trust: true }));
     const chest = await crib.open();
     const answer = async (instead: unknown) => saidOf(await chest.call('r_nonsense', { instead }));
+    expect(saidOf(await chest.call('r_deep'))).toBe('upstream');
     expect(await answer('a text')).toBe('upstream');
     expect(await answer({ content: 'a text' })).toBe('upstream');
     expect(await answer({})).toBe('');
@@ -75,6 +89,7 @@ describe('a server that', () => {
       'Its tool "array" is left out',
       'A tool without a name is left out.',
       'An entry of its list is no tool.',
+      'Its tool "deep" is nested too deeply.',
       'has a name of 304 characters',
       'The outputSchema of its tool "broken output" is no schema and is not used.',
       'example.com/a',

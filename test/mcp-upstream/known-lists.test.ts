@@ -25,7 +25,7 @@ describe('the last known list of a server', () => {
     await presence.arrived(1);
     const second = await start(sources, folder);
     expect(second.names).toEqual(first.names);
-    expect(stateOf(second.crib, 'r')).toEqual({ name: 'r', state: 'ready', toolCount: 7 });
+    expect(stateOf(second.crib, 'r')).toEqual({ name: 'r', state: 'ready', toolCount: 9 });
     expect(second.crib.get('r_work')).toEqual(first.crib.get('r_work'));
     expect(presence.pids()).toEqual([]);
     expect(saidOf(await (await second.crib.open()).call('r_work'))).toBe('work done');

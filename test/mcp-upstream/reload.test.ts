@@ -78,7 +78,7 @@ describe('the command line', () => {
       expect((await shop.run(['list'])).stdout).toContain('s_work');
       expect((await shop.run(['show', 's_work'])).code).toBe(0);
       expect(count()).toBe(1);
-      expect((await shop.run(['check'])).stdout).toMatch(/s\s+ready\s+7/);
+      expect((await shop.run(['check'])).stdout).toMatch(/s\s+ready\s+9/);
       expect(count()).toBe(2);
       expect((await shop.run(['call', 's_work'])).stdout).toBe('work done\n');
       expect(count()).toBe(3);

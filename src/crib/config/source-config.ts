@@ -65,7 +65,7 @@ export interface McpRemote {
 }
 
 /** How a server is told who is asking: by a token as it is, or by one that is fetched. */
-export type McpAuth = { readonly bearer: SecretText } | { readonly clientCredentials: ClientCredentials };
+type McpAuth = { readonly bearer: SecretText } | { readonly clientCredentials: ClientCredentials };
 
 /** What a token is fetched with. */
 export interface ClientCredentials {

@@ -11,18 +11,27 @@ import { withProgress } from './progress.ts';
 /** Whoever has this command line has the configuration, too. */
 export const OPERATOR = 'operator';
 
+/** Whether a command stays, and may begin before all servers have told their tools. */
+interface Staying {
+  readonly watch?: boolean;
+  readonly background?: boolean;
+}
+
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
-export async function openCrib({ config }: Pick<Flags, 'config'>, { watch = false } = {}): Promise<Crib> {
+export async function openCrib(
+  { config }: Pick<Flags, 'config'>,
+  { watch = false, background = watch }: Staying = {},
+): Promise<Crib> {
   const { createCrib } = await import('../../crib/create-crib.ts');
   // Who stays learns from servers meanwhile; who prints once must know before.
-  return createCrib({ configFile: config ?? process.cwd(), watch, background: watch });
+  return createCrib({ configFile: config ?? process.cwd(), watch, background });
 }
 
 /** Opens the crib, works with it and closes it, whatever happens. */
 export async function withCrib(
   flags: Flags,
   work: (crib: Crib) => Promise<ExitCode>,
-  options: { readonly watch?: boolean } = {},
+  options: Staying = {},
 ): Promise<ExitCode> {
   if (flags.config === undefined && findConfig(process.cwd()) === undefined) {
     note('There is no toolcrib.yaml here; "toolcrib init" writes one.');

@@ -47,9 +47,8 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Ask
   const mismatch = mismatchIn(request, message, chest);
   if (mismatch !== undefined) return mismatch;
   if (message.method === 'tools/list') return answerList(door, request, { visit, body });
-  const response = await door.visits.run(await equip(visit, door, request, message), () =>
-    door.handler.fetch(request, { parsedBody: body }),
-  );
+  const equipped = await equip(door, request, { visit, method: message.method });
+  const response = await door.visits.run(equipped, () => door.handler.fetch(request, { parsedBody: body }));
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
 }
 
@@ -73,11 +72,11 @@ async function answerList(
   });
 }
 
+/** What only some requests need: the handshake its instructions, calls of older clients a way to be ended. */
 async function equip(
-  visit: Visit,
   { desk, cancellations }: OpenDoor,
   request: Request,
-  { method }: Message,
+  { visit, method }: { readonly visit: Visit; readonly method: unknown },
 ): Promise<Visit> {
   if (method === 'initialize' || method === 'server/discover') {
     const chest = await desk.crib.openAtDoor(visit.profile, visit.caller);

@@ -1,10 +1,11 @@
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { isJson, type JsonObject, type JsonValue } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { type Content, type FailedResult, failed, type ToolResult, textOf } from '../../core/tool-result.ts';
 import { isRecord } from './wire-message.ts';
 
 /** The result of a tool as it came from its server, as ours. Nothing is lost on the way: the shapes of content are those of MCP. */
 export function toToolResult(result: JsonObject, tool: string): ToolResult {
+  if (!isJson(result)) return malformed(tool, 'it is nested too deeply');
   const { content, structuredContent: data, isError } = result;
   if (content !== undefined && !Array.isArray(content)) return malformed(tool, 'its content is no list');
   const parts = (content ?? []).map(toContent);

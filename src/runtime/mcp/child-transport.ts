@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { OutputTail } from '../processes/output-tail.ts';
 import { type Child, type ChildCommand, type ChildEnd, startChild } from '../processes/start-child.ts';
@@ -11,6 +12,8 @@ interface ChildTransport extends ServerTransport {
   readonly pid: null;
 }
 
+/** What may wait to be read by the server; more would only fill our own memory. */
+const MAX_WAITING_BYTES = 50_000_000;
 /** How long a server may take to end by itself once its input has ended. */
 const QUIET_MS = 400;
 /** How long what it said last may be on its way when it has ended. */
@@ -49,7 +52,7 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
       cause instanceof McpFailure ? cause : new McpFailure('lost', 'it ended before it answered', { cause }),
     mayStillAnswer: () => true,
     forget: () => {},
-    lastWords: () => (end === undefined ? undefined : wordsOf(end, command.command, output)),
+    lastWords: () => (end === undefined ? undefined : wordsOf(end, command, output)),
     keepAlive: (isNeeded) => child?.keepAlive(isNeeded),
     async start() {
       if (isClosed) throw new McpFailure('unreachable', 'it was closed');
@@ -68,6 +71,8 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
       return new Promise((resolve, reject) => {
         const fail = (cause?: unknown) => reject(new McpFailure('unreachable', 'The server has ended.', { cause }));
         if (stdin === undefined || !stdin.writable) return fail();
+        if (stdin.writableLength > MAX_WAITING_BYTES)
+          return reject(new McpFailure('busy', 'it does not read what it is sent'));
         // Without its newline no server takes a message for one, so a write that failed was never seen.
         stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? fail(error) : resolve()));
       });
@@ -85,7 +90,9 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
   return transport;
 }
 
-function wordsOf(end: ChildEnd, command: string, output: OutputTail): string {
+function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTail): string {
+  // Where its folder is missing the system says that the program is.
+  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder "${cwd}" is not there`;
   if (end.kind === 'failed')
     return end.reason === 'ENOENT' ? `there is no program "${command}"` : `"${command}" cannot be run: ${end.reason}`;
   const last = output.text().trimEnd().split('\n').at(-1)?.trim().slice(0, 200);

@@ -13,7 +13,7 @@ export interface ConnectionsOptions extends Omit<LineOptions, 'open' | 'onOpen' 
 }
 
 /** What one attempt to open a connection is made with. */
-export interface OpenAttempt extends Pick<OpenOptions, 'era' | 'signal' | 'track'> {}
+interface OpenAttempt extends Pick<OpenOptions, 'era' | 'signal' | 'track'> {}
 
 /** The connections to one server, one for each subject that shares state; opened by their first use. */
 export interface Connections {
@@ -30,9 +30,11 @@ export interface Connections {
 }
 
 /** Work for a connection. */
-export interface ConnectionUse<Result> {
+interface ConnectionUse<Result> {
   readonly subject: string;
   work(connection: McpConnection): Promise<Result>;
+  /** True if the work alone is no reason to keep the connection. */
+  readonly isPassing?: boolean;
   /** Calls the listener once nobody waits any more; returns how to stop listening. */
   readonly onAbort?: ((listener: () => void) => () => void) | undefined;
 }
@@ -46,9 +48,11 @@ interface Used {
   readonly line: ConnectionLine;
   inFlight: number;
   usedAt: number;
+  /** True once it was used for more than passing work. */
+  isNeeded: boolean;
 }
 
-/** Connections that nobody used for half an hour are closed, but for the one that all share. */
+/** Connections that nobody used for half an hour are closed, but for the one that all share, once somebody has needed it. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, idleClock } = options;
   const lines = new Map<string, Used>();
@@ -87,7 +91,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       reopens: options.reopens && subject === MAIN,
       onOpen: (connection) => options.onOpen(connection, subject),
     });
-    const used: Used = { subject, line, inFlight: 0, usedAt: clock.now() };
+    const used: Used = { subject, line, inFlight: 0, usedAt: clock.now(), isNeeded: false };
     lines.set(subject, used);
     return used;
   };
@@ -107,8 +111,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const sweepLater = (): (() => void) =>
     idleClock.setTimer(SWEEP_MS, () => {
       const before = clock.now() - IDLE_MS;
-      for (const used of lines.values())
-        if (used.subject !== MAIN && isIdle(used) && used.usedAt < before) track(remove(used));
+      for (const used of lines.values()) if (!isKept(used) && isIdle(used) && used.usedAt < before) track(remove(used));
       stopSweeping = lines.size > 0 ? sweepLater() : undefined;
     });
 
@@ -123,10 +126,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   return {
     inFlight,
-    async use({ subject, work, onAbort }) {
+    async use({ subject, work, onAbort, isPassing = false }) {
       if (ending !== undefined) throw new McpFailure('unreachable', 'it is being closed');
       const used = usedBy(subject);
       used.inFlight++;
+      used.isNeeded ||= !isPassing;
       try {
         const connection = await untilAborted(used.line.connect(), onAbort);
         return await work(connection).catch((cause: unknown) => {
@@ -155,6 +159,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
       return ending;
     },
   };
+}
+
+function isKept({ subject, isNeeded }: Used): boolean {
+  return subject === MAIN && isNeeded;
 }
 
 function isIdle({ inFlight, line }: Used): boolean {

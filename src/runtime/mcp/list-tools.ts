@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts';
+import { isJson, type JsonObject } from '../../core/json.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { McpConnection } from './open-connection.ts';
 import { isRecord, MAX_MESSAGE_BYTES } from './wire-message.ts';
@@ -29,6 +29,7 @@ export async function listTools(connection: McpConnection, onAbort?: WireRequest
     const known = names.size;
     for (const tool of entriesOf(result)) {
       if (!isRecord(tool)) problems.push('An entry of its list is no tool.');
+      else if (!isJson(tool)) problems.push(`Its tool ${JSON.stringify(shortened(tool.name))} is nested too deeply.`);
       else if (names.has(tool.name)) problems.push(`It lists ${JSON.stringify(shortened(tool.name))} twice.`);
       else tools.push(tool);
       names.add(isRecord(tool) ? tool.name : tool);

@@ -4,7 +4,7 @@ import type { Connections } from './connections.ts';
 export type Share = 'all' | 'profile' | 'caller' | 'conversation';
 
 /** A server that tools can be called at. */
-export interface McpServer {
+interface McpServer {
   readonly connections: Connections;
   readonly share: Share;
 }

@@ -18,8 +18,8 @@ export interface ShownToolsOptions {
   readonly kept: KeptList;
   readonly told: Told;
   readonly readTools: ReadToolList;
-  /** Why a source has no list when it has started is told by whoever started it. */
-  hasStarted(): boolean;
+  /** Whether somebody should hear why the server cannot be asked: not while it starts, which has its own report, nor when it is over. */
+  mayTell(): boolean;
 }
 
 /** The tools of a server as its source shows them: those it lists now, else those of its last list. */
@@ -60,7 +60,7 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
 
   const fail = (reason: string): void => {
     listing.fail(reason);
-    if (options.hasStarted()) told.tell(reason);
+    if (options.mayTell()) told.tell(reason);
   };
 
   // Whoever asks while a list is on its way, or before another was announced, gets that one.

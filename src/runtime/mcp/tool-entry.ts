@@ -8,7 +8,7 @@ import { paramHeadersOf } from './param-headers.ts';
 import { isRecord } from './wire-message.ts';
 
 /** The tools of a server as specs, and what of its list could not be used. */
-export interface ReadTools {
+interface ReadTools {
   readonly specs: readonly ToolSpec[];
   /** Sentences. */
   readonly problems: readonly string[];

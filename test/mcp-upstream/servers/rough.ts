@@ -14,8 +14,10 @@ interface Message {
 
 const schema = { type: 'object', properties: {} };
 const say = (message: Fields) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const deep = (levels: number): Fields => (levels === 0 ? {} : { a: deep(levels - 1) });
 const tool = (name: unknown, rest: Fields = {}) => ({ name, description: 'A tool', inputSchema: schema, ...rest });
 
+let listings = 0;
 showPresence('server');
 if (more !== '') appendFileSync(more, `${process.pid}\n`);
 if (manner === 'exits') {
@@ -43,6 +45,7 @@ const LISTS: Readonly<Record<string, (params: Message['params']) => Fields>> = {
       tool('broken output', { outputSchema: 5 }),
       tool('odd words', { title: 7, description: { no: 'text' }, annotations: 'none', icons: 'none', _meta: 3 }),
       tool('recursive', { inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/a' } } } }),
+      tool('deep', { inputSchema: { type: 'object', properties: deep(3000) } }),
       tool('also good'),
     ],
   }),
@@ -58,7 +61,7 @@ const LISTS: Readonly<Record<string, (params: Message['params']) => Fields>> = {
 function list(params: Message['params']): Fields {
   return (
     LISTS[manner]?.(params) ?? {
-      tools: ['work', 'die', 'big', 'late', 'nonsense', 'two', 'pid'].map((name) => tool(name)),
+      tools: ['work', 'die', 'big', 'late', 'nonsense', 'deep', 'two', 'pid', 'listed'].map((name) => tool(name)),
     }
   );
 }
@@ -78,9 +81,15 @@ function call(id: unknown, { name, arguments: input = {} }: NonNullable<Message[
     case 'nonsense':
       say({ id, result: input.instead as never });
       break;
+    case 'deep':
+      say({ id, result: { content: [], structuredContent: deep(3000) } });
+      break;
     case 'two':
       text('first');
       text('second');
+      break;
+    case 'listed':
+      text(String(listings));
       break;
     case 'pid':
       text(String(process.pid));
@@ -109,9 +118,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       });
       break;
     case 'tools/list':
+      listings++;
       say({ id, result: list(params) });
       break;
     case 'tools/call':
+      if (manner === 'announces') say({ method: 'notifications/tools/list_changed' });
       call(id, params ?? {});
       break;
   }

@@ -29,7 +29,9 @@ export async function serveOnStdio(flags: Flags): Promise<ExitCode> {
   const mayAttach = profile === undefined || credential !== undefined;
   const url = mayAttach ? await findServer(config ?? findConfig(process.cwd()) ?? process.cwd()) : undefined;
   if (url !== undefined) return attach(url, { profile, credential, stdout });
-  return withCrib(flags, (crib) => serve(crib, { profile, credential, stdout }), { watch: true });
+  // Whoever starts this asks for the list at once, and many never again.
+  const staying = { watch: true, background: false };
+  return withCrib(flags, (crib) => serve(crib, { profile, credential, stdout }), staying);
 }
 
 interface Served {

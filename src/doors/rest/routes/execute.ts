@@ -27,8 +27,8 @@ export const EXECUTE_ROUTE: Route = {
   body: object({
     'arguments?': anything('What the tool is given: an object, {} if absent.'), // the crib judges it, and notes the attempt
     'profile?': shortText('The profile to call under; the default one if absent, all tools for an operator.'),
-    'conversation?': shortText('The conversation the call belongs to.', 1000),
-    'turn?': shortText('The turn of that conversation.', 1000),
+    'conversation?': shortText('The conversation the call belongs to.'),
+    'turn?': shortText('The turn of that conversation.'),
     'timeZone?': shortText('The time zone of whoever is meant.'),
     'idempotencyKey?': shortText('Two calls with the same key are one: the second gets the result of the first.'),
     'approvalId?': shortText('Takes up a call that waited for this approval; waits for its result if it runs.'),
