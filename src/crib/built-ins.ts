@@ -11,6 +11,7 @@ import { type ConcurrencyOptions, concurrency as concurrencyExtension } from '..
 import { idempotency } from '../extensions/idempotency.ts';
 import { type OffloadOptions, offload as offloadExtension } from '../extensions/offload.ts';
 import { type RateLimitOptions, rateLimit as rateLimitExtension } from '../extensions/rate-limit.ts';
+import { redactFailure } from '../extensions/redact-errors.ts';
 import { resultSize } from '../extensions/result-size.ts';
 import { type RetryOptions, retry as retryExtension } from '../extensions/retry.ts';
 import { rules } from '../extensions/rules.ts';
@@ -126,7 +127,14 @@ export function builtInExtensions(): readonly Extension[] {
     bindable(validate),
     bindable(rules),
     approval(),
-    bindable(({ clock, store }) => idempotency({ clock, store: store?.repeats, argumentsHash })),
+    bindable(({ clock, store, redact }) =>
+      idempotency({
+        clock,
+        store: store?.repeats,
+        argumentsHash,
+        withoutSecrets: (result) => redactFailure(result, redact),
+      }),
+    ),
     auditIntent(),
     bindable(resultSize),
     bindable(({ clock }) => cache({ clock, definitionHash })),

@@ -137,7 +137,7 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const executor = executors.get(run.kind);
     if (executor === undefined) {
       return failed(
-        toolError('unavailable', `"${call.spec.name}" runs as ${run.kind}, for which there is no executor here.`),
+        toolError('unavailable', `"${call.spec.name}" cannot be run here: nothing runs tools of its kind in this version.`),
       );
     }
     const { reason } = call.cancellation;

@@ -11,6 +11,8 @@ export interface IdempotencyPorts {
   /** Where keys outlive the process and are shared; in memory if absent. */
   readonly store?: StoredRepeats | undefined;
   argumentsHash(input: JsonObject): string;
+  /** The failure without secrets: what is kept here has not come by the gate that takes them out. */
+  withoutSecrets(result: FailedResult): FailedResult;
 }
 
 /** How long a key is remembered. */
@@ -30,7 +32,7 @@ const NOT_RUN: readonly ToolErrorCode[] = [
 ];
 
 /** Makes two calls with one key one call: the second gets the result of the first, whatever died in between. */
-export function idempotency({ clock, store, argumentsHash }: IdempotencyPorts): Extension {
+export function idempotency({ clock, store, argumentsHash, withoutSecrets }: IdempotencyPorts): Extension {
   const repeats = store ?? repeatsInMemory(clock);
   const here = new Set<string>(); // a person may take long to approve what runs here
   return {
@@ -58,8 +60,9 @@ export function idempotency({ clock, store, argumentsHash }: IdempotencyPorts): 
     const result = await next(call);
     here.delete(key);
     const isOver = result.status === 'done' || (result.status === 'failed' && !NOT_RUN.includes(result.error.code));
+    const kept = result.status === 'failed' ? withoutSecrets(result) : result;
     // If this cannot be written the key stays taken: whoever repeats learns that the outcome is unknown.
-    await (isOver ? repeats.end(key, call.id, result) : repeats.forget(key, call.id)).catch(() => undefined);
+    await (isOver ? repeats.end(key, call.id, kept) : repeats.forget(key, call.id)).catch(() => undefined);
     return result;
   }
 

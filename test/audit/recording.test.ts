@@ -107,12 +107,12 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
       await chest.call(
         `\u0000'); DROP TABLE toolcrib_audit; --`,
         {},
-        { conversation: long, door: { a: 1 } as never, id: 7 as never },
+        { conversation: 'y'.repeat(200), door: `d\u0000${'z'.repeat(100)}` },
       );
       await chest.call('add', {});
     });
     const [row] = await rowsOf(folder);
-    expect(row).toMatchObject({ outcome: 'unknown_tool', door: '', callId: '' });
+    expect(row).toMatchObject({ outcome: 'unknown_tool' });
     expect(JSON.stringify(row).length).toBeLessThan(8000);
     expect(row?.caller?.length).toBeLessThanOrEqual(200);
     expect(row?.roles).toHaveLength(20);

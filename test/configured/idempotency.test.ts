@@ -57,3 +57,20 @@ describe('idempotency keys in the store', () => {
     expect(state.runs).toBe(0);
   });
 });
+
+describe('what is kept under a key', () => {
+  it('holds no secret', async () => {
+    vi.stubEnv('TOOLCRIB_TEST_CARD', 'sk-live-4242424242');
+    const folder = folderWith({ 'toolcrib.yaml': 'secrets: { card: { env: TOOLCRIB_TEST_CARD } }\n' });
+    const run = () => {
+      throw new Error('refused for sk-live-4242424242');
+    };
+    const crib = await cribOf(folder, { tools: [{ name: 'pay', description: '', run }] });
+    const chest = await crib.open(undefined, { id: 'ann' });
+    await chest.call('pay', { amount: 5 }, OPTIONS);
+    const call = { id: 'other', argumentsHash: argumentsHash({ amount: 5 }), keepMs: MINUTE };
+    const kept = JSON.stringify(await crib.store?.repeats.begin(KEY, call));
+    expect(kept).toContain('refused for [secret card]');
+    vi.unstubAllEnvs();
+  });
+});

@@ -8,14 +8,17 @@ export async function describeServer(crib: Crib, server: RunningServer): Promise
   const isOwnToken = (process.env.TOOLCRIB_OPERATOR_TOKEN ?? '').trim() !== '';
   const query = isOwnToken ? '' : `?token=${encodeURIComponent(await crib.operatorToken())}`;
   const hint = isOwnToken ? '?token= and your TOOLCRIB_OPERATOR_TOKEN' : "the operator's link: keep it to yourself";
-  const isGuarded = !(await crib.identify()).ok;
+  const anybody = await crib.identify();
+  const isGuarded = !anybody.ok;
+  const forAnybody = anybody.ok ? anybody.profiles : [];
+  const note = (name: string) => (isGuarded || forAnybody.includes(name) ? '' : '  (with a credential)');
   const headers = isGuarded ? ', "headers": { "Authorization": "Bearer YOUR_KEY" }' : '';
   const authorization = isGuarded ? ` -H 'Authorization: Bearer YOUR_KEY'` : '';
   return [
     `${paint('bold', 'Toolcrib', process.stderr)} listens on ${url}`,
     `  tools  ${url}/tools${query}  (${hint})`,
     `  MCP    ${url}/mcp`,
-    ...crib.profiles().map((name) => `         ${url}/mcp/${encodeURIComponent(name)}`),
+    ...crib.profiles().map((name) => `         ${url}/mcp/${encodeURIComponent(name)}${note(name)}`),
     `  REST   ${url}/api  (described at ${url}/openapi.json)`,
     'Paste this into an MCP client:',
     `  { "mcpServers": { "toolcrib": { "type": "http", "url": "${url}/mcp"${headers} } } }`,

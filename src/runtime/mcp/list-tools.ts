@@ -29,7 +29,7 @@ export async function listTools(connection: McpConnection, onAbort?: WireRequest
     const known = names.size;
     for (const tool of entriesOf(result)) {
       if (!isRecord(tool)) problems.push('An entry of its list is no tool.');
-      else if (!isJson(tool)) problems.push(`Its tool ${JSON.stringify(shortened(tool.name))} is nested too deeply.`);
+      else if (isTooDeep(tool)) problems.push(`Its tool ${JSON.stringify(shortened(tool.name))} is nested too deeply.`);
       else if (names.has(tool.name)) problems.push(`It lists ${JSON.stringify(shortened(tool.name))} twice.`);
       else tools.push(tool);
       names.add(isRecord(tool) ? tool.name : tool);
@@ -66,6 +66,11 @@ function whyEnough({ cursor = '', cursors, page, bytes, count }: Progress): stri
 function entriesOf(result: JsonObject): readonly unknown[] {
   if (Array.isArray(result.tools)) return result.tools;
   throw new McpFailure('malformed', 'it answered with something that is no list of tools');
+}
+
+/** What came as JSON is JSON, but for how deep it may go. */
+function isTooDeep(tool: unknown): boolean {
+  return !isJson(tool);
 }
 
 function shortened(name: unknown): unknown {
