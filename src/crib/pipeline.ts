@@ -137,7 +137,10 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const executor = executors.get(run.kind);
     if (executor === undefined) {
       return failed(
-        toolError('unavailable', `"${call.spec.name}" cannot be run here: nothing runs tools of its kind in this version.`),
+        toolError(
+          'unavailable',
+          `"${call.spec.name}" cannot be run here: nothing runs tools of its kind in this version.`,
+        ),
       );
     }
     const { reason } = call.cancellation;
