@@ -1,5 +1,5 @@
 import type { Retriever } from '../core/retriever.ts';
-import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
+import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { wordMatch } from '../retrieval/word-match.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
@@ -10,6 +10,7 @@ import { builtInExtensions } from './built-ins.ts';
 import { type BundleBook, createBundleBook } from './bundle-book.ts';
 import { Cancellation } from './cancellation.ts';
 import type { EntryMistake } from './check-stored.ts';
+import { closePart } from './close-part.ts';
 import { createBinding } from './extension-ports.ts';
 import { createExtensionSet, type ExtensionSet } from './extension-set.ts';
 import { createGeneration, type Generation, type ProfileSet } from './generation.ts';
@@ -248,18 +249,4 @@ function rankWith(retriever: Retriever | undefined, generation: () => Generation
 function required(generations: Generations | undefined): Generations {
   if (generations !== undefined) return generations;
   throw new ToolcribError('not_started', 'The crib has not been started yet.');
-}
-
-interface Closable {
-  readonly name?: string;
-  readonly kind?: string;
-  close?(): Promise<void>;
-}
-
-async function closePart(part: Closable, warn: (message: string) => void): Promise<void> {
-  try {
-    await part.close?.();
-  } catch (cause) {
-    warn(`Closing ${part.name ?? part.kind} failed: ${messageOf(cause)}`);
-  }
 }
