@@ -103,22 +103,29 @@ function answerIn(text: string, id: unknown): Message {
 
 /** Messages as lines on the pipes of a child. */
 export function stdioWire({ stdin, stdout }: { readonly stdin: Writable; readonly stdout: Readable }): Wire {
-  const waiting = new Map<unknown, (message: Message) => void>();
+  const waiting = new Map<unknown, PromiseWithResolvers<Message>>();
+  const ended = new Error('The child has ended');
   let rest = '';
   stdout.setEncoding('utf8').on('data', (chunk: string) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       const message: Message = JSON.parse(line);
-      waiting.get(message.id)?.(message);
+      waiting.get(message.id)?.resolve(message);
       waiting.delete(message.id);
     }
   });
+  stdout.on('close', () => {
+    for (const { reject } of waiting.values()) reject(ended);
+  });
   return {
     async send(message) {
+      if (stdout.destroyed) throw ended;
       stdin.write(`${JSON.stringify(message)}\n`);
       if (message.id === undefined) return undefined;
-      return new Promise((resolve) => waiting.set(message.id, resolve));
+      const answered = Promise.withResolvers<Message>();
+      waiting.set(message.id, answered);
+      return answered.promise;
     },
     close: () => {},
   };

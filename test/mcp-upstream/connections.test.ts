@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createConnections } from '../../src/runtime/mcp/connections.ts';
+import type { McpConnection } from '../../src/runtime/mcp/mcp-connection.ts';
 import { McpFailure } from '../../src/runtime/mcp/mcp-failure.ts';
-import type { McpConnection } from '../../src/runtime/mcp/open-connection.ts';
 import { MAIN } from '../../src/runtime/mcp/share-subject.ts';
 import { manualClock } from '../configured/manual-clock.ts';
 

@@ -61,7 +61,7 @@ describe('toolcrib serve', () => {
     expect(stdout).toBe('');
     const [, token = ''] = /\/tools\?token=(\S+)/.exec(stderr) ?? [];
     expect(stderr.split(token)).toHaveLength(2);
-    expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+\/mcp\n.*\/mcp\/reader\n.*\/mcp\/writer\n/);
+    expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+\/mcp\n.*\/mcp\/reader\b.*\n.*\/mcp\/writer\b.*\n/);
     expect(stderr).toMatch(
       /"mcpServers": \{ "toolcrib": \{ "type": "http", "url": "http:\/\/127\.0\.0\.1:\d+\/mcp" \} \}/,
     );

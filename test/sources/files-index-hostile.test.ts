@@ -126,7 +126,7 @@ describe('an index that lies', () => {
     const lying = crib.get(tool);
     expect(await chest.call(tool, {})).toMatchObject({
       ok: false,
-      error: { code: 'unavailable', message: expect.stringContaining('unreadable') },
+      error: { code: 'unavailable' },
     });
     expect(lying).toMatchObject({
       description: expect.stringContaining('Not available'),
@@ -137,9 +137,8 @@ describe('an index that lies', () => {
     const { live } = await startOver(path);
     expect(crib.catalog.specs).toEqual(live.specs().filter((spec) => spec.name !== 'remote'));
     const code = tool === 'remote' ? 'unknown_tool' : 'unavailable';
-    expect(await chest.call(tool, {})).toMatchObject({
-      error: { code, message: expect.not.stringContaining('unreadable') },
-    });
+    expect(await chest.call(tool, {})).toMatchObject({ error: { code } });
+    expect(crib.get(tool)?.[RUN].kind).not.toBe('unreadable');
     await crib.close();
     expect(JSON.parse(indexes.kept.get(path)?.text ?? '')).toEqual(index);
   });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import type { McpConnection } from './mcp-connection.ts';
 import { McpFailure } from './mcp-failure.ts';
-import type { McpConnection } from './open-connection.ts';
 
 /** What a line is opened with. */
 export interface LineOptions {

@@ -1,7 +1,7 @@
 import { type ConnectionLine, createConnectionLine, type LineOptions } from './connection-line.ts';
 import { ERA_MS } from './kept-era.ts';
+import type { McpConnection, McpEra, OpenOptions } from './mcp-connection.ts';
 import { McpFailure } from './mcp-failure.ts';
-import type { McpConnection, McpEra, OpenOptions } from './open-connection.ts';
 import { MAIN } from './share-subject.ts';
 
 /** What the connections to one server are opened with. */

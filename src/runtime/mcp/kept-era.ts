@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
-import type { McpEra } from './open-connection.ts';
+import type { McpEra } from './mcp-connection.ts';
 
 /** How long an old server is not asked whether it has learned something new. */
 export const ERA_MS = 24 * 3_600_000;

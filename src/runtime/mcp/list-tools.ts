@@ -1,6 +1,6 @@
 import { isJson, type JsonObject } from '../../core/json.ts';
+import type { McpConnection } from './mcp-connection.ts';
 import { McpFailure } from './mcp-failure.ts';
-import type { McpConnection } from './open-connection.ts';
 import { isRecord, MAX_MESSAGE_BYTES } from './wire-message.ts';
 import type { WireRequest } from './wire-requests.ts';
 

@@ -7,7 +7,7 @@ import type { SpecListing } from '../specs/spec-listing.ts';
 import type { Told } from '../specs/told.ts';
 import { toKeptEra } from './kept-era.ts';
 import { listTools, type ToolList } from './list-tools.ts';
-import type { McpConnection } from './open-connection.ts';
+import type { McpConnection } from './mcp-connection.ts';
 import type { ReadToolList } from './tool-entry.ts';
 import { isRecord } from './wire-message.ts';
 import type { WireRequest } from './wire-requests.ts';
