@@ -113,6 +113,14 @@ function explainPolicy(
     ...(mustAsk === undefined
       ? []
       : [[`profile ${profile.name}: approve ${mustAsk}`, { approval: 'always' }] as const]),
+    ...(profile.rules === undefined
+      ? []
+      : [
+          [
+            `profile ${profile.name}: rules`,
+            { rules: profile.rules.map(({ when, otherwise }) => ({ when, otherwise })) },
+          ] as const,
+        ]),
     ['default', defaults],
   ];
   const rows = [...LIMIT_KEYS, ...TUNING_KEYS].flatMap((key) => {

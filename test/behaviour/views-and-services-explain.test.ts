@@ -66,6 +66,17 @@ describe('explain: which layer set each limit', () => {
     expect((await explain(tool, profile)).policy[key]).toEqual({ value, from });
   });
 
+  it('rules, prices and budgets have their layers, too', async () => {
+    const budgets = [{ scope: 'profile', amount: 1, perMs: 1000 }] as const;
+    const rules = [{ tools: ['tool'], when: { required: ['x'] }, otherwise: 'deny' }] as const;
+    const { policy } = await explain({ policy: { price: 2 } }, { policy: { budgets }, rules });
+    expect(policy).toMatchObject({
+      rules: { from: ['profile only: rules'] },
+      price: { value: 2, from: ['tool'] },
+      budgets: { from: ['profile only'] },
+    });
+  });
+
   it('a list holds what several layers said', async () => {
     const rate = (scope: 'tool' | 'caller') => [{ scope, amount: 1, perMs: 1 }];
     const { policy } = await explain({ policy: { rates: rate('tool') } }, { policy: { rates: rate('caller') } });

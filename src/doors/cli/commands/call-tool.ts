@@ -34,6 +34,7 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
       door: 'cli',
       park: true,
       wholeResult: true,
+      ...(process.env.TRACEPARENT !== undefined && { traceparent: process.env.TRACEPARENT }),
       ...(flags.approval !== undefined && { approvalId: flags.approval }),
       signal: interruption.signal,
       onProgress: (progress) =>
