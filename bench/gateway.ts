@@ -20,6 +20,8 @@ const LARGE_MS = 10_000;
 export async function benchGateway({ only = '', profile }: Options = {}): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-gateway-'));
   const processes = createProcesses();
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', removeFolder); // also if somebody ends the bench
   try {
     const contenders = await startContenders({ processes, folder, only: new RegExp(only), profileFolder: profile });
     const rows: Row[] = [];
@@ -34,7 +36,7 @@ export async function benchGateway({ only = '', profile }: Options = {}): Promis
     for (const { client } of rows) client.close();
   } finally {
     await processes.end();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder();
   }
 }
 

@@ -1,14 +1,12 @@
-import type { Clock } from '../core/ports.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import { messageOf } from '../core/tool-error.ts';
 import { idleClock } from '../runtime/clock.ts';
+import { createAnnouncements } from '../runtime/mcp/announcements.ts';
 import { type Connections, createConnections } from '../runtime/mcp/connections.ts';
 import { readKeptEra } from '../runtime/mcp/kept-era.ts';
-import type { McpAddress, McpConnection } from '../runtime/mcp/mcp-connection.ts';
-import { McpFailure } from '../runtime/mcp/mcp-failure.ts';
+import { createLearning } from '../runtime/mcp/learn-tools.ts';
+import type { McpAddress } from '../runtime/mcp/mcp-connection.ts';
 import type { McpServers, Share } from '../runtime/mcp/mcp-servers.ts';
 import { openConnection } from '../runtime/mcp/open-connection.ts';
-import { MAIN } from '../runtime/mcp/share-subject.ts';
 import { createShownTools, type ShownTools } from '../runtime/mcp/shown-tools.ts';
 import { createToolReader } from '../runtime/mcp/tool-entry.ts';
 import { createOutputTail, type OutputTail } from '../runtime/processes/output-tail.ts';
@@ -43,21 +41,15 @@ export function mcp(options: McpOptions): Source {
   return {
     name,
     kinds: ['mcp'],
-    startTimeoutMs: initTimeoutMs + 2 * LEAST_LIST_MS, // it says better itself what took so long
+    startTimeoutMs: initTimeoutMs + 2000, // it says better itself what took so long
     start: (context) => startMcp({ ...options, share, initTimeoutMs }, context),
   };
 }
 
 type Settings = McpOptions & { readonly share: Share; readonly initTimeoutMs: number };
 
-/** How long after an announcement the list is asked for: they often come in bursts. */
-const ANNOUNCED_MS = 100;
-
-/** Who asks for the list where no connection is everybody's. */
-const LIST = 'list';
-
 async function startMcp(settings: Settings, context: SourceContext): Promise<LiveSource> {
-  const { name, address, share, servers, refreshMs } = settings;
+  const { name, address, share, servers, refreshMs, initTimeoutMs } = settings;
   const output = createOutputTail();
   const listing = createListing();
   const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
@@ -74,7 +66,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
   const server = { connections, share };
   servers.add(name, server);
-  const learn = createLearning(connections, tools, settings, context);
+  const learn = createLearning({ connections, tools, share, initTimeoutMs, clock: context.clock });
   let isLearning = stored === undefined;
 
   if (stored !== undefined) tools.showKept(stored);
@@ -110,17 +102,7 @@ interface Connecting {
 function connectionsTo({ settings, context, tools, output, era }: Connecting): Connections {
   const { address, share, initTimeoutMs, reopens = true } = settings;
   const { clock } = context;
-  const announced = new Set<McpConnection>();
-  const announce = (connection: McpConnection): void => {
-    if (announced.has(connection)) return;
-    announced.add(connection);
-    // A server that announces without end is asked a few times a second, and no more.
-    idleClock.setTimer(ANNOUNCED_MS, () => {
-      announced.delete(connection);
-      tools.forget(connection);
-      tools.updateSoon(connection);
-    });
-  };
+  const announce = createAnnouncements(tools, idleClock);
   return createConnections({
     open: (attempt) =>
       openConnection({
@@ -146,54 +128,4 @@ function connectionsTo({ settings, context, tools, output, era }: Connecting): C
     // Somebody's own server that ends is nobody else's business.
     onLost: (reason) => share === 'all' && tools.fail(reason),
   });
-}
-
-/** Connects, if nobody has, and asks for the tools, all of it within the time that a start may take. What goes wrong is told; it never rejects. */
-function createLearning(
-  connections: Connections,
-  tools: ShownTools,
-  { share, initTimeoutMs }: Settings,
-  { clock }: SourceContext,
-): () => Promise<void> {
-  const subject = share === 'all' ? MAIN : LIST;
-  return async () => {
-    const begunAt = clock.now();
-    const work = (connection: McpConnection): Promise<void> => {
-      if (connection.openedAt < begunAt) tools.forget(connection); // one that was opened for this is being asked already
-      const leftMs = Math.max(initTimeoutMs - (clock.now() - begunAt), LEAST_LIST_MS);
-      return within(clock, leftMs, (onAbort) => tools.update(connection, onAbort));
-    };
-    try {
-      await connections.use({ subject, work, isPassing: true });
-    } catch (cause) {
-      tools.fail(messageOf(cause));
-    } finally {
-      if (subject === LIST) await connections.release(LIST);
-    }
-  };
-}
-
-/** What a server that was slow to start has for its list all the same. */
-const LEAST_LIST_MS = 1000;
-
-type OnAbort = (listener: () => void) => () => void;
-
-/** Does work that is called off when its time is up. */
-async function within(clock: Clock, timeoutMs: number, work: (onAbort: OnAbort) => Promise<void>): Promise<void> {
-  const late = new McpFailure('unreachable', 'it took too long to list its tools');
-  const isOver = Promise.withResolvers<never>();
-  const listeners = new Set<() => void>();
-  const stopTimer = clock.setTimer(timeoutMs, () => {
-    isOver.reject(late);
-    for (const listener of listeners) listener();
-  });
-  const onAbort: OnAbort = (listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  };
-  try {
-    await Promise.race([work(onAbort), isOver.promise]);
-  } finally {
-    stopTimer();
-  }
 }

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SELF } from '../../src/runtime/mcp/connect-client.ts';
 import { createLineSplitter } from '../../src/runtime/mcp/line-splitter.ts';
 import { paramHeadersOf, toParamHeaders } from '../../src/runtime/mcp/param-headers.ts';
 import { idOfEnds, readMessage } from '../../src/runtime/mcp/wire-message.ts';
@@ -14,6 +17,11 @@ function split(pieces: readonly Buffer[], maxBytes = 1_000_000): readonly string
   for (const piece of pieces) push(piece);
   return seen;
 }
+
+it('we tell servers the version of this package', () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  expect(SELF).toEqual({ name: manifest.name, version: manifest.version });
+});
 
 describe('lines of a stream', () => {
   it('are the same however it is cut', () => {

@@ -104,7 +104,8 @@ function envelopeOf(sdk: Sdk, client: Client): JsonObject | undefined {
   };
 }
 
-const SELF = { name: 'toolcrib', version: '0.1.0' };
+/** Who we are to servers. */
+export const SELF = { name: 'toolcrib', version: '0.1.0' };
 
 // Over HTTP silence is an outage; a server on a pipe may just not know the question.
 function probeMsOf({ address, timeoutMs }: OpenOptions): number {
