@@ -203,3 +203,13 @@ function spellOut(value: unknown): string {
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${spellOut(member)}`).join(',')}}`;
 }
+
+/** True for an object that is no list, whatever its members are. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The same of a value that is known to be JSON. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
+}

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts';
+import { isRecord, type JsonValue } from './json.ts';
 import type { ToolError } from './tool-error.ts';
 
 /** Optional notes on a piece of content, as MCP has them. */
@@ -35,6 +35,24 @@ export type Content =
         readonly blob?: string;
       };
     } & ContentExtras);
+
+/** True for a piece of content of one of these shapes; what else it holds is its own affair. */
+export function isContent(part: unknown): part is Content {
+  if (!isRecord(part)) return false;
+  switch (part.type) {
+    case 'text':
+      return typeof part.text === 'string';
+    case 'image':
+    case 'audio':
+      return typeof part.data === 'string' && typeof part.mimeType === 'string';
+    case 'resource_link':
+      return typeof part.uri === 'string' && typeof part.name === 'string';
+    case 'resource':
+      return isRecord(part.resource) && typeof part.resource.uri === 'string';
+    default:
+      return false;
+  }
+}
 
 interface ResultExtras {
   /** Set when an extension turned a failure into this result. */

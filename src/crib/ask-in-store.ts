@@ -4,7 +4,7 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
-import { denied, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
+import { denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
 import { type ApprovalDesk, type Asking, attend, type Step, settle } from './attend-approval.ts';
 
 /** Where calls come in that a server runs itself once they are approved. */
@@ -100,25 +100,16 @@ function parkedCallOf(call: ToolCall): ParkedCall {
   };
 }
 
-function subjectOf(call: ToolCall, { reason, ground }: Question, lifetimeMs: number): Asking['subject'] {
-  const { spec, caller, input, profile, conversation, door } = call;
+function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Asking['subject'] {
+  const { spec, caller, input, conversation, door } = call;
   return {
+    ...describeCall(call, question),
     callerId: caller.id ?? '',
-    profile,
-    tool: spec.name,
-    ...(spec.title !== undefined && { title: spec.title }),
-    description: spec.description,
-    arguments: input,
-    caller: {
-      ...(caller.id !== undefined && { id: caller.id }),
-      ...(caller.roles !== undefined && { roles: caller.roles }),
-    },
     definitionHash: definitionHash(spec),
     argumentsHash: argumentsHash(input),
     ...(typeof conversation === 'string' && { conversation }),
     door,
-    reason,
-    ground,
+    ground: question.ground,
     approvers: spec.policy.approvers ?? [],
     lifetimeMs,
   };

@@ -9,7 +9,7 @@ import { createCalls } from './calls.ts';
 import type { Configuration } from './configuration.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
-import { type Engine, startEngine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { explain } from './explain.ts';
 import { NO_EQUIPMENT } from './extension-ports.ts';
 import type { Generation } from './generation.ts';
@@ -22,6 +22,7 @@ import { createRequestStates } from './request-states.ts';
 import { requireNode } from './require-node.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
 import { createServing } from './serving.ts';
+import { startEngine } from './start-engine.ts';
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {

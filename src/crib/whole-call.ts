@@ -1,4 +1,4 @@
-import { freezeJson, isJson, type JsonObject } from '../core/json.ts';
+import { freezeJson, isJson, isJsonObject, type JsonObject } from '../core/json.ts';
 import { PARSED } from '../core/tool-call.ts';
 import type { Withheld } from '../core/tool-spec.ts';
 import { Call } from './call.ts';
@@ -9,15 +9,11 @@ export function wholeCall(call: Call, withheld: Withheld): Call {
   const merged = { ...withoutHidden(call.input, withheld), ...withheld.values };
   // Validation has put everything together. Whoever took its place knows nothing of what is withheld.
   const parsed = checked === call.input ? merged : checked;
-  const input = isJson(parsed) && isObject(parsed) ? parsed : merged;
+  const input = isJson(parsed) && isJsonObject(parsed) ? parsed : merged;
   const { context, cancellation } = call;
   return new Call(call.spec, freezeJson(input), call.origin, { parsed, context, cancellation });
 }
 
 function withoutHidden(input: JsonObject, { hidden }: Withheld): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([name]) => !hidden.includes(name)));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

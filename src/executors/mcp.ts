@@ -1,5 +1,5 @@
 import type { Executor } from '../core/executor.ts';
-import type { JsonObject, JsonSchema } from '../core/json.ts';
+import { isJsonObject, type JsonObject, type JsonSchema } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
@@ -12,7 +12,6 @@ import { McpFailure } from '../runtime/mcp/mcp-failure.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { paramHeadersOf, toParamHeaders } from '../runtime/mcp/param-headers.ts';
 import { shareSubject } from '../runtime/mcp/share-subject.ts';
-import { isRecord } from '../runtime/mcp/wire-message.ts';
 
 /** How a tool of an MCP server runs. */
 interface McpRun extends Run {
@@ -62,7 +61,7 @@ export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
 /** What the client would have to be able to do, for the door to say in the protocol's words. */
 function neededOf({ code, data }: McpFailure): Pick<ToolResult, 'meta'> {
   const needed = code === MISSING_CAPABILITY ? data?.requiredCapabilities : undefined;
-  return isRecord(needed) ? { meta: { 'toolcrib/requiredCapabilities': needed } } : {};
+  return isJsonObject(needed) ? { meta: { 'toolcrib/requiredCapabilities': needed } } : {};
 }
 
 const MISSING_CAPABILITY = -32_021;
@@ -144,7 +143,7 @@ interface Questions {
 }
 
 function readQuestions({ inputRequests, requestState }: JsonObject): Questions {
-  const isAsking = isRecord(inputRequests) && Object.keys(inputRequests).length > 0;
+  const isAsking = isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0;
   return {
     questions: isAsking ? inputRequests : undefined,
     state: typeof requestState === 'string' ? requestState : undefined,

@@ -1,5 +1,5 @@
 import type { Extension } from '../core/extension.ts';
-import { freezeJson, isJson, isPromise, type JsonObject } from '../core/json.ts';
+import { freezeJson, isJson, isJsonObject, isPromise } from '../core/json.ts';
 import type { Schemas } from '../core/ports.ts';
 import { SETTLE, type ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
@@ -36,12 +36,8 @@ function parserOf(schemas: Schemas, spec: ToolSpec): Parse | FailedResult {
 // What is shown, hashed and approved must be JSON. An author's schema may make more of it (a Date): that only the tool sees.
 function settle(call: ToolCall, { value, given }: Extract<Parsed, { ok: true }>): ToolCall {
   if (value === call.input) return call;
-  const input = given ?? (isJson(value) && isObject(value) ? value : call.input);
+  const input = given ?? (isJson(value) && isJsonObject(value) ? value : call.input);
   return call[SETTLE](freezeJson(input), value);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuse(call: ToolCall, { issues }: Extract<Parsed, { ok: false }>): FailedResult {

@@ -1,6 +1,6 @@
-import { copyJson, isJson, type JsonValue, NotJsonError } from '../core/json.ts';
+import { copyJson, isJson, isRecord, type JsonValue, NotJsonError } from '../core/json.ts';
 import { TOOL_ERROR_CODES, toolError } from '../core/tool-error.ts';
-import { done, failed, type ToolResult } from '../core/tool-result.ts';
+import { done, failed, isContent, type ToolResult } from '../core/tool-result.ts';
 
 const NOTHING_TO_SAY = 'Done.';
 
@@ -38,39 +38,19 @@ function objectToResult(value: object): ToolResult {
 /** The `ToolResult` a value is already, if it is one to the last part. */
 function readyResult(value: object): ToolResult | undefined {
   const { ok, status, content, error, waiting } = value as Record<string, unknown>; // read as unknown, then checked
-  if (ok === true) return status === 'done' && isContent(content) ? (value as ToolResult) : undefined; // seen to be one
+  if (ok === true) return status === 'done' && isContentList(content) ? (value as ToolResult) : undefined; // seen to be one
   if (ok !== false) return undefined;
   if (status === 'waiting')
     return isRecord(waiting) && typeof waiting.id === 'string' ? (value as ToolResult) : undefined; // likewise
   if (status !== 'failed' || !isRecord(error) || typeof error.message !== 'string') return undefined;
-  if (content !== undefined && !isContent(content)) return undefined;
+  if (content !== undefined && !isContentList(content)) return undefined;
   const code = TOOL_ERROR_CODES.find((known) => known === error.code);
   if (code === undefined) return undefined;
   return typeof error.retryable === 'boolean' ? (value as ToolResult) : failed(toolError(code, error.message)); // likewise
 }
 
-function isContent(content: unknown): boolean {
-  return Array.isArray(content) && content.every((part) => isRecord(part) && isPart(part));
-}
-
-function isPart(part: Record<string, unknown>): boolean {
-  switch (part.type) {
-    case 'text':
-      return typeof part.text === 'string';
-    case 'image':
-    case 'audio':
-      return typeof part.data === 'string' && typeof part.mimeType === 'string';
-    case 'resource_link':
-      return typeof part.uri === 'string' && typeof part.name === 'string';
-    case 'resource':
-      return isRecord(part.resource) && typeof part.resource.uri === 'string';
-    default:
-      return false;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+function isContentList(content: unknown): boolean {
+  return Array.isArray(content) && content.every(isContent);
 }
 
 function notJson(what: string): ToolResult {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../core/json.ts';
+import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { META_SOURCE } from '../../core/meta-tools.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
 import { type McpTool, toMcp } from '../../formats/mcp.ts';
@@ -46,8 +46,4 @@ function withObjectProperties<Schema extends JsonSchema>(schema: Schema): Schema
     return [name, property ? {} : { not: {} }];
   });
   return { ...schema, properties: Object.fromEntries(entries) };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

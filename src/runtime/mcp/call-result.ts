@@ -1,7 +1,6 @@
-import { isJson, type JsonObject, type JsonValue } from '../../core/json.ts';
+import { isJson, isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
-import { type Content, type FailedResult, failed, type ToolResult, textOf } from '../../core/tool-result.ts';
-import { isRecord } from './wire-message.ts';
+import { type Content, type FailedResult, failed, isContent, type ToolResult, textOf } from '../../core/tool-result.ts';
 
 /** The result of a tool as it came from its server, as ours. Nothing is lost on the way: the shapes of content are those of MCP. */
 export function toToolResult(result: JsonObject, tool: string): ToolResult {
@@ -28,26 +27,9 @@ function textPart(text: string): Content {
   return { type: 'text', text };
 }
 
-function isContent(part: unknown): part is Content {
-  if (!isRecord(part)) return false;
-  switch (part.type) {
-    case 'text':
-      return typeof part.text === 'string';
-    case 'image':
-    case 'audio':
-      return typeof part.data === 'string' && typeof part.mimeType === 'string';
-    case 'resource_link':
-      return typeof part.uri === 'string' && typeof part.name === 'string';
-    case 'resource':
-      return isRecord(part.resource) && typeof part.resource.uri === 'string';
-    default:
-      return false;
-  }
-}
-
 /** What a server says besides; what it cannot know, and who it is, is not for callers. */
 function metaOf(meta: unknown): { readonly meta?: JsonObject } {
-  if (!isRecord(meta)) return {};
+  if (!isJsonObject(meta)) return {};
   const theirs = Object.entries(meta).filter(([key]) => !/^(toolcrib|io\.modelcontextprotocol)\//.test(key));
   return theirs.length === 0 ? {} : { meta: Object.fromEntries(theirs) };
 }

@@ -1,8 +1,8 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
+import { isJsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports.ts';
 import { type AllowPrivate, guardedFetch } from '../fetch/guarded-fetch.ts';
 import { McpFailure } from './mcp-failure.ts';
-import { isRecord } from './wire-message.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
@@ -140,7 +140,7 @@ function basic(id: string, secret: string): string {
 function readJson(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) ? value : {};
+    return isJsonObject(value) ? value : {};
   } catch {
     return {};
   }

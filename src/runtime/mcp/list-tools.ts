@@ -1,7 +1,7 @@
-import { isJson, type JsonObject } from '../../core/json.ts';
+import { isJson, isJsonObject, type JsonObject } from '../../core/json.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { McpFailure } from './mcp-failure.ts';
-import { isRecord, MAX_MESSAGE_BYTES } from './wire-message.ts';
+import { MAX_MESSAGE_BYTES } from './wire-message.ts';
 import type { WireRequest } from './wire-requests.ts';
 
 /** What a server lists: each tool as it came. */
@@ -28,11 +28,11 @@ export async function listTools(connection: McpConnection, onAbort?: WireRequest
     const result = await connection.request({ method: 'tools/list', params, onAbort });
     const known = names.size;
     for (const tool of entriesOf(result)) {
-      if (!isRecord(tool)) problems.push('An entry of its list is no tool.');
+      if (!isJsonObject(tool)) problems.push('An entry of its list is no tool.');
       else if (isTooDeep(tool)) problems.push(`Its tool ${JSON.stringify(shortened(tool.name))} is nested too deeply.`);
       else if (names.has(tool.name)) problems.push(`It lists ${JSON.stringify(shortened(tool.name))} twice.`);
       else tools.push(tool);
-      names.add(isRecord(tool) ? tool.name : tool);
+      names.add(isJsonObject(tool) ? tool.name : tool);
     }
     bytes += JSON.stringify(result).length;
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined;

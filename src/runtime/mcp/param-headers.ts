@@ -1,5 +1,4 @@
-import type { JsonObject, JsonSchema } from '../../core/json.ts';
-import { isRecord } from './wire-message.ts';
+import { isJsonObject, type JsonObject, type JsonSchema } from '../../core/json.ts';
 
 /** An argument that a server of the newest era wants to see in a header, too. */
 interface ParamHeader {
@@ -63,7 +62,7 @@ function isObject(value: unknown): value is object {
 /** The headers for one call; an argument that is not there, or that no header can hold, has none. */
 export function toParamHeaders(headers: readonly ParamHeader[], input: JsonObject): Readonly<Record<string, string>> {
   const entries = headers.flatMap(({ path, header }) => {
-    const value = path.reduce<unknown>((at, name) => (isRecord(at) ? at[name] : undefined), input);
+    const value = path.reduce<unknown>((at, name) => (isJsonObject(at) ? at[name] : undefined), input);
     if (typeof value === 'number' && !Number.isSafeInteger(value)) return [];
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return [];
     return [[`Mcp-Param-${header}`, toFieldValue(String(value))] as const];

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, type JsonObject } from '../../core/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject } from '../../core/json.ts';
 import type { StoredList } from '../../core/store.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { KeptList } from '../specs/kept-list.ts';
@@ -9,7 +9,7 @@ import { toKeptEra } from './kept-era.ts';
 import { listTools, type ToolList } from './list-tools.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { ReadToolList } from './tool-entry.ts';
-import { isRecord } from './wire-message.ts';
+
 import type { WireRequest } from './wire-requests.ts';
 
 /** Where the tools of a server are shown and kept. */
@@ -88,7 +88,7 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
     fail,
     showKept(stored) {
       keptHash = stored.hash;
-      show(stored.specs.filter(isRecord), []);
+      show(stored.specs.filter(isJsonObject), []);
     },
     updateSoon(connection) {
       update(connection).catch((cause) => fail(`its tools cannot be listed: ${messageOf(cause)}`));

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import type { JsonObject, JsonSchema } from '../../core/json.ts';
+import { isJsonObject, type JsonObject, type JsonSchema } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type Effects, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
 import { toToolSpec } from '../define-tool.ts';
 import { isSameData } from '../specs/spec-list.ts';
 import { paramHeadersOf } from './param-headers.ts';
-import { isRecord } from './wire-message.ts';
 
 /** The tools of a server as specs, and what of its list could not be used. */
 interface ReadTools {
@@ -58,19 +57,19 @@ interface Home {
 
 function read(tool: JsonObject, name: string, { source, isRemote }: Home) {
   const { description, inputSchema, outputSchema, icons, _meta, annotations } = tool;
-  if (!isRecord(inputSchema)) throw new ToolcribError('invalid_schema', 'its inputSchema is no schema.');
+  if (!isJsonObject(inputSchema)) throw new ToolcribError('invalid_schema', 'its inputSchema is no schema.');
   const why = isRemote ? paramHeadersOf(inputSchema) : [];
   if (typeof why === 'string') throw new ToolcribError('invalid_schema', `its inputSchema is invalid: ${why}.`);
-  const notes = isRecord(annotations) ? annotations : {};
+  const notes = isJsonObject(annotations) ? annotations : {};
   const title = [tool.title, notes.title].find((text) => typeof text === 'string' && text !== '');
-  const meta = { ...(Array.isArray(icons) && { icons }), ...(isRecord(_meta) && { _meta }) };
+  const meta = { ...(Array.isArray(icons) && { icons }), ...(isJsonObject(_meta) && { _meta }) };
   const spec = toToolSpec(
     {
       name: toToolName(name, (text) => hash('sha256', text)),
       description: typeof description === 'string' ? description : '',
       ...(title !== undefined && { title }),
       input: inputSchema,
-      ...(isRecord(outputSchema) && { output: outputSchema }),
+      ...(isJsonObject(outputSchema) && { output: outputSchema }),
       effects: effectsOf(notes),
       ...(Object.keys(meta).length > 0 && { meta }),
       run: { kind: 'mcp', source, tool: name },
@@ -79,7 +78,7 @@ function read(tool: JsonObject, name: string, { source, isRemote }: Home) {
   );
   const problems = [
     ...(name.length > LONG_NAME ? [`Its tool "${short(name)}" has a name of ${name.length} characters.`] : []),
-    ...(outputSchema !== undefined && !isRecord(outputSchema)
+    ...(outputSchema !== undefined && !isJsonObject(outputSchema)
       ? [`The outputSchema of its tool "${short(name)}" is no schema and is not used.`]
       : []),
   ];
@@ -94,7 +93,7 @@ function read(tool: JsonObject, name: string, { source, isRemote }: Home) {
 
 /** Specs leave out the dialect that everybody assumes; where a server says it, it is passed on. */
 function withDialect(schema: JsonSchema, said: unknown): JsonSchema {
-  const $schema = isRecord(said) ? said.$schema : undefined;
+  const $schema = isJsonObject(said) ? said.$schema : undefined;
   return typeof $schema !== 'string' || schema.$schema === $schema ? schema : Object.freeze({ $schema, ...schema });
 }
 

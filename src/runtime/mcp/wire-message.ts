@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts';
+import { isJsonObject } from '../../core/json.ts';
 
 /** A message of JSON-RPC, as far as it was looked at. */
 export interface WireMessage {
@@ -20,14 +20,10 @@ export const TOO_LARGE = -31_999;
 export function readMessage(text: string): WireMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isRecord(value) && value.jsonrpc === '2.0' ? value : undefined;
+    return isJsonObject(value) && value.jsonrpc === '2.0' ? value : undefined;
   } catch {
     return undefined;
   }
-}
-
-export function isRecord(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 // Programs write the id of an answer either before or after everything else.

@@ -1,8 +1,8 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../core/json.ts';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { REQUEST_HEADER, type ServerTransport } from './server-transport.ts';
-import { isRecord, TOO_LARGE, type WireMessage } from './wire-message.ts';
+import { TOO_LARGE, type WireMessage } from './wire-message.ts';
 
 /** One request of ours, on its way past the SDK. */
 export interface WireRequest {
@@ -93,7 +93,7 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
 
   const toMessage = (id: number, { method, params, onProgress }: WireRequest): JSONRPCMessage => {
     const token = onProgress === undefined ? {} : { progressToken: id };
-    const meta = { ...envelope(), ...(isRecord(params._meta) && params._meta), ...token };
+    const meta = { ...envelope(), ...(isJsonObject(params._meta) && params._meta), ...token };
     const all = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
     return { jsonrpc: '2.0', id, method, params: all } as JSONRPCMessage; // the SDK's type is narrower than JSON
   };
@@ -113,7 +113,7 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
   };
 
   const takeProgress = (params: unknown): boolean => {
-    if (!isRecord(params) || typeof params.progressToken !== 'number') return false;
+    if (!isJsonObject(params) || typeof params.progressToken !== 'number') return false;
     const { progressToken, ...progress } = params;
     pending.get(progressToken)?.request.onProgress?.(progress);
     return progressToken >= FIRST_ID;
@@ -131,13 +131,13 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
 
 function toAnswer({ result, error }: WireMessage): JsonObject | McpFailure {
   if (error === undefined)
-    return isRecord(result) ? result : new McpFailure('malformed', 'it answered without a result');
-  const { code, message, data } = isRecord(error) ? error : {};
+    return isJsonObject(result) ? result : new McpFailure('malformed', 'it answered without a result');
+  const { code, message, data } = isJsonObject(error) ? error : {};
   const text = typeof message === 'string' && message !== '' ? message : 'it does not say what is wrong';
   if (code === TOO_LARGE) return new McpFailure('too_large', text);
   return new McpFailure('error', text, {
     ...(typeof code === 'number' && { code }),
-    ...(isRecord(data) && { data }),
+    ...(isJsonObject(data) && { data }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isRecord } from '../../core/json.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 
 /** A package that a project has installed, and its package.json as it stands there. */
@@ -34,11 +35,6 @@ export function readManifest(path: string, text: string): Readonly<Record<string
     throw new ToolcribError('invalid_file', `${path} is not JSON: ${messageOf(cause)}`, { cause });
   }
   throw new ToolcribError('invalid_file', `${path} holds no object`);
-}
-
-/** True for an object that is no list. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function ancestorsOf(folder: string): readonly string[] {

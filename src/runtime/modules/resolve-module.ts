@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isRecord } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { findPackage, isRecord, readManifest } from './installed-packages.ts';
+import { findPackage, readManifest } from './installed-packages.ts';
 
 /** The file that a path or the name of an installed package means in `folder`. Throws where there is none. */
 export function resolveModule(specifier: string, folder: string): string {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/json.ts';
 import { describe } from '../../core/known-keys.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
@@ -36,7 +37,7 @@ export function createEntryReader(options: EntryOptions): (entry: unknown) => To
 }
 
 function withRunTexts(entry: unknown, { readRunText }: EntryOptions): unknown {
-  const isConcerned = readRunText !== undefined && isObject(entry) && hasReferences(entry.run);
+  const isConcerned = readRunText !== undefined && isRecord(entry) && hasReferences(entry.run);
   return isConcerned ? readRunTexts(entry, readRunText) : entry;
 }
 
@@ -44,22 +45,18 @@ function readWithCare(given: unknown, options: EntryOptions): ToolSpec {
   const { source, folder } = options;
   // Texts after the conversion: a command is split into arguments first, so that no value makes more of them.
   const entry = isLegacyEntry(given) ? withRunTexts(toEntry(given), options) : given;
-  if (!isObject(entry)) {
+  if (!isRecord(entry)) {
     throw new ToolcribError(
       'not_a_tool',
       `${describe(entry)} is not a tool; a tool has name, description, input and run.`,
     );
   }
   const { run } = entry;
-  if (!isObject(run)) return toToolSpec(entry, source);
+  if (!isRecord(run)) return toToolSpec(entry, source);
   for (const field of NOT_FOR_DATA) {
     if (run[field] === undefined) continue;
     const advice = field === 'needs' ? 'write it beside run' : 'only a tool in code has it';
     throw new ToolcribError('invalid_run', `Tool ${describe(entry.name)}: run has no "${field}"; ${advice}.`);
   }
   return toToolSpec(folder === undefined ? entry : { ...entry, run: resolveRunPaths(run, folder) }, source);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

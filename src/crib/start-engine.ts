@@ -1,0 +1,224 @@
+import type { Retriever } from '../core/retriever.ts';
+import { ToolcribError, toolError } from '../core/tool-error.ts';
+import { wordMatch } from '../retrieval/word-match.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+import { code } from '../sources/code.ts';
+import { type AdmitOptions, admit, createAdmission } from './admit.ts';
+import { createTrail } from './audit.ts';
+import { builtInExtensions } from './built-ins.ts';
+import { createBundleBook } from './bundle-book.ts';
+import { Cancellation } from './cancellation.ts';
+import { closePart } from './close-part.ts';
+import type { Engine } from './engine.ts';
+import { createBinding } from './extension-ports.ts';
+import { createExtensionSet } from './extension-set.ts';
+import { createGeneration, type Generation, type ProfileSet } from './generation.ts';
+import { createGenerations, type Generations } from './generations.ts';
+import { createInFlight } from './in-flight.ts';
+import { type LiveSources, startSources } from './live-sources.ts';
+import { type FixedParts, homesOf, type Parts } from './parts.ts';
+import { findProblems, idleSelectors } from './problems.ts';
+import { checkProfileBundles } from './read-profile.ts';
+import { createRegistration } from './registration.ts';
+import { requireRules } from './require-rules.ts';
+import { createServices } from './services.ts';
+import { createSetups } from './setups.ts';
+import type { SourceReport } from './source-slot.ts';
+import { createToolIndex } from './tool-index.ts';
+import { createWarnings } from './warnings.ts';
+
+/** How long closing waits for calls that are under way. */
+const DRAIN_MS = 10_000;
+
+/** Starts everything. A mistake throws before anything is started; a source that fails costs only itself. */
+export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engine> {
+  let parts = first;
+  let generations: Generations | undefined;
+  let live: LiveSources | undefined;
+  let closing: Promise<void> | undefined;
+  const { redact } = fixed.equipment;
+  const warnings = createWarnings(redact);
+  const { warn } = warnings;
+  const { executors } = fixed;
+  const services = createServices(first.services);
+  const schemas = createSchemas();
+  const admission: AdmitOptions = { executors, schemas, admission: createAdmission({ executors, schemas }), warn };
+  const inFlight = createInFlight(systemClock);
+  const lifetime = new Cancellation(undefined);
+  const generation = (): Generation => required(generations).current();
+  const markOld = () => generations?.markOld(); // before the first one is built there is nothing to be old
+
+  requireRules(first.profiles.byName.values(), schemas);
+  // Tools in code first: they own their names, and their mistakes are known before anything is started.
+  const codeSource = code([]);
+  const registration = createRegistration({
+    source: codeSource,
+    admit: (tool) => admit(tool, codeSource, admission),
+    ownerOf: (name) => live?.ownerOf(name, codeSource),
+  });
+  registration.takeIn(fixed.tools, 'tools');
+  for (const bundle of first.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
+
+  const setups = createSetups({ generation, clock: systemClock, services: services.all, options: fixed.options, warn });
+  const trail = createTrail(fixed.equipment, warn);
+  const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
+  const extensions = createExtensionSet({
+    builtIn: [...builtInExtensions(), setups.extension],
+    given: first.extensions,
+    turnedOff: first.turnedOff,
+    executors,
+    bind: createBinding({ ...fixed.equipment, clock: systemClock, schemas, audit: trail, bundlesOf, warn }),
+    warn,
+    onChange: markOld,
+  });
+  const bundles = createBundleBook({
+    bundles: first.bundles,
+    homes: homesOf(first.sources),
+    found: () => live?.bundles() ?? [],
+    generation,
+    takeIn: registration.takeIn,
+    onChange: markOld,
+    warn,
+  });
+  const started = await startSources({
+    sources: [codeSource, ...first.sources],
+    onDuplicate: first.onDuplicate,
+    context: { clock: systemClock, services: services.all(), admission: admission.admission, warn },
+    clock: systemClock,
+    admit: (tool, source) => admit(tool, source, admission),
+    onChange: markOld,
+  });
+  live = started;
+  try {
+    // Only now, since sources bring bundles, too.
+    requireBundles(first.profiles, new Set(bundles.definitions().map((bundle) => bundle.name)));
+  } catch (cause) {
+    await started.close();
+    throw cause;
+  }
+  generations = createGenerations(
+    () =>
+      createGeneration({
+        lists: started.lists(),
+        bundles: bundles.definitions(),
+        surroundings: { env: process.env, platform: process.platform, services: services.all() },
+        policyDefaults: extensions.policyDefaults(),
+        isTrusted: (name) =>
+          name === codeSource.name || parts.sources.some((source) => source.name === name && source.trust === true),
+        profiles: parts.profiles,
+      }),
+    warn,
+  );
+  const problems = () => [
+    ...parts.problems,
+    ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
+    ...idleSelectors(generation(), extensions.list()),
+    ...started.problems(),
+  ];
+  const announce = () => {
+    for (const report of started.report())
+      if (report.state === 'failed') warn(`Source "${report.name}": ${sentence(report.reason)}`);
+    for (const problem of problems()) warnings.announce(problem);
+  };
+  announce();
+
+  const close = async (): Promise<void> => {
+    await inFlight.drained(DRAIN_MS);
+    lifetime.abort(toolError('unavailable', 'The crib was closed before the call ended.'));
+    await setups.close();
+    await started.close();
+    for (const part of [...extensions.list(), ...extensions.retired(), ...executors.values()])
+      await closePart(part, warn);
+    await trail?.close();
+  };
+
+  return {
+    host: {
+      setups,
+      generation,
+      pipeline: extensions.pipeline,
+      isClosed: () => closing !== undefined,
+      now: systemClock.now,
+      lifetime,
+      track: inFlight.track,
+      rewriteListing: extensions.rewriteListing,
+      rank: rankWith(fixed.retriever, generation),
+      servicesFor: services.chosen,
+      stateFor: setups.stateFor,
+      warn,
+    },
+    bundles,
+    extensions,
+    registration,
+    trail,
+    generation,
+    profiles: () => parts.profiles,
+    access: () => parts.access,
+    server: () => parts.server,
+    sources: () => started.report().map((report) => withoutSecrets(report, redact)),
+    sourceOutput(name) {
+      const output = started.output(name);
+      return output === undefined ? undefined : redact(output);
+    },
+    warnings: () => [...new Set([...warnings.list(), ...problems().map(redact)])],
+    warn,
+    onChange: generations.onChange,
+    onNext: generations.onNext,
+    async apply(next) {
+      const prepared = await started.prepare([codeSource, ...next.sources], next.onDuplicate);
+      const base = { bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles };
+      try {
+        // Everything that can be wrong is found before anything is changed.
+        prepared.requireDistinct();
+        requireBundles(next.profiles, bundles.checkBase(base));
+        requireRules(next.profiles.byName.values(), schemas);
+        extensions.checkGiven(next.extensions, next.turnedOff);
+      } catch (cause) {
+        await prepared.cancel();
+        throw cause;
+      }
+      parts = next;
+      bundles.replaceBase(base);
+      extensions.replaceGiven(next.extensions, next.turnedOff);
+      services.replace(next.services);
+      await prepared.commit();
+      markOld();
+      announce();
+    },
+    async checkStored(entries) {
+      const { checkStored } = await import('./check-stored.ts'); // few ever store anything
+      return checkStored(entries, { sources: parts.sources, admission, catalog: generation().catalog });
+    },
+    idle: inFlight.drained,
+    async refresh(isMeant) {
+      await started.refresh(isMeant);
+      markOld();
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function requireBundles(profiles: ProfileSet, known: ReadonlySet<string>): void {
+  for (const profile of profiles.byName.values()) checkProfileBundles(profile, known);
+}
+
+function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {
+  return report.reason === undefined ? report : { ...report, reason: redact(report.reason) };
+}
+
+function sentence(reason = 'it failed'): string {
+  return reason.endsWith('.') ? reason : `${reason}.`;
+}
+
+function rankWith(retriever: Retriever | undefined, generation: () => Generation): Retriever['rank'] {
+  return createToolIndex(retriever ?? wordMatch(), () => generation().catalog);
+}
+
+function required(generations: Generations | undefined): Generations {
+  if (generations !== undefined) return generations;
+  throw new ToolcribError('not_started', 'The crib has not been started yet.');
+}
