@@ -93,9 +93,12 @@ function requireRun(spec: ToolSpec, { executors, schemas }: Judges): void {
   if (executor === undefined || kind === 'function') return; // a function is all it takes, and defining the tool has seen one
   const { needs: _needs, parse: _parse, parseOutput: _parseOutput, settings: _settings, ...own } = spec[RUN];
   const parsed = schemas.parser(executor.runSchema)(own);
-  if (isPromise(parsed) || parsed.ok) return;
-  const issues = parsed.issues.map((issue) => `run${issue.path} ${issue.message}`).join('; ');
-  throw new ToolcribError('invalid_run', `Tool "${spec.name}" of kind ${kind}: ${issues}.`);
+  const issues =
+    isPromise(parsed) || parsed.ok
+      ? (executor.check?.(spec[RUN], spec) ?? [])
+      : parsed.issues.map((issue) => `run${issue.path} ${issue.message}`);
+  if (issues.length === 0) return;
+  throw new ToolcribError('invalid_run', `Tool "${spec.name}" of kind ${kind}: ${issues.join('; ')}.`);
 }
 
 // An author's own schema does its own checking, so the JSON Schema beside it is only shown.

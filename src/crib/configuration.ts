@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Executor } from '../core/executor.ts';
 import type { Store } from '../core/store.ts';
-import { mcpExecutor } from '../executors/mcp.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createMcpServers } from '../runtime/mcp/mcp-servers.ts';
 import { createRedact } from '../runtime/secrets/redact.ts';
@@ -14,6 +13,7 @@ import { findStateFolder } from '../store/state-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
 import { loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
+import { changedExecutors, configuredExecutors } from './configured-executors.ts';
 import { createConfiguredParts } from './configured-parts.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import type { CribOptions } from './crib-options.ts';
@@ -47,11 +47,20 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     sourcesOf: createConfiguredSources({ folder, env, store, secrets, servers, watch, background }),
     store,
   });
+  const first = loaded.config;
+  const executors = await configuredExecutors({
+    folder,
+    env,
+    clock: systemClock,
+    secrets,
+    servers,
+    config: () => loaded.config,
+  });
   let isFirst = true;
   let stopWatching = () => {};
 
   return {
-    executors: [mcpExecutor(servers, systemClock)],
+    executors,
     equipment: {
       store,
       sharedRates: isPostgres(loaded, options) ? store.rates : undefined,
@@ -66,7 +75,11 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       if (!isFirst) loaded = await load();
       isFirst = false;
       secrets.noteEnvironment();
-      return partsOf(loaded);
+      const parts = await partsOf(loaded);
+      const changed = changedExecutors(first, loaded.config).map(
+        (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
+      );
+      return { ...parts, problems: [...parts.problems, ...changed] };
     },
     watch(onChange, warn) {
       if (options.watch === false) return;

@@ -111,9 +111,7 @@ function laterParts(config: Config): readonly string[] {
   const delegating = profiles.filter(([, profile]) => profile.delegate !== undefined).map(([name]) => name);
   const parts = [
     ...delegating.map((name) => `profile "${name}" cannot delegate`),
-    ...(['executors', 'retrieval'] as const)
-      .filter((key) => config[key] !== undefined)
-      .map((key) => `"${key}" has no effect`),
+    ...(config.retrieval === undefined ? [] : ['"retrieval" has no effect']),
   ];
   return parts.map((part) => `Not available in this version: ${part}.`);
 }

@@ -1,0 +1,66 @@
+import type { Executor } from '../core/executor.ts';
+import type { Clock } from '../core/ports.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { mcpExecutor } from '../executors/mcp.ts';
+import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
+import { importExport } from '../runtime/modules/import-export.ts';
+import type { Secrets } from '../runtime/secrets/secrets.ts';
+import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from './config/config.ts';
+
+/** What the executors of a configuration are made of. */
+export interface ExecutorPorts {
+  /** The folder of the configuration. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly servers: McpServers;
+  /** What the configuration says now: it may have changed since the last call. */
+  config(): Config;
+}
+
+type BuiltIn = (ports: ExecutorPorts) => Executor;
+
+/** The executors every configured crib has; none of them loads what it runs with before its first call. */
+const BUILT_IN: readonly BuiltIn[] = [({ servers, clock }) => mcpExecutor(servers, clock)];
+
+/** Kinds that are tuned under `executors:`; every other name there is one of somebody's own. */
+const TUNED: { readonly [Kind in keyof Required<BuiltInExecutorsConfig>]: true } = {
+  shell: true,
+  http: true,
+  python: true,
+};
+
+/** The built-in executors, and those that the configuration names by module. */
+export async function configuredExecutors(ports: ExecutorPorts): Promise<readonly Executor[]> {
+  const own = Object.entries(ownOf(ports.config())).map(([kind, entry]) => importExecutor(kind, entry, ports.folder));
+  return [...BUILT_IN.map((make) => make(ports)), ...(await Promise.all(own))];
+}
+
+/** Executors live as long as the crib: the entries of somebody's own that say something else than at the start. */
+export function changedExecutors(before: Config, now: Config): readonly string[] {
+  const [then, today] = [ownOf(before), ownOf(now)];
+  const kinds = new Set([...Object.keys(then), ...Object.keys(today)]);
+  return [...kinds].filter((kind) => JSON.stringify(then[kind]) !== JSON.stringify(today[kind]));
+}
+
+function ownOf({ executors = {} }: Config): Readonly<Record<string, CustomExecutorConfig>> {
+  const own = Object.entries(executors).filter(([kind]) => !Object.hasOwn(TUNED, kind));
+  return Object.fromEntries(own) as Readonly<Record<string, CustomExecutorConfig>>; // checked against the schema
+}
+
+/** An executor of somebody's own: the module exports one, or makes one of the entry's options. */
+async function importExecutor(kind: string, entry: CustomExecutorConfig, folder: string): Promise<Executor> {
+  const { module, options = {} } = entry;
+  try {
+    const exported = await importExport(module, folder);
+    const made: unknown = typeof exported === 'function' ? await exported(options) : exported;
+    if (typeof made === 'object' && made !== null && 'kind' in made && made.kind === kind) return made as Executor; // judged with the others
+  } catch (cause) {
+    throw new ToolcribError('invalid_config', `The executor "${kind}": ${messageOf(cause)}`, { cause });
+  }
+  throw new ToolcribError(
+    'invalid_config',
+    `The executor "${kind}": ${module} exports no executor of the kind "${kind}", nor a function that makes one.`,
+  );
+}
