@@ -54,6 +54,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
       return () => listeners.delete(listener);
     },
     onNext(listener) {
+      current(); // as above
       followers.add(listener);
       return () => followers.delete(listener);
     },

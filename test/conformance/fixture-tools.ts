@@ -57,12 +57,10 @@ const ROUTED_SCHEMA = {
   required: ['region'],
 };
 
-/** The tool that comes and goes. */
-export const CHANGING_TOOL: FixtureTool = {
-  name: 'test_changing_tool',
-  description: 'Is there every other time',
-  run: () => say('here'),
-};
+/** The tool that comes with the first change and is another with each: two changes at once must not undo each other. */
+export function changingTool(changes: number): FixtureTool {
+  return { name: 'test_changing_tool', description: `After change ${changes}`, run: () => say('here') };
+}
 
 /** Everything that the scenarios for servers call. The first needs no arguments: the suite calls whatever stands there. */
 export const TOOLS: readonly FixtureTool[] = [

@@ -2,17 +2,18 @@ import { Server } from '@modelcontextprotocol/server';
 import type { FixtureTool } from './fixture-call.ts';
 import { STATES } from './fixture-rounds.ts';
 import { servePrompts, serveResources } from './fixture-texts.ts';
-import { CHANGING_TOOL, TOOLS } from './fixture-tools.ts';
+import { changingTool, TOOLS } from './fixture-tools.ts';
 
 /** What all instances of the fixture share. */
 export interface FixtureState {
   tools: readonly FixtureTool[];
+  changes: number;
   /** Tells that the list of tools is another now. */
   announce(): void;
 }
 
 export function createState(announce: () => void): FixtureState {
-  return { tools: TOOLS, announce };
+  return { tools: TOOLS, changes: 0, announce };
 }
 
 const NO_ARGUMENTS = { type: 'object', properties: {} };
@@ -33,7 +34,8 @@ export function createFixture(state: FixtureState): Server {
     },
   );
   const changeTools = () => {
-    state.tools = state.tools.includes(CHANGING_TOOL) ? TOOLS : [...TOOLS, CHANGING_TOOL];
+    state.changes++;
+    state.tools = [...TOOLS, changingTool(state.changes)];
     state.announce();
   };
   server.setRequestHandler('tools/list', () => ({

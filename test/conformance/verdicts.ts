@@ -24,8 +24,6 @@ export interface ExpectedFailures {
   readonly client?: readonly string[];
   /** The revision at which they fail; all if absent. */
   readonly era?: string;
-  /** They depend on how busy the machine is, and are no news when they pass. */
-  readonly mayPass?: boolean;
 }
 
 /** What became of a run. */
@@ -42,7 +40,7 @@ export function judge(run: Run, expected: readonly ExpectedFailures[]): Verdict 
   const isExcused = ({ id }: Check) => entries.some(({ check }) => check === undefined || check === id);
   const why = [
     ...bad.filter((check) => !isExcused(check)).map(({ id, errorMessage }) => `${id}: ${errorMessage ?? 'fails'}`),
-    ...entries.filter((entry) => !entry.mayPass && passes(entry, run, bad)).map(staleEntry),
+    ...entries.filter((entry) => passes(entry, run, bad)).map(staleEntry),
   ];
   if (why.length > 0) return { kind: 'unexpected', why: [...new Set(why)] };
   if (bad.length === 0) return { kind: 'pass' };
@@ -61,7 +59,6 @@ interface Entry {
   readonly entry: string;
   readonly check: string | undefined;
   readonly reason: string;
-  readonly mayPass: boolean;
 }
 
 function entriesFor({ side, era, scenario }: Run, expected: readonly ExpectedFailures[]): readonly Entry[] {
@@ -71,7 +68,6 @@ function entriesFor({ side, era, scenario }: Run, expected: readonly ExpectedFai
       (group[side] ?? []).map((entry) => ({
         entry,
         reason: group.reason,
-        mayPass: group.mayPass === true,
         ...partsOf(entry),
       })),
     )

@@ -21,11 +21,15 @@ export function createListChanges(crib: Pick<Crib, 'onListings'>): ListChanges {
       if (lookers.size === 0) stop = crib.onListings(lookAll);
       const see = () => look().catch(() => undefined); // the profile is gone, and so is what it listed
       // One look after the other: of two that overtake each other the older one would win.
-      let last = see();
+      let isSeen = false;
+      let last = see().finally(() => {
+        isSeen = true;
+      });
       const lookAgain = () => {
+        const isEarly = !isSeen; // the first look may see this change already, and whoever follows never saw the list before it
         last = last.then(async (before) => {
           const now = await see();
-          if (now !== before && lookers.has(lookAgain)) changed();
+          if ((isEarly || now !== before) && lookers.has(lookAgain)) changed();
           return now;
         });
       };
