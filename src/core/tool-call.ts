@@ -1,4 +1,5 @@
 import type { Question } from './approval.ts';
+import type { BundleInfo } from './bundle.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Scope } from './policy.ts';
@@ -95,8 +96,14 @@ export interface ToolCall {
   readonly parent?: ToolCall | undefined;
   /** The caller's own tools, never more. */
   readonly tools: {
+    /** The active ones. */
     list(): readonly ToolSpec[];
-    search(query: string, options?: { readonly limit?: number }): Promise<readonly SearchHit[]>;
+    search(
+      query: string,
+      options?: { readonly limit?: number; readonly expand?: boolean },
+    ): Promise<readonly SearchHit[]>;
+    /** What they belong to, each with those of its tools that the caller may use. */
+    bundles(): readonly BundleInfo[];
     call(name: string, input: unknown): Promise<ToolResult>;
   };
   report(progress: Progress): void;

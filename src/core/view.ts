@@ -3,7 +3,7 @@ import type { Bundles } from './bundle.ts';
 import type { Caller } from './caller.ts';
 import type { Catalog } from './catalog.ts';
 import { canonicalJson } from './json.ts';
-import { META_SOURCE } from './meta-tools.ts';
+import { isOutOfUse, META_SOURCE } from './meta-tools.ts';
 import { clampTuning, isCounted, ownedBy, type Policy, type Rule, tightenPolicy, withFallback } from './policy.ts';
 import type { Profile } from './profile.ts';
 import { compileSelector, type Selector } from './selector.ts';
@@ -37,7 +37,10 @@ export function view(options: ViewOptions): View {
   const isExcluded = anyOf(profile.exclude ?? [], bundles);
   const admitted = catalog.specs.filter(
     (spec) =>
-      isIncluded(spec) && !isExcluded(spec) && clausesOf(spec, profile).every((clause) => admits(clause, caller)),
+      isIncluded(spec) &&
+      !isExcluded(spec) &&
+      !(spec.source === META_SOURCE && isOutOfUse(spec.name, profile.expose)) &&
+      clausesOf(spec, profile).every((clause) => admits(clause, caller)),
   );
   const names = admitted.map((spec) => spec.name);
   const visible = new Set(names);

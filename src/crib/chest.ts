@@ -20,8 +20,10 @@ export interface SearchOptions {
 /** One caller's box under one profile: the place where calls enter. There is nothing to close. */
 export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   readonly profile: string;
-  /** The active tools, in catalog order. */
+  /** What a model is shown, in catalog order: the active tools, or with `expose: search` those of essential bundles and what finds and calls the others. */
   list(): readonly ToolSpec[];
+  /** The active tools, in catalog order, however they are exposed. */
+  listActive(): readonly ToolSpec[];
   /** A tool of the view, active or not. */
   get(name: string): ToolSpec | undefined;
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;

@@ -10,8 +10,10 @@ import type { LoadedConfig } from './config/loaded-config.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
 import { type CribOptions, readProfiles } from './crib-options.ts';
+import { metaSources, someoneSearches } from './meta-source.ts';
 import { type Parts, readParts, requireSources } from './parts.ts';
 import type { ProfileInput } from './read-profile.ts';
+import { SEARCH_META_TOOLS } from './search-meta-tools.ts';
 import { findSharedCredentials } from './shared-credentials.ts';
 
 /** Reads a configuration into parts, each time it has changed. What says the same as before stays the same object and keeps its state. */
@@ -23,18 +25,19 @@ export interface ConfiguredPorts {
   readonly store: Store;
 }
 
-const NOTHING_KEPT = { extensions: [], sources: [] };
-
 /** Joins the parts that code gave with those of a configuration. What is not possible yet is a problem, not a mistake. */
 export function createConfiguredParts(options: CribOptions, given: ConfiguredPorts): ConfiguredParts {
   const extensionsOf = createConfiguredExtensions();
   const servicesOf = remembered((references: Readonly<Record<string, string>>, folder: string) =>
     importServices(references, folder),
   );
-  const keptOf = remembered(async (config: ResultsConfig) => ({
-    extensions: [offload(config)],
-    sources: [(await import('../sources/results.ts')).results(given.store.results)],
-  }));
+  const offloadOf = remembered(async (config: ResultsConfig) => [offload(config)]);
+  const metaOf = remembered(async ({ keeps, searches }: { readonly keeps: boolean; readonly searches: boolean }) =>
+    metaSources([
+      ...(keeps ? [(await import('./read-result.ts')).readResult(given.store.results)] : []),
+      ...(searches ? SEARCH_META_TOOLS : []),
+    ]),
+  );
   const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // read with those of the configuration
   const code = readParts(rest);
   return async (loaded) => {
@@ -43,13 +46,17 @@ export function createConfiguredParts(options: CribOptions, given: ConfiguredPor
     const written = { ...fromConfig(config.profiles ?? {}), ...options.profiles };
     const profiles = readProfiles(written, options.defaultProfile ?? config.defaultProfile);
     const services = await servicesOf(config.services ?? {}, folder);
-    const kept = config.results === undefined ? NOTHING_KEPT : await keptOf(config.results, folder);
+    const kept = config.results === undefined ? [] : await offloadOf(config.results, folder);
+    const ours = { keeps: config.results !== undefined, searches: someoneSearches(profiles) };
     return {
       bundles: [...code.bundles, ...bundles],
       profiles,
-      sources: [...requireSources([...code.sources, ...(await given.sourcesOf(loaded))]), ...kept.sources],
+      sources: [
+        ...requireSources([...code.sources, ...(await given.sourcesOf(loaded))]),
+        ...(await metaOf(ours, folder)),
+      ],
       onDuplicate: config.onDuplicate ?? 'skip',
-      extensions: [...code.extensions, ...(await extensionsOf(config.extensions ?? {}, folder)), ...kept.extensions],
+      extensions: [...code.extensions, ...(await extensionsOf(config.extensions ?? {}, folder)), ...kept],
       turnedOff: turnedOff(config.extensions ?? {}),
       services: { ...services, ...options.services },
       access: config.access,

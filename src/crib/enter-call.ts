@@ -10,6 +10,7 @@ import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { Call, type CallHost, type CallOptions, type CallOrigin } from './call.ts';
 import type { Pipeline } from './pipeline.ts';
+import { unwrapCall } from './unwrap-call.ts';
 
 /** Where calls of one chest enter. */
 export interface Entrance {
@@ -64,8 +65,8 @@ class Refusal {
 export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<ToolResult> {
   const view = entrance.view();
   const options = readCallOptions(entering.options);
-  const input = copyInput(entering.input);
-  const spec = view.get(entering.name);
+  const { name, input } = readTarget(entering, view);
+  const spec = view.get(name);
   const known = options instanceof Refusal ? NO_OPTIONS : options;
   const origin: CallOrigin = {
     options: known,
@@ -77,7 +78,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
     id: known.id,
     facts: { startedAt: entrance.now() },
   };
-  const tuned = spec === undefined ? unknownSpec(entering.name, view.profile) : tune(spec, known);
+  const tuned = spec === undefined ? unknownSpec(name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
   const pipeline = entrance.pipeline();
   // A call that was under way when the crib began to close may finish what it is doing.
@@ -91,6 +92,19 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   }
   const { reason } = call.cancellation;
   return reason === undefined ? pipeline.run(call) : pipeline.refuse(call, reason);
+}
+
+interface Target {
+  readonly name: string;
+  readonly input: JsonObject | Refusal;
+}
+
+/** Which tool is meant, with which arguments. */
+function readTarget({ name, input: given }: Entering, view: View): Target {
+  const input = copyInput(given);
+  if (name !== 'call_tool' || input instanceof Refusal || !view.has(name)) return { name, input };
+  const inner = unwrapCall(input);
+  return 'code' in inner ? { name, input: new Refusal(inner) } : inner;
 }
 
 function readCallOptions(options: CallOptions | undefined): CallOptions | Refusal {

@@ -16,6 +16,7 @@ import type { Chest, SearchOptions } from './chest.ts';
 import { ACTIVE_BUNDLES, type DeprecatedNames, deprecatedNames } from './deprecated.ts';
 import { type Entrance, enterCall } from './enter-call.ts';
 import type { Generation } from './generation.ts';
+import { type Listed, listView } from './list-view.ts';
 import type { Pipeline } from './pipeline.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
 import type { Setups } from './setups.ts';
@@ -48,7 +49,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   readonly #caller: Caller;
   #seen: { readonly generation: Generation; readonly profile: Profile; readonly view: View } | undefined;
   #activation: Activation | undefined;
-  #listing: { readonly view: View; readonly version: number; readonly specs: readonly ToolSpec[] } | undefined;
+  #listing: (Listed & { readonly view: View; readonly version: number }) | undefined;
   #entrance: Entrance | undefined;
   readonly #active: readonly string[] | undefined;
 
@@ -64,18 +65,23 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   list(): readonly ToolSpec[] {
+    return this.#listed().shown;
+  }
+
+  listActive(): readonly ToolSpec[] {
+    return this.#listed().active;
+  }
+
+  /** Made once for what is in view and active. */
+  #listed(): Listed {
     const view = this.#view();
     const { version } = this.#shown();
-    if (this.#listing?.view === view && this.#listing.version === version) return this.#listing.specs;
-    const active = new Set(this.active());
+    if (this.#listing?.view === view && this.#listing.version === version) return this.#listing;
     const { bundles } = this.#host.generation();
-    const names = view.names.filter((name) => {
-      const homes = bundles.of(name);
-      return homes.length === 0 || homes.some((bundle) => active.has(bundle.name));
-    });
-    const specs = this.#host.rewriteListing(Object.freeze(names.flatMap((name) => view.get(name) ?? [])));
-    this.#listing = { view, version, specs };
-    return specs;
+    const { rewriteListing } = this.#host;
+    const listing = listView({ view, bundles, active: this.active(), essential: this.essential(), rewriteListing });
+    this.#listing = { ...listing, view, version };
+    return listing;
   }
 
   get(name: string): ToolSpec | undefined {
@@ -147,18 +153,20 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   sections(): readonly Section[] {
-    return sectionsOf(new Set(this.active()), this.list(), this.#host.generation().bundles);
+    return sectionsOf(new Set(this.active()), this.listActive(), this.#host.generation().bundles);
   }
   instructions(): string {
     return joinSections(this.sections());
   }
 
   [ACTIVE_BUNDLES](): readonly BundleInfo[] {
+    return this.#bundles(this.active());
+  }
+
+  #bundles(names: readonly string[]): readonly BundleInfo[] {
     const view = this.#view();
     const { bundles } = this.#host.generation();
-    return this.active()
-      .flatMap((name) => bundles.get(name) ?? [])
-      .map((bundle) => bundleInfo(bundle, view.has));
+    return names.flatMap((name) => bundles.get(name) ?? []).map((bundle) => bundleInfo(bundle, view.has));
   }
 
   /** What the caller sees at this moment. */
@@ -193,8 +201,9 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   #openEntrance(): Entrance {
     const { lifetime, servicesFor, stateFor, warn, pipeline, now, isClosed } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => ({
-      list: () => this.list(),
+      list: () => this.listActive(),
       search: (query, options) => this.search(query, options),
+      bundles: () => this.#bundles(this.available()),
       call: (name, input) => this.#enter(name, input, inherited(call), call),
     });
     return {

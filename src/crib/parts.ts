@@ -13,7 +13,9 @@ import type { Configuration } from './configuration.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
 import { type Equipment, NO_EQUIPMENT } from './extension-ports.ts';
 import type { ProfileSet } from './generation.ts';
+import { metaSources, someoneSearches } from './meta-source.ts';
 import type { OnDuplicate } from './name-clashes.ts';
+import { SEARCH_META_TOOLS } from './search-meta-tools.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
 export interface FixedParts {
@@ -55,10 +57,14 @@ export function readFixedParts(
 }
 
 export function readParts(options: CribOptions): Parts {
+  const profiles = readProfiles(options.profiles, options.defaultProfile);
   return {
     bundles: Array.from(options.bundles ?? [], (bundle) => defineBundle(bundle)), // holes included
-    profiles: readProfiles(options.profiles, options.defaultProfile),
-    sources: requireSources(options.sources ?? []),
+    profiles,
+    sources: [
+      ...requireSources(options.sources ?? []),
+      ...metaSources(someoneSearches(profiles) ? SEARCH_META_TOOLS : []),
+    ],
     onDuplicate: 'skip',
     extensions: options.extensions ?? [],
     turnedOff: [],

@@ -50,10 +50,10 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
         .filter((name) => generation.catalog.get(name) !== undefined && !isShown(name))
         .map((name) => `${about}: "${spec.name}" requires "${name}", which the profile does not show.`),
     );
-  const isAll = profile.expose === undefined || profile.expose === 'all';
-  const unavailable = isAll
-    ? []
-    : [`${about}: expose: ${profile.expose} is not available in this version; doors show all of its tools.`];
+  const unavailable =
+    profile.expose === 'script'
+      ? [`${about}: expose: script is not available in this version; all of its tools are shown.`]
+      : [];
   return [
     ...idle,
     ...idleRules.map((selector) => `${about}: a rule for ${JSON.stringify(selector)} matches no tool.`),

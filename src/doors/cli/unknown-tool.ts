@@ -11,6 +11,6 @@ export function unknownTool(name: string, chest: Chest): ToolcribError {
 export function suggestTool(name: string, chest: Chest): string {
   return didYouMean(
     name,
-    chest.list().map((spec) => spec.name),
+    chest.listActive().map((spec) => spec.name),
   );
 }

@@ -81,7 +81,7 @@ export async function showTool(asked: Asked, chest: Chest, spec: ToolSpec): Prom
     ...(spec.instructions !== undefined && { instructions: spec.instructions }),
     ...(spec.requires !== undefined && { requires: spec.requires.filter((name) => chest.get(name) !== undefined) }),
     ...(spec.examples !== undefined && { examples: spec.examples }),
-    active: chest.list().some(({ name }) => name === spec.name),
+    active: chest.listActive().some(({ name }) => name === spec.name),
     inputSchema: spec.input,
     ...(spec.output !== undefined && { outputSchema: spec.output }),
     tokens: await tokensByFormat(spec),

@@ -24,7 +24,9 @@ export function listTools({ flags }: Invocation): Promise<ExitCode> {
 async function chosenTools(crib: Crib, flags: Flags): Promise<readonly ToolSpec[]> {
   const matching = new Set(crib.match(criteriaOf(flags)).map((spec) => spec.name));
   const chest = await openChest(crib, flags);
-  return chest.list().filter((spec) => matching.has(spec.name));
+  // A format is for a model, which is shown what its profile exposes; a table is for a person.
+  const listed = flags.format === undefined ? chest.listActive() : chest.list();
+  return listed.filter((spec) => matching.has(spec.name));
 }
 
 function criteriaOf(flags: Flags): Criteria {

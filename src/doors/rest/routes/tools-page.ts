@@ -34,7 +34,7 @@ async function showTools(asked: Asked): Promise<Response> {
   const asker = sessions.isKnown(cookieOf(request)) ? operatorOf(crib) : await asked.identify(request);
   if (!asker.ok) return refused();
   const chest = asker.operator ? await crib.openAll(asker.caller) : await crib.openAtDoor(undefined, asker.caller);
-  return listPage(chest.list(), asker, crib);
+  return listPage(chest.listActive(), asker, crib);
 }
 
 /** The token leaves the address line, and with it the history. */

@@ -108,7 +108,7 @@ export const TOOL_ROUTES: readonly Route[] = [
 async function listTools(asked: Asked) {
   const { profile, limit = USUAL_LIMIT, cursor, ...filters } = asked.query as ListQuery; // as its schema demands
   const chest = await openToList(asked, profile);
-  const all = chest.list();
+  const all = chest.listActive();
   // Judged over what is seen alone: a mistake in a filter must not tell what else there is.
   const flags = new Set<string>(EFFECT_KEYS);
   for (const spec of all) for (const name of flagsOf(spec).keys()) flags.add(name);

@@ -1,5 +1,3 @@
-import { META_SOURCE } from '../core/meta-tools.ts';
-import type { Source } from '../core/source.ts';
 import type { StoredResults } from '../core/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
@@ -30,9 +28,9 @@ const INPUT = {
   additionalProperties: false,
 } as const;
 
-/** The source of `read_result`, which reads parts of large results that were kept for the caller. */
-export function results(kept: StoredResults): Source {
-  const readResult: ToolSpec = defineTool({
+/** `read_result`, which reads parts of large results that were kept for the caller. */
+export function readResult(kept: StoredResults): ToolSpec {
+  return defineTool({
     name: 'read_result',
     description:
       'Reads a part of a result that was too large to be shown whole: by JSON pointer, lines, a regular expression, or a range of characters.',
@@ -40,17 +38,6 @@ export function results(kept: StoredResults): Source {
     effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
     run: (input, call) => readPart(kept, input as { readonly id: string } & TextPart, call), // as its schema demands
   });
-  return {
-    name: META_SOURCE,
-    trust: true,
-    bundle: false,
-    start: async () => ({
-      specs: () => [readResult],
-      onChange: () => () => {},
-      status: () => ({ state: 'ready' }),
-      close: async () => {},
-    }),
-  };
 }
 
 async function readPart(

@@ -1,0 +1,171 @@
+import { expect, it, vi } from 'vitest';
+import { type Approve, type CribOptions, createCrib, defineBundle, type ToolInput } from '../../src/index.ts';
+
+const tool = (name: string, description: string, more: object = {}): ToolInput => ({
+  name,
+  description,
+  input: { type: 'object', properties: { what: { type: 'string' } }, additionalProperties: false },
+  run: (input) => ({ ran: name, input }),
+  ...more,
+});
+
+const browser = defineBundle({
+  name: 'browser',
+  description: 'Drive a web page',
+  tools: [tool('click', 'Click a button on a page'), tool('type_text', 'Type into a field')],
+});
+const files = defineBundle({ name: 'files', tools: [tool('read_file', 'Read a file')] });
+const single = tool('weather', 'Tell the weather of a town');
+const secret = tool('fire', 'Dismiss an employee', { policy: { access: [{ roles: ['boss'] }] } });
+
+async function open(options: CribOptions = {}, caller: object = {}) {
+  const crib = await createCrib({
+    bundles: [browser, files],
+    tools: [single, secret],
+    profiles: { agent: { expose: 'search', essential: ['files'] }, human: {} },
+    ...options,
+  });
+  return crib.open('agent', { id: 'alice', ...caller });
+}
+
+const names = (specs: readonly { readonly name: string }[]) => specs.map(({ name }) => name).sort();
+
+it('a profile that exposes search is shown its essential bundles and what finds and calls the others', async () => {
+  const chest = await open();
+  expect(names(chest.list())).toEqual(['call_tool', 'list_bundles', 'read_file', 'search_tools']);
+  expect(names(chest.listActive())).toContain('click');
+});
+
+it('activating a bundle does not change what such a profile is shown', async () => {
+  const chest = await open();
+  await chest.activate('browser');
+  expect(names(chest.list())).not.toContain('click');
+  await chest.addEssential('browser');
+  expect(names(chest.list())).toContain('click');
+});
+
+it('who is shown everything has no use for search_tools, call_tool and list_bundles: they are unknown', async () => {
+  const crib = await createCrib({ tools: [single], profiles: { agent: { expose: 'search' }, human: {} } });
+  const chest = await crib.open('human', { id: 'bob' });
+  expect(names(chest.list())).toEqual(['weather']);
+  for (const name of ['search_tools', 'call_tool', 'list_bundles'])
+    expect(await chest.call(name, { query: 'x', name: 'weather' })).toMatchObject({ error: { code: 'unknown_tool' } });
+});
+
+it('the description of search_tools says what the caller may use, and nothing else', async () => {
+  const text = (chest: Awaited<ReturnType<typeof open>>) =>
+    chest.list().find(({ name }) => name === 'search_tools')?.description ?? '';
+  const shown = text(await open());
+  expect(shown).toContain('It searches 4 tools:');
+  expect(shown).toContain('- browser (2 tools): Drive a web page');
+  expect(shown).toContain('- weather: Tell the weather of a town');
+  expect(shown).not.toContain('fire');
+  expect(text(await open({}, { roles: ['boss'] }))).toContain('- fire: Dismiss an employee');
+});
+
+it('the description of search_tools keeps within its budget, however many tools there are', async () => {
+  const many = Array.from({ length: 3000 }, (_, index) => tool(`tool_${index}`, 'x'.repeat(5000)));
+  const chest = await open({ tools: many });
+  const { description = '' } = chest.list().find(({ name }) => name === 'search_tools') ?? {};
+  expect(description.length).toBeLessThan(2500);
+  expect(description).toContain('It searches 3003 tools:');
+  expect(description).toMatch(/- and more$/);
+});
+
+it('As a tool it returns name, description and schema, never how a tool runs.', async () => {
+  const chest = await open();
+  const result = await chest.call('search_tools', { query: 'click a button' });
+  expect(result).toMatchObject({ ok: true });
+  const { tools } = (result.ok ? result.data : undefined) as { tools: readonly Record<string, unknown>[] };
+  expect(tools[0]).toEqual({
+    name: 'click',
+    description: 'Click a button on a page',
+    inputSchema: { type: 'object', properties: { what: { type: 'string' } }, additionalProperties: false },
+    bundle: 'browser',
+    score: expect.any(Number),
+  });
+  expect(JSON.stringify(result)).not.toContain('"run"');
+});
+
+it('search_tools brings what belongs with a hit when asked, and only what the caller may use', async () => {
+  const chest = await open();
+  const found = async (input: object) => {
+    const result = await chest.call('search_tools', input);
+    return names((result.ok ? (result.data as { tools: { name: string }[] }) : { tools: [] }).tools);
+  };
+  expect(await found({ query: 'click a button', limit: 1, expand: true })).toEqual(['click', 'type_text']);
+  expect(await found({ query: 'dismiss an employee' })).not.toContain('fire');
+});
+
+it('a call of call_tool is a call of the tool that it names, with all that came along', async () => {
+  const seen: unknown[] = [];
+  const chest = await open({
+    extensions: [
+      {
+        name: 'watch',
+        priority: 500,
+        onEnd: ({ spec, input, conversation }) => void seen.push([spec.name, input, conversation]),
+      },
+    ],
+  });
+  const result = await chest.call('call_tool', { name: 'click', arguments: { what: 'ok' } }, { conversation: 'c1' });
+  expect(result).toMatchObject({ ok: true, data: { ran: 'click', input: { what: 'ok' } } });
+  expect(await chest.call('call_tool', { name: 'weather' })).toMatchObject({ ok: true });
+  expect(seen).toEqual([
+    ['click', { what: 'ok' }, 'c1'],
+    ['weather', {}, undefined],
+  ]);
+});
+
+it('call_tool reaches nothing that its caller may not use', async () => {
+  const chest = await open();
+  expect(await chest.call('call_tool', { name: 'fire' })).toMatchObject({ error: { code: 'unknown_tool' } });
+});
+
+it.each([
+  [{}, '/name'],
+  [{ name: 7 }, '/name'],
+  [{ name: '' }, '/name'],
+  [{ name: 'call_tool', arguments: {} }, '/name'],
+  [{ name: 'click', arguments: [] }, '/arguments'],
+  [{ name: 'click', arguments: '{}' }, '/arguments'],
+  [{ name: 'click', arguments: null }, '/arguments'],
+  [{ name: 'click', what: 'ok' }, '/what'],
+])('call_tool with %j is refused and nothing runs', async (input, path) => {
+  const chest = await open();
+  expect(await chest.call('call_tool', input)).toMatchObject({
+    ok: false,
+    error: { code: 'invalid_input', issues: [{ path }] },
+  });
+});
+
+it('arguments that the named tool does not take are refused in its own words', async () => {
+  const chest = await open();
+  expect(await chest.call('call_tool', { name: 'click', arguments: { where: 1 } })).toMatchObject({
+    error: { code: 'invalid_input', issues: [{ path: expect.stringContaining('where') }] },
+  });
+});
+
+it('approval through call_tool is asked once, for the tool and arguments that run', async () => {
+  const approve = vi.fn<Approve>(() => true);
+  const chest = await open({ profiles: { agent: { expose: 'search', approve: ['click'] } } }, { approve });
+  await chest.call('call_tool', { name: 'click', arguments: { what: 'ok' } });
+  expect(approve).toHaveBeenCalledTimes(1);
+  expect(approve.mock.calls[0]?.[0]).toMatchObject({ tool: 'click', arguments: { what: 'ok' } });
+});
+
+it('list_bundles shows bundles, and the tools of one', async () => {
+  const chest = await open();
+  expect(await chest.call('list_bundles')).toMatchObject({
+    data: {
+      bundles: [
+        { name: 'browser', description: 'Drive a web page', toolCount: 2 },
+        { name: 'files', toolCount: 1 },
+      ],
+    },
+  });
+  expect(await chest.call('list_bundles', { name: 'browser' })).toMatchObject({
+    data: { name: 'browser', tools: ['click', 'type_text'] },
+  });
+  expect(await chest.call('list_bundles', { name: 'nope' })).toMatchObject({ error: { code: 'tool_error' } });
+});
