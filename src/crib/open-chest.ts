@@ -2,6 +2,7 @@ import { type BundleInfo, bundleInfo, expand } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
 import { describe, readMember, readOptions } from '../core/known-keys.ts';
+import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Profile } from '../core/profile.ts';
 import type { Retriever, SearchHit } from '../core/retriever.ts';
@@ -96,7 +97,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     const { limit = DEFAULT_LIMIT, minScore, bundleFilter } = options;
     const ranked = await this.#host.rank(query, {
       limit,
-      among: view.has,
+      among: (name) => view.has(name) && !RESERVED_NAMES.includes(name), // what finds tools is no find
       ...(minScore !== undefined && { minScore }),
     });
     const { bundles } = this.#host.generation();

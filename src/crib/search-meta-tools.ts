@@ -17,7 +17,7 @@ const searchTools: ToolSpec = defineTool({
   name: 'search_tools',
   title: 'Search tools',
   description:
-    'Finds tools by what they do. Say in a sentence what should be done; each tool that is found comes with its name, description and input schema. Call it with call_tool.',
+    'Finds tools by what they do. Say in a sentence what should be done; each tool that is found comes with its name, description and input schema. Call it by its name where it is among your tools, otherwise with call_tool.',
   input: {
     type: 'object',
     properties: {
@@ -37,7 +37,7 @@ const searchTools: ToolSpec = defineTool({
   async run(input, call) {
     const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // as its schema demands
     const hits = await call.tools.search(query, { limit, expand });
-    const tools = hits.filter(({ name }) => !OURS.has(name)).slice(0, expand ? MOST_EXPANDED : limit);
+    const tools = hits.slice(0, MOST_EXPANDED);
     return tools.length === 0
       ? { tools: [], note: 'No tool fits. Say it in other words, or look at list_bundles.' }
       : { tools: tools.map(toFound) };
@@ -110,5 +110,3 @@ function showBundles(wanted: string | undefined, { tools }: ToolCall) {
 
 /** The tools for a model that searches instead of being shown everything. */
 export const SEARCH_META_TOOLS: readonly ToolSpec[] = [searchTools, callTool, listBundles];
-
-const OURS: ReadonlySet<string> = new Set(SEARCH_META_TOOLS.map(({ name }) => name));

@@ -2,13 +2,15 @@ import type { JsonSchema } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { type DeferralOptions, foundIn, hiddenAmong, isOwnSearch, readSent, type SentOptions } from './deferral.ts';
 import { isRecord, toPrefixItems } from './map-schema.ts';
 import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
 import { entriesOf, memberOf, toRequest } from './read-calls.ts';
 import { partsOf, type ResultPart, takesNothing } from './result-parts.ts';
-import { requireDistinctNames } from './vendor-limits.ts';
+import { requireAtMost, requireDistinctNames } from './vendor-limits.ts';
 
 const FORBIDDEN_AT_ROOT = ['allOf', 'anyOf', 'oneOf'];
+const MAX_TOOLS = 10_000; // where some are deferred; without that no number is known
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** A tool of the messages API. */
@@ -16,7 +18,15 @@ export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: ObjectSchema;
+  readonly defer_loading?: true;
 }
+
+/** Anthropic's own search for deferred tools, by words. */
+export interface AnthropicToolSearch {
+  readonly type: 'tool_search_tool_bm25_20251119';
+  readonly name: 'tool_search_tool_bm25';
+}
+const VENDOR_SEARCH: AnthropicToolSearch = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' };
 
 /** The block that answers one call; the blocks of a turn are the content of one user message. */
 export interface AnthropicToolResult {
@@ -31,6 +41,7 @@ type ImageType = 'image/gif' | 'image/jpeg' | 'image/png' | 'image/webp';
 /** A piece of an answer. */
 export type AnthropicContent =
   | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_reference'; readonly tool_name: string }
   | {
       readonly type: 'image';
       readonly source: { readonly type: 'base64'; readonly media_type: ImageType; readonly data: string };
@@ -40,10 +51,22 @@ export type AnthropicContent =
       readonly source: { readonly type: 'base64'; readonly media_type: 'application/pdf'; readonly data: string };
     };
 
-/** Definitions for `tools` of `messages.create`. */
-export function toAnthropic(specs: readonly ToolSpec[]): AnthropicTool[] {
-  requireDistinctNames(specs);
-  return specs.map(({ name, description, input }) => ({ name, description, input_schema: toInputSchema(input) }));
+/** Definitions for `tools` of `messages.create`; `deferred` ones are found by `search_tools` if it is among them, else by Anthropic. */
+export function toAnthropic(specs: readonly ToolSpec[]): AnthropicTool[];
+export function toAnthropic(
+  specs: readonly ToolSpec[],
+  options: DeferralOptions,
+): (AnthropicTool | AnthropicToolSearch)[];
+export function toAnthropic(
+  specs: readonly ToolSpec[],
+  options: DeferralOptions = {},
+): (AnthropicTool | AnthropicToolSearch)[] {
+  const hidden = hiddenAmong(specs, options, 'toAnthropic');
+  const search = hidden.length === 0 || specs.some(isOwnSearch) ? [] : [{ ...VENDOR_SEARCH }];
+  requireDistinctNames([...specs, ...search.map(({ name }) => ({ name, source: 'Anthropic' })), ...hidden]);
+  if (hidden.length > 0) requireAtMost([...specs, ...search, ...hidden], MAX_TOOLS, 'Anthropic');
+  const deferred = hidden.map((spec) => ({ ...toTool(spec), defer_loading: true }) as const);
+  return [...specs.map(toTool), ...search, ...deferred];
 }
 
 /** The calls of an assistant message; tools that run at Anthropic are none of ours. */
@@ -53,19 +76,40 @@ export function fromAnthropicCalls(message: unknown): CallRequest[] {
     .map((block) => toRequest(memberOf(block, 'id'), memberOf(block, 'name'), memberOf(block, 'input')));
 }
 
-/** The blocks that answer those calls. */
-export function toAnthropicResults(answers: readonly CallAnswer[]): AnthropicToolResult[] {
-  return answers.map(({ id, result }) => {
-    // A block marked as an error may hold nothing but text, and no text may be empty.
-    const parts = partsOf(result, result.ok ? isTaken : takesNothing);
-    const content = parts.filter((part) => part.type !== 'text' || part.text.trim() !== '').map(toContent);
+/** The blocks that answer those calls; what a search found is loaded where it was sent as deferred. */
+export function toAnthropicResults(answers: readonly CallAnswer[], options: SentOptions = {}): AnthropicToolResult[] {
+  const sent = readSent(options, 'toAnthropicResults');
+  return answers.map((answer) => {
+    const content = referencesIn(answer, sent) ?? contentOf(answer);
     return {
       type: 'tool_result',
-      tool_use_id: id,
+      tool_use_id: answer.id,
       ...(content.length > 0 && { content }),
-      ...(!result.ok && { is_error: true }),
+      ...(!answer.result.ok && { is_error: true }),
     };
   });
+}
+
+/**
+ * References to what a search found. What is shown needs none. If anything was not sent at all there is none for the rest
+ * either: it would fail the whole request, nothing else may stand beside references, and the text loses nothing.
+ */
+function referencesIn(answer: CallAnswer, sent: readonly object[]): AnthropicContent[] | undefined {
+  const names = foundIn(answer).map(({ name }) => name);
+  const isDeferred = new Map(sent.map((tool) => [memberOf(tool, 'name'), memberOf(tool, 'defer_loading') === true]));
+  if (!names.every((name) => isDeferred.has(name))) return undefined;
+  const loaded = names.filter((name) => isDeferred.get(name) === true);
+  return loaded.length === 0 ? undefined : loaded.map((name) => ({ type: 'tool_reference', tool_name: name }));
+}
+
+function contentOf({ result }: CallAnswer): AnthropicContent[] {
+  // A block marked as an error may hold nothing but text, and no text may be empty.
+  const parts = partsOf(result, result.ok ? isTaken : takesNothing);
+  return parts.filter((part) => part.type !== 'text' || part.text.trim() !== '').map(toContent);
+}
+
+function toTool({ name, description, input }: ToolSpec): AnthropicTool {
+  return { name, description, input_schema: toInputSchema(input) };
 }
 
 function toInputSchema(input: JsonSchema): ObjectSchema {

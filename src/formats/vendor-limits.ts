@@ -2,7 +2,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
 /** Throws where two specs would be exported under one name, naming the sources of both. */
-export function requireDistinctNames(specs: readonly ToolSpec[]): void {
+export function requireDistinctNames(specs: readonly Pick<ToolSpec, 'name' | 'source'>[]): void {
   const owners = new Map<string, string>();
   for (const { name, source } of specs) {
     const owner = owners.get(name);
@@ -17,7 +17,7 @@ export function requireDistinctNames(specs: readonly ToolSpec[]): void {
 }
 
 /** Throws where a vendor would refuse the whole request because of too many tools. */
-export function requireAtMost(specs: readonly ToolSpec[], maxTools: number, vendor: string): void {
+export function requireAtMost(specs: readonly unknown[], maxTools: number, vendor: string): void {
   if (specs.length <= maxTools) return;
   throw new ToolcribError(
     'too_many_tools',

@@ -97,6 +97,14 @@ it('search_tools brings what belongs with a hit when asked, and only what the ca
   expect(await found({ query: 'dismiss an employee' })).not.toContain('fire');
 });
 
+it('what finds and calls tools is not found itself', async () => {
+  const chest = await open({
+    bundles: [files, defineBundle({ name: 'b', tools: [tool('finder', 'Finds tools by what they do')] })],
+  });
+  const hits = await chest.search('finds tools by what they do', { limit: 1 });
+  expect(names(hits)).toEqual(['finder']);
+});
+
 it('a call of call_tool is a call of the tool that it names, with all that came along', async () => {
   const seen: unknown[] = [];
   const chest = await open({

@@ -1,0 +1,69 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { OFFICE } from './office.ts';
+import { createWorkshop } from './workshop.ts';
+
+const config = OFFICE['toolcrib.yaml'].replace(
+  'writer: {}',
+  'writer: {}\n  agent: { exclude: [fail], essential: [reading], expose: search }',
+);
+const office = createWorkshop({ ...OFFICE, 'toolcrib.yaml': config });
+afterAll(office.remove);
+
+type Named = readonly { readonly name: string }[];
+const namesIn = (entries: Named) => entries.map(({ name }) => name).sort();
+const SHOWN = ['add', 'call_tool', 'echo', 'list_bundles', 'search_tools'];
+
+describe('a profile that exposes search, on the command line', () => {
+  it.each(['anthropic', 'mcp'])('list --format %s prints what a model is shown', async (format) => {
+    const tools = (await office.json(['list', '--profile', 'agent', '--format', format])) as Named;
+    expect(namesIn(tools)).toEqual(SHOWN);
+  });
+
+  it('list shows people every tool', async () => {
+    const { tools } = (await office.json(['list', '--profile', 'agent'])) as { tools: Named };
+    expect(namesIn(tools)).toEqual([...SHOWN, 'wait', 'wipe'].sort());
+  });
+
+  it('search finds what the profile holds, with its scores and reasons', async () => {
+    const { results } = (await office.json(['search', 'wipe', '--profile', 'agent', '--limit', '1'])) as {
+      results: Named;
+    };
+    expect(results).toEqual([
+      {
+        name: 'wipe',
+        score: expect.any(Number),
+        description: 'Remove everything',
+        bundle: 'office',
+        why: expect.any(String),
+      },
+    ]);
+  });
+
+  it('search --expand adds what belongs with the hits, and nothing that the profile hides', async () => {
+    const found = async (...more: string[]) => {
+      const words = ['search', 'wipe', '--profile', 'agent', '--limit', '1', ...more];
+      return namesIn(((await office.json(words)) as { results: Named }).results);
+    };
+    expect(await found()).toEqual(['wipe']);
+    expect(await found('--expand')).toEqual(['add', 'echo', 'wait', 'wipe']);
+  });
+
+  it('search that finds nothing says so, and prints an empty list as JSON', async () => {
+    const words = ['search', 'zzzz', 'qqqq', '--profile', 'agent'];
+    expect(await office.run(words)).toMatchObject({ code: 0, stdout: '', stderr: 'No tool fits.\n' });
+    expect(await office.json(words)).toEqual({ results: [] });
+  });
+
+  it('call call_tool runs the tool that it names, by the same rules', async () => {
+    const call = (name: string, given: object) =>
+      office.json(['call', 'call_tool', '--profile', 'agent', '--args', JSON.stringify({ name, arguments: given })]);
+    expect(await call('add', { a: 1, b: 2 })).toMatchObject({ ok: true, data: 3 });
+    expect(await call('wipe', { what: 'x' })).toMatchObject({ status: 'waiting', waiting: { for: 'approval' } });
+    expect(await call('fail', {})).toMatchObject({ error: { code: 'unknown_tool' } });
+  });
+
+  it('without a profile there is nothing to search by', async () => {
+    const { tools } = (await office.json(['list'])) as { tools: Named };
+    expect(namesIn(tools)).toEqual(['add', 'echo', 'fail', 'wait', 'wipe']);
+  });
+});

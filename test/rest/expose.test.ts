@@ -1,0 +1,145 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { execute, type Served, type ServeOptions, serve } from './served.ts';
+
+/** A crib behind HTTP with a profile that searches. */
+async function serveSearch(options: ServeOptions = {}): Promise<Served> {
+  const served = await serve({
+    ...options,
+    crib: {
+      profiles: {
+        agent: { exclude: ['secret_tool'], essential: ['reading'], active: ['reading'], expose: 'search' },
+      },
+    },
+  });
+  onTestFinished(served.crib.runParked());
+  return served;
+}
+
+const byOperator = ({ ask, token }: Served) => {
+  const get = async (path: string) => (await ask(path, { token })).json;
+  const call = (name: string, args: unknown, more: object = {}) =>
+    execute(ask, name, args, { profile: 'agent', ...more }, token);
+  return { get, call };
+};
+const namesIn = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name).sort();
+
+describe('a profile that exposes search, over REST', () => {
+  it('shows what a model is sent, in the words of each vendor', async () => {
+    const { get } = byOperator(await serveSearch());
+    const shown = ['add', 'call_tool', 'echo', 'list_bundles', 'long', 'read_result', 'search_tools'];
+    const definitions = (format: string) => get(`/api/profiles/agent/definitions?format=${format}`);
+    expect(namesIn((await definitions('anthropic')).tools)).toEqual(shown);
+    expect(namesIn((await definitions('mcp')).tools)).toEqual(shown);
+    const openai = (await definitions('openai')).tools.map((tool: { function: { name: string } }) => tool.function);
+    expect(namesIn(openai)).toEqual(shown);
+    const [{ functionDeclarations }] = (await definitions('gemini')).tools;
+    expect(namesIn(functionDeclarations)).toEqual(shown);
+    const profile = (await get('/api/profiles')).profiles.find(({ name }: { name: string }) => name === 'agent');
+    expect(profile.toolCount).toBe(shown.length);
+  });
+
+  it('lists to people every active tool, however it is exposed', async () => {
+    const { get } = byOperator(await serveSearch());
+    const names = namesIn((await get('/api/tools?profile=agent')).tools);
+    expect(names).toEqual(expect.arrayContaining(['fail_with', 'search_tools', 'tell']));
+    expect(names).not.toContain('secret_tool');
+  });
+
+  it('finds what the profile holds, active or not, and nothing else', async () => {
+    const { get } = byOperator(await serveSearch());
+    const { results } = await get('/api/search?profile=agent&q=wipe&limit=1');
+    expect(results).toEqual([
+      {
+        name: 'wipe',
+        score: expect.any(Number),
+        description: 'Remove everything',
+        bundle: 'writing',
+        why: expect.any(String),
+      },
+    ]);
+    const expanded = await get('/api/search?profile=agent&q=add&limit=1&expand=true');
+    expect(namesIn(expanded.results)).toEqual(['add', 'echo', 'long']);
+    const hidden = await get('/api/search?profile=agent&q=secret_tool,%20not%20for%20everybody&limit=100');
+    expect(namesIn(hidden.results)).not.toContain('secret_tool');
+  });
+
+  it.each(['q=', 'limit=1', 'q=x&limit=0', 'q=x&limit=101', 'q=x&expand=perhaps', `q=${'x'.repeat(4001)}`])(
+    'a search with %.40s is refused',
+    async (query) => {
+      const { ask, token } = await serveSearch();
+      expect(await ask(`/api/search?profile=agent&${query}`, { token })).toMatchObject({
+        status: 400,
+        json: { error: { code: 'invalid_input' } },
+      });
+    },
+  );
+
+  it('search_tools gives schemas, and call_tool runs what was found under its own name', async () => {
+    const served = await serveSearch();
+    const { call, get } = byOperator(served);
+    const { json } = await call('search_tools', { query: 'tell', limit: 1 });
+    expect(json.data.tools).toMatchObject([{ name: 'tell', inputSchema: { type: 'object' } }]);
+    const told = await call('call_tool', { name: 'tell', arguments: {} }, { conversation: 'c1' });
+    expect(told).toMatchObject({
+      status: 200,
+      json: { ok: true, data: { profile: 'agent', conversation: 'c1', door: 'rest' } },
+    });
+    const { calls } = await get('/api/calls?tool=tell');
+    expect(calls).toMatchObject([{ callId: told.json.callId, tool: 'tell', outcome: 'done' }]);
+    expect((await get('/api/calls?tool=call_tool')).calls).toEqual([]);
+  });
+
+  it('what goes wrong through call_tool has the status of the tool that it names', async () => {
+    const { call } = byOperator(await serveSearch());
+    expect(await call('call_tool', { name: 'secret_tool' })).toMatchObject({
+      status: 404,
+      json: { error: { code: 'unknown_tool' } },
+    });
+    expect(await call('call_tool', { name: 'add', arguments: { a: 'x' } })).toMatchObject({
+      status: 400,
+      json: { error: { issues: expect.arrayContaining([expect.objectContaining({ path: '/a' })]) } },
+    });
+    const late = await call('call_tool', { name: 'fail_with', arguments: { code: 'rate_limited' } });
+    expect(late.status).toBe(429);
+    expect(late.headers.get('retry-after')).toBe('2');
+    for (const wrong of [{}, { name: 'call_tool' }, { name: 'add', arguments: 'x' }, { name: 'add', a: 1 }])
+      expect((await call('call_tool', wrong)).status, JSON.stringify(wrong)).toBe(400);
+  });
+
+  it('a call through call_tool that waits for an approval is run by the server, once, as the tool that it names', async () => {
+    const served = await serveSearch();
+    const { ask, token, deeds } = served;
+    const { call } = byOperator(served);
+    const heard = await call('call_tool', { name: 'wipe', arguments: { what: 'all' } });
+    expect(heard).toMatchObject({ status: 202, json: { waiting: { for: 'approval' } } });
+    const { id } = heard.json.waiting;
+    await ask(`/api/approvals/${id}`, { token, body: { decision: 'approve' } });
+    const ended = await vi.waitFor(async () => {
+      const { json } = await ask(`/api/calls/${heard.json.callId}`, { token });
+      expect(json.state).toBe('ended');
+      return json;
+    });
+    expect(ended).toMatchObject({ call: { tool: 'wipe', outcome: 'done' }, result: { ok: true } });
+    const again = await call('call_tool', { name: 'wipe', arguments: { what: 'all' } }, { approvalId: id });
+    expect(again).toMatchObject({ status: 200, json: { content: [{ text: 'wiped {"what":"all"}' }] } });
+    expect(deeds.wiped).toEqual([{ what: 'all' }]);
+  });
+
+  it('two calls through call_tool with one key are one', async () => {
+    const served = await serveSearch();
+    const { call } = byOperator(served);
+    const more = { idempotencyKey: 'k1' };
+    const first = await call('call_tool', { name: 'tell', arguments: {} }, more);
+    const second = await call('call_tool', { name: 'tell', arguments: {} }, more);
+    expect(first.json.ok && second.json.ok).toBe(true);
+    expect(await call('call_tool', { name: 'tell', arguments: { other: 1 } }, more)).toMatchObject({ status: 409 });
+  });
+
+  it('whoever does not search knows neither search_tools nor call_tool', async () => {
+    const { ask } = await serveSearch();
+    for (const name of ['search_tools', 'call_tool', 'list_bundles']) {
+      expect((await execute(ask, name, { query: 'x', name: 'add' })).status).toBe(404);
+      expect((await ask(`/api/tools/${name}`)).status).toBe(404);
+    }
+  });
+});
