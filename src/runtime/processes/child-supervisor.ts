@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { livingMembers, signalAll } from './process-family.ts';
+import { livingGuarded, livingMembers, signalAll } from './process-family.ts';
 
 /** What a supervisor is told first: what to run. It comes over the pipe, so that nothing of it stands in the process table twice. */
 export interface SupervisorOrder {
@@ -14,6 +14,16 @@ export interface SupervisorOrder {
   /** Between asking to end and ending by force, when whoever gave the order is gone. */
   readonly graceMs: number;
 }
+
+/** Or whom to guard: processes that others started, which are ended when the pipe is. */
+export interface GuardOrder {
+  /** What their marks begin with. */
+  readonly guard: string;
+  readonly graceMs: number;
+}
+
+/** What a guard is told where marks cannot be read: a group that began, or that has ended. */
+export type GroupNews = { readonly began: number } | { readonly ended: number };
 
 /** What it may be told later: to end everything, with this much time to do so. */
 export interface EndOrder {
@@ -38,16 +48,19 @@ function supervise(pipe: Socket): void {
   const leave = () => (pipe.writable ? void pipe.end(() => process.exit(0)) : process.exit(0));
   let end: (withinMs: number) => void = leave; // nobody has ordered anything yet
   let graceMs = 0;
+  const groupIds = new Set<number>();
   const report = (what: SupervisorReport) => void (pipe.writable && pipe.write(`${JSON.stringify(what)}\n`));
   pipe.on('error', () => {}); // `close` follows
   pipe.on('close', () => end(graceMs));
   const lines = createInterface({ input: pipe });
   lines.on('error', () => {});
   lines.on('line', (line) => {
-    const order: SupervisorOrder | EndOrder = JSON.parse(line); // from our own parent
+    const order: SupervisorOrder | GuardOrder | GroupNews | EndOrder = JSON.parse(line); // from our own parent
     if ('endWithinMs' in order) return end(order.endWithinMs);
+    if ('began' in order) return void groupIds.add(order.began);
+    if ('ended' in order) return void groupIds.delete(order.ended);
     graceMs = order.graceMs;
-    end = run(order, report, leave);
+    end = 'guard' in order ? endAll(() => livingGuarded(order.guard, groupIds), leave) : run(order, report, leave);
   });
 }
 
@@ -67,10 +80,25 @@ function run(
     leave();
     return leave;
   }
+  const end = endAll(() => (child.pid === undefined ? [] : livingMembers({ groupId: child.pid, mark })), leave);
+  child.on('spawn', () => report({ kind: 'started', pid: child.pid ?? 0 }));
+  child.on('error', (cause) => {
+    fail(cause);
+    if (child.pid === undefined) end(0);
+  });
+  child.on('exit', (code, signal) => {
+    report({ kind: 'ended', code, signal });
+    end(graceMs);
+  });
+  return end;
+}
+
+/** How to end all of them: each is asked, then forced; `leave` when nobody is left. */
+function endAll(living: () => readonly number[], leave: () => void): (withinMs: number) => void {
   const asked = new Set<number>();
   let deadline = Number.POSITIVE_INFINITY;
   const look = (): void => {
-    const members = child.pid === undefined ? [] : livingMembers({ groupId: child.pid, mark });
+    const members = living();
     if (members.length === 0) {
       leave();
       return;
@@ -85,21 +113,11 @@ function run(
     for (const pid of members) asked.add(pid);
     setTimeout(look, LOOK_AGAIN_MS);
   };
-  const end = (withinMs: number): void => {
+  return (withinMs) => {
     const isFirst = deadline === Number.POSITIVE_INFINITY;
     deadline = Math.min(deadline, performance.now() + withinMs);
     if (isFirst) look();
   };
-  child.on('spawn', () => report({ kind: 'started', pid: child.pid ?? 0 }));
-  child.on('error', (cause) => {
-    fail(cause);
-    if (child.pid === undefined) end(0);
-  });
-  child.on('exit', (code, signal) => {
-    report({ kind: 'ended', code, signal });
-    end(graceMs);
-  });
-  return end;
 }
 
 // Ctrl+C is for whoever gave the order, and so is a hangup: only the pipe ends anything here.

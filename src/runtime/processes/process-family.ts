@@ -14,18 +14,59 @@ interface ProcessRow {
   readonly pid: number;
   readonly parentId: number;
   readonly groupId: number;
+  /** When it began, in ticks since the machine did; 0 where that cannot be told. */
+  readonly startedAt: number;
   /** Over, and only waiting to be noticed by its parent. */
   readonly isZombie: boolean;
 }
 
 /** The ids of those who are alive: the group, and whoever left it for a group of its own. */
 export function livingMembers(family: Family): readonly number[] {
+  return livingByFamily([family]).get(family) ?? [];
+}
+
+/** The living of many families, found by one look at all processes. */
+export function livingByFamily(families: readonly Family[]): ReadonlyMap<Family, readonly number[]> {
+  const byGroup = new Map(families.map((family) => [family.groupId, family]));
+  const byMark = new Map(families.map((family) => [family.mark, family]));
+  // Who is older than we are was not started by us: most need not be asked for their mark.
+  const sinceTicks = process.platform === 'linux' ? (readStat('self')?.startedAt ?? 0) : 0;
+  return claimLiving(
+    ({ pid, groupId, startedAt }) =>
+      byGroup.get(groupId) ?? (startedAt < sinceTicks ? undefined : byMark.get(markOf(pid))),
+  );
+}
+
+/** The ids of those who are alive and whose mark begins so, or who are in one of these groups, and of all below them. */
+export function livingGuarded(markPrefix: string, groupIds: ReadonlySet<number>): readonly number[] {
+  const isGuarded = ({ pid, groupId }: ProcessRow) => groupIds.has(groupId) || markOf(pid).startsWith(markPrefix);
+  return claimLiving((row) => (isGuarded(row) ? 'guarded' : undefined)).get('guarded') ?? [];
+}
+
+/** Everybody who is claimed, or stands below somebody who is; all but this process. */
+function claimLiving<Owner>(claim: (row: ProcessRow) => Owner | undefined): ReadonlyMap<Owner, readonly number[]> {
   const rows = process.platform === 'linux' ? readProc() : askPs();
-  const alive = rows.filter(({ isZombie, pid }) => !isZombie && pid !== process.pid);
-  const isDescendant = descendantsOf(family.groupId, alive);
-  return alive
-    .filter(({ pid, groupId }) => groupId === family.groupId || isDescendant.has(pid) || isMarked(pid, family.mark))
-    .map(({ pid }) => pid);
+  const alive = new Map(
+    rows.filter(({ isZombie, pid }) => !isZombie && pid !== process.pid).map((row) => [row.pid, row]),
+  );
+  const owners = new Map<number, Owner | undefined>();
+  const ownerOf = (row: ProcessRow): Owner | undefined => {
+    if (owners.has(row.pid)) return owners.get(row.pid);
+    owners.set(row.pid, undefined); // the table was not read in one moment: a circle in it ends here
+    const parent = alive.get(row.parentId);
+    const owner = claim(row) ?? (parent === undefined ? undefined : ownerOf(parent));
+    owners.set(row.pid, owner);
+    return owner;
+  };
+  const claimed = new Map<Owner, number[]>();
+  for (const row of alive.values()) {
+    const owner = ownerOf(row);
+    if (owner === undefined) continue;
+    const pids = claimed.get(owner);
+    if (pids === undefined) claimed.set(owner, [row.pid]);
+    else pids.push(row.pid);
+  }
+  return claimed;
 }
 
 /** Sends a signal to each; one who is gone already is what was wanted. */
@@ -39,41 +80,47 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   }
 }
 
-function descendantsOf(ancestor: number, rows: readonly ProcessRow[]): ReadonlySet<number> {
-  const found = new Set([ancestor]);
-  let size = 0;
-  while (size !== found.size) {
-    size = found.size;
-    for (const { pid, parentId } of rows) if (found.has(parentId)) found.add(pid);
-  }
-  return found;
-}
-
 function readProc(): readonly ProcessRow[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      const stat = read(`/proc/${name}/stat`);
-      // The name of the program stands in parentheses and may hold anything, parentheses too.
-      const [state, parentId, groupId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (groupId === undefined) return [];
-      return [{ pid: Number(name), parentId: Number(parentId), groupId: Number(groupId), isZombie: state === 'Z' }];
-    });
+    .flatMap((name) => readStat(name) ?? []);
 }
 
-/** True for one that inherited the mark, however it was detached. Elsewhere than on Linux nobody can be asked. */
-function isMarked(pid: number, mark: string): boolean {
-  return process.platform === 'linux' && `\0${read(`/proc/${pid}/environ`)}`.includes(`\0${mark}\0`);
+function readStat(name: string): ProcessRow | undefined {
+  const stat = read(`/proc/${name}/stat`);
+  // The name of the program stands in parentheses and may hold anything, parentheses too.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third on, see man 5 proc
+  const [state, parentId, groupId] = fields;
+  if (groupId === undefined) return undefined;
+  const startedAt = Number(fields[19]);
+  return {
+    pid: Number(name),
+    parentId: Number(parentId),
+    groupId: Number(groupId),
+    startedAt,
+    isZombie: state === 'Z',
+  };
 }
+
+/** The variable by which those whom we started, and all below them, are known. */
+export const MARK_NAME = 'TOOLCRIB_CHILD';
+const MARK = new RegExp(`\\0(${MARK_NAME}=[^\\0]*)`);
+
+/** What a process inherited, however it was detached. Elsewhere than on Linux nobody can be asked. */
+function markOf(pid: number): string {
+  if (process.platform !== 'linux') return UNMARKED;
+  return MARK.exec(`\0${read(`/proc/${pid}/environ`)}`)?.[1] ?? UNMARKED;
+}
+
+const UNMARKED = '';
 
 function askPs(): readonly ProcessRow[] {
   const { stdout = '' } = spawnSync('/bin/ps', ['-axo', 'pid=,ppid=,pgid=,stat='], { encoding: 'utf8' });
   return stdout.split('\n').flatMap((line) => {
     const [pid, parentId, groupId, state] = line.trim().split(/\s+/);
     if (state === undefined) return [];
-    return [
-      { pid: Number(pid), parentId: Number(parentId), groupId: Number(groupId), isZombie: state.startsWith('Z') },
-    ];
+    const isZombie = state.startsWith('Z');
+    return [{ pid: Number(pid), parentId: Number(parentId), groupId: Number(groupId), startedAt: 0, isZombie }];
   });
 }
 

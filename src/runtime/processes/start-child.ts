@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { extname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
-import { livingMembers, signalAll } from './process-family.ts';
+import { livingMembers, MARK_NAME, signalAll } from './process-family.ts';
+import { startSupervisor } from './start-supervisor.ts';
 
 /** A program to run, and with what. No shell reads any of it. */
 export interface ChildCommand {
@@ -38,31 +37,26 @@ export interface Child {
   keepAlive(isNeeded: boolean): void;
 }
 
+/** No process is in it. */
+const NO_GROUP = -1;
+
 /** How long a child may take to end after it was asked to. */
 const GRACE_MS = 2000;
-
-const SCRIPT = `./child-supervisor${extname(import.meta.url)}`; // .ts here, .js when built
-/** A supervisor does next to nothing, so it gets next to nothing. */
-const FRUGAL = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=32'];
 
 /**
  * Starts a program that ends with this process, whatever ends this one: kill -9, too, and whatever the program has
  * started meanwhile. A supervisor of its own watches over it, since only who is alive can end others.
  */
 export function startChild({ command, args = [], cwd, env }: ChildCommand): Child {
-  const mark = `TOOLCRIB_CHILD=${randomUUID()}`;
-  const [name = '', value = ''] = mark.split('=');
-  const order: SupervisorOrder = { command, args, cwd, env: { ...env, [name]: value }, mark, graceMs: GRACE_MS };
-  const script = fileURLToPath(new URL(SCRIPT, import.meta.url));
-  // Detached: a signal to our group is for us, and we end our children in good order.
-  const supervisor = spawn(process.execPath, [...FRUGAL, script], {
-    env: {},
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const value = randomUUID();
+  const mark = `${MARK_NAME}=${value}`;
+  const order: SupervisorOrder = { command, args, cwd, env: { ...env, [MARK_NAME]: value }, mark, graceMs: GRACE_MS };
+  const supervisor = startSupervisor('pipe');
   // Where too many files are open, nothing is started and there are no streams either.
-  const { stdin = closed(), stdout = closed(), stderr = closed(), stdio } = supervisor;
-  const pipe = (stdio?.[3] ?? closed()) as Duplex; // a pipe was asked for, and Node makes sockets of them
+  const stdin = supervisor.stdin ?? closed();
+  const stdout = supervisor.stdout ?? closed();
+  const stderr = supervisor.stderr ?? closed();
+  const pipe = (supervisor.stdio?.[3] ?? closed()) as Duplex; // a pipe was asked for, and Node makes sockets of them
   const { ended, gone, pid } = watchOver(supervisor, pipe, mark);
   for (const stream of [stdin, stdout, stderr, pipe]) stream.on('error', () => {}); // it is gone, and `ended` says so
   tell(pipe, order);
@@ -104,9 +98,9 @@ function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Watche
     ended.resolve({ kind: 'failed', reason: `its supervisor cannot be started: ${cause.message}` });
     gone.resolve();
   });
-  supervisor.on('exit', (_code, signal) => {
-    // Somebody ended the supervisor: what it watched over must not stay.
-    if (pid !== undefined && signal !== null) signalAll(livingMembers({ groupId: pid, mark }), 'SIGKILL');
+  supervisor.on('exit', (code) => {
+    // Somebody ended the supervisor, or it broke down: what it watched over must not stay, also if it was just begun.
+    if (code !== 0) signalAll(livingMembers({ groupId: pid ?? NO_GROUP, mark }), 'SIGKILL');
   });
   // `close`, since what it said last may still be on its way when it exits.
   supervisor.on('close', () => {

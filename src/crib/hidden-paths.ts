@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
+import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
+import { stateFolders } from '../store/state-folder.ts';
+
+/** Where a crib keeps what no program that it runs may see. */
+export interface KeptAt {
+  /** The folder of the configuration. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The address of the store, as far as it can be told. */
+  readonly storeUrl: unknown;
+  readonly secrets: Readonly<Record<string, SecretDeclaration>>;
+  /** The files of the configuration. */
+  readonly readOnly: readonly string[];
+}
+
+/** What SQLite keeps beside a database. */
+const BESIDE = ['', '-wal', '-shm', '-journal'];
+
+/** Hidden are the state folder with keys and tokens, the database, and files that hold secrets; the configuration stays as it is. */
+export function hiddenPaths({ folder, env, storeUrl, secrets, readOnly }: KeptAt): HiddenPaths {
+  const { beside, users } = stateFolders(folder, env);
+  const database =
+    typeof storeUrl === 'string' && storeUrl.startsWith('sqlite:') ? storeUrl.slice('sqlite:'.length) : '';
+  const kept = Object.values(secrets).flatMap((secret) => ('file' in secret ? [resolve(folder, secret.file)] : []));
+  const files = database === '' ? [] : BESIDE.map((end) => `${resolve(folder, database)}${end}`);
+  return { folders: [beside, users], files: [...files, ...kept], readOnly };
+}

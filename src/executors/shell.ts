@@ -1,0 +1,23 @@
+import type { Executor } from '../core/executor.ts';
+import { checkCommand } from '../runtime/shell/check-command.ts';
+import type { Commands } from '../runtime/shell/run-command.ts';
+import type { ShellPorts } from '../runtime/shell/shell-ports.ts';
+import { SHELL_RUN_SCHEMA, type ShellRun } from '../runtime/shell/shell-run.ts';
+
+/** Runs programs by argument lists, in a sandbox where there is one. */
+export function shellExecutor(ports: ShellPorts): Executor {
+  let commands: Promise<Commands> | undefined;
+  const load = async () => (await import('../runtime/shell/run-command.ts')).createCommands(ports);
+  return {
+    kind: 'shell',
+    runSchema: SHELL_RUN_SCHEMA,
+    check: (run, spec) => checkCommand(run as ShellRun, spec), // its schema was asked first
+    async execute(call, run) {
+      commands ??= load(); // nothing of it is loaded before the first call
+      return (await commands).run(call, run as ShellRun); // checked when the spec was let in
+    },
+    async close() {
+      await (await commands)?.close();
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { type Family, MARK_NAME } from './process-family.ts';
+import { createProcessGuard } from './process-guard.ts';
+import { createProcessSweep, type ProcessSweep } from './process-sweep.ts';
+import { collectOutput, type ProgramOutput } from './program-output.ts';
+
+/** A program that is run for its output. No shell reads any of it. */
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** All of its environment; see `childEnvironment`. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What it can read; without it there is nothing to read. */
+  readonly stdin?: string | undefined;
+  /** How much it may say, on each of its outputs. */
+  readonly maxBytes: number;
+  /** True if all it starts ends with it and with this process by itself, as in a namespace of their own. */
+  readonly isContained: boolean;
+}
+
+/** How it ended, or why it could not be started. */
+export type ProgramEnd =
+  | (ProgramOutput & {
+      readonly kind: 'ended';
+      readonly code: number | null;
+      readonly signal: NodeJS.Signals | null;
+    })
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** A program that runs. */
+export interface RunningProgram {
+  /** Never rejects. After `stop` it resolves when nothing of the program is left. */
+  readonly ended: Promise<ProgramEnd>;
+  /** Asks it and all it started to end, and forces them after `graceMs`. */
+  stop(graceMs?: number): void;
+}
+
+/** Programs of this process: short ones, many at a time. */
+export interface Programs {
+  run(program: Program): RunningProgram;
+  /** Ends those that run, and whatever others left behind. */
+  close(): Promise<void>;
+}
+
+const GRACE_MS = 1000;
+/** How long the outputs of a program that has ended may stay open before it is looked who holds them. */
+const LINGER_MS = 100;
+const NO_GROUP = -1;
+
+/** Starts programs directly; one guard for all of them sees to it that none outlives this process. */
+export function createPrograms(): Programs {
+  const owner = randomUUID();
+  const guard = createProcessGuard(`${MARK_NAME}=${owner}:`);
+  const sweep = createProcessSweep();
+  const running = new Set<RunningProgram>();
+  let count = 0;
+  return {
+    run(program) {
+      if (!program.isContained) guard.start();
+      const value = `${owner}:${++count}`;
+      const child = start(program, { ...program.env, [MARK_NAME]: value });
+      if ('reason' in child) return { ended: Promise.resolve({ kind: 'failed', reason: child.reason }), stop() {} };
+      const groupId = child.pid ?? NO_GROUP;
+      const started = attend(child, program, { family: { groupId, mark: `${MARK_NAME}=${value}` }, sweep });
+      running.add(started);
+      guard.tell({ began: groupId });
+      started.ended.then(() => {
+        running.delete(started);
+        guard.tell({ ended: groupId });
+      });
+      return started;
+    },
+    async close() {
+      const last = [...running];
+      for (const { stop } of last) stop(0);
+      await Promise.all(last.map(({ ended }) => ended));
+      await sweep.settle();
+      await guard.close();
+    },
+  };
+}
+
+function start(program: Program, env: Readonly<Record<string, string>>): ChildProcess | { readonly reason: string } {
+  const { command, args, cwd, stdin } = program;
+  try {
+    const input = stdin === undefined ? 'ignore' : 'pipe';
+    // Detached: it leads a group of its own, which can be ended as one.
+    const child = spawn(command, args, { cwd, env, stdio: [input, 'pipe', 'pipe'], detached: true, windowsHide: true });
+    child.stdin?.on('error', () => {}); // it need not read what it is given
+    child.stdin?.end(stdin);
+    return child;
+  } catch (cause) {
+    return { reason: reasonOf(cause) };
+  }
+}
+
+interface Attendance {
+  readonly family: Family;
+  readonly sweep: ProcessSweep;
+}
+
+/** Stays with a program to its end. */
+function attend(
+  child: ChildProcess,
+  { isContained, maxBytes }: Program,
+  { family, sweep }: Attendance,
+): RunningProgram {
+  const { promise: ended, resolve } = Promise.withResolvers<ProgramEnd>();
+  let isStopped = child.pid === undefined;
+  let linger: NodeJS.Timeout | undefined;
+
+  const stop = (graceMs: number = GRACE_MS): void => {
+    if (isStopped) return;
+    isStopped = true;
+    // What is contained cannot be asked through its group; it ends with whoever leads it.
+    if (graceMs === 0) signalGroup(child, 'SIGKILL');
+    else if (!isContained) signalGroup(child, 'SIGTERM');
+    sweep.end(family, { graceMs, spared: isContained ? child.pid : undefined }).then(finish);
+  };
+  const output = collectOutput(child, maxBytes, () => stop(0));
+  const settle = (): void => {
+    const { exitCode: code, signalCode: signal } = child;
+    resolve({ kind: 'ended', code, signal, ...output() });
+  };
+  const finish = (): void => {
+    clearTimeout(linger);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+    if (child.exitCode === null && child.signalCode === null) child.once('exit', settle);
+    else settle();
+  };
+  child.on('error', (cause) => {
+    if (child.pid === undefined) resolve({ kind: 'failed', reason: reasonOf(cause) });
+  });
+  child.on('exit', () => {
+    if (isStopped) return;
+    if (!isContained) signalGroup(child, 'SIGKILL'); // whoever it left behind
+    linger = setTimeout(stop, LINGER_MS, 0);
+  });
+  child.on('close', () => {
+    if (isStopped) return;
+    isStopped = true;
+    if (!isContained) sweep.later({ ...family, groupId: NO_GROUP }); // by now the group may be somebody else's
+    finish();
+  });
+  return { ended, stop };
+}
+
+/** To all of its group; one that is gone already is what was wanted. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal); // where there are no groups
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+}

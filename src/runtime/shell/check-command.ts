@@ -1,0 +1,138 @@
+import { listOf } from '../../core/bundle.ts';
+import { isRecord } from '../../core/json.ts';
+import { didYouMean } from '../../core/nearest.ts';
+import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
+import {
+  type ArgumentGroup,
+  type CommandPlan,
+  inputOf,
+  planCommand,
+  propertiesOf,
+  templatesOf,
+} from './command-plan.ts';
+import type { ShellRun } from './shell-run.ts';
+import { hasSecret, namesIn, readTemplate, type Template } from './template.ts';
+
+/** What is wrong with a command that its schema cannot say; a command with any of it is not let in. */
+export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {
+  const plan = planCommand(run, spec);
+  const known = createKnown(spec, run);
+  return [
+    ...checkProgram(run.command[0]),
+    ...templatesOf(plan).flatMap(({ mistakes }) => mistakes.map((mistake) => `a text of its run ${mistake}`)),
+    ...checkNames(run, plan, known),
+    ...checkAbsence(plan, known),
+    ...plan.groups.flatMap((group) => checkLists(group, known)),
+    ...checkSecrets(plan),
+    ...checkScript(plan, known),
+    ...checkFolders(run),
+  ];
+}
+
+/** What is known of the arguments. */
+interface Known {
+  readonly properties: ReadonlyMap<string, unknown>;
+  /** True for one that every call has. */
+  isSure(name: string): boolean;
+  isOfType(name: string, types: readonly string[]): boolean;
+}
+
+function createKnown(spec: ToolSpec, run: ShellRun): Known {
+  const properties = propertiesOf(spec, run);
+  const { required } = inputOf(spec, run);
+  const fixed = run[WITHHELD]?.values ?? {};
+  const schemaOf = (name: string) => {
+    const schema = properties.get(name);
+    return isRecord(schema) ? schema : {};
+  };
+  return {
+    properties,
+    isSure: (name) =>
+      (Array.isArray(required) && required.includes(name)) ||
+      schemaOf(name).default !== undefined ||
+      Object.hasOwn(fixed, name),
+    isOfType(name, types) {
+      const own = listOf(schemaOf(name).type as string | readonly string[] | undefined); // judged by the schema of schemas
+      return own.length > 0 && own.every((type) => types.includes(type));
+    },
+  };
+}
+
+function checkProgram(program: ShellRun['command'][number] | undefined): readonly string[] {
+  if (typeof program !== 'string') return ['its command must begin with a program, not with a group'];
+  const template = readTemplate(program);
+  if (namesIn(template).length > 0) return ['the program of its command may not be an argument of the call'];
+  if (hasSecret(template)) return ['the program of its command may not be a secret'];
+  if (program.trim() === '') return ['its command names no program'];
+  return template.mistakes.map((mistake) => `its program ${mistake}`);
+}
+
+function checkNames(run: ShellRun, plan: CommandPlan, { properties }: Known): readonly string[] {
+  const used = new Set(templatesOf(plan).flatMap(namesIn));
+  const unknown = [...used].filter((name) => !properties.has(name));
+  const idle = (key: 'paths' | 'allowDashes') =>
+    (run[key] ?? []).filter((name) => !used.has(name)).map((name) => `${key} names "${name}", which nothing uses`);
+  const guess = (name: string) => didYouMean(name, [...properties.keys()]).replace(/^(?=.)/, '.');
+  return [
+    ...unknown.map((name) => `{${name}} stands for no argument of its input; {{ stands for a brace${guess(name)}`),
+    ...idle('paths'),
+    ...idle('allowDashes'),
+  ];
+}
+
+/** What may be missing stands only where it can be left out. */
+function checkAbsence({ groups, cwd, stdin }: CommandPlan, { properties, isSure }: Known): readonly string[] {
+  const isWhole = stdin?.parts.length === 1; // then nothing is sent
+  const needed = [
+    ...groups.filter(({ isOptional }) => !isOptional).flatMap(({ templates }) => templates),
+    ...(cwd === undefined ? [] : [cwd]),
+    ...(stdin === undefined || isWhole ? [] : [stdin]),
+  ];
+  const missing = new Set(needed.flatMap(namesIn).filter((name) => properties.has(name) && !isSure(name)));
+  return [...missing].map(
+    (name) =>
+      `{${name}} may be missing: make it required, give it a default, or put it into a group, such as ["--${name}", "{${name}}"]`,
+  );
+}
+
+/** A list makes several arguments, which only a group may. */
+function checkLists({ isOptional, templates }: ArgumentGroup, { isOfType }: Known): readonly string[] {
+  const names = [...new Set(templates.flatMap(namesIn))];
+  const lists = names.filter((name) => isOfType(name, ['array', 'null']));
+  if (!isOptional)
+    return lists.map((name) => `{${name}} is a list: put it into a group, which is repeated for each item`);
+  return lists.length > 1 ? [`a group is repeated for one list, not for ${lists.join(' and ')}`] : [];
+}
+
+/** Everybody on the machine can read the arguments of a process. */
+function checkSecrets({ groups, cwd }: CommandPlan): readonly string[] {
+  const shown: readonly Template[] = [
+    ...groups.flatMap(({ templates }) => templates),
+    ...(cwd === undefined ? [] : [cwd]),
+  ];
+  return shown.some(hasSecret)
+    ? ['its command holds a secret, which others could see; hand it over in env or stdin']
+    : [];
+}
+
+const SHELLS = /(^|\/)(sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox)$/;
+const HARMLESS = ['integer', 'number', 'boolean', 'null'];
+
+/** A text inside a shell's script would be read as a part of the script. */
+function checkScript({ program, groups }: CommandPlan, { isOfType }: Known): readonly string[] {
+  if (!SHELLS.test(program)) return [];
+  const templates = groups.flatMap((group) => group.templates);
+  const option = templates.findIndex(({ parts: [first] }) => typeof first === 'string' && /^-[a-z]*c/.test(first));
+  const script = option === -1 ? undefined : templates[option + 1];
+  const names = script === undefined ? [] : namesIn(script).filter((name) => !isOfType(name, HARMLESS));
+  return names.map(
+    (name) =>
+      `{${name}} would be read as a part of the script: write "$1" there, and {${name}} as an argument after the script and a name`,
+  );
+}
+
+function checkFolders({ sandbox = {} }: ShellRun): readonly string[] {
+  const paths = [...listOf(sandbox.read), ...listOf(sandbox.write)];
+  const isPlain = (path: string) => readTemplate(path).parts.every((part) => typeof part === 'string');
+  return paths.every(isPlain) ? [] : ['the folders of its sandbox may hold neither arguments of the call nor secrets'];
+}

@@ -1,0 +1,85 @@
+import { existsSync, realpathSync } from 'node:fs';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+import { type AllowedFolders, allowPath } from './allowed-folders.ts';
+import type { CommandPlan } from './command-plan.ts';
+import { fillText, isGiven, textOf, UnfitArgument } from './fill-command.ts';
+import { namesIn, type Template } from './template.ts';
+
+/** Where relative paths begin: a folder that a command may use. */
+export interface Place {
+  readonly base: string;
+  readonly folders: AllowedFolders;
+}
+
+/** The folder that a command runs in, which must be one that it may use. */
+export function findCwd(cwd: Template, input: JsonObject, { base, folders }: Place): string {
+  const path = allowPath(fillText(cwd, input), base, folders);
+  if (path !== undefined) return existsSync(path) ? realpathSync.native(path) : path; // what is not there is told when it is started
+  const [name] = namesIn(cwd);
+  if (name !== undefined) throw outside(name);
+  throw new ToolcribError('outside_folder', 'the folder it runs in is not one that it may use');
+}
+
+/** The arguments of a call with all paths resolved; throws for one that leads out of the folders. */
+export function resolvePaths(
+  plan: CommandPlan,
+  input: JsonObject,
+  { base, cwd, folders }: Place & { readonly cwd: string },
+): JsonObject {
+  const inCwd = plan.cwd === undefined ? [] : namesIn(plan.cwd);
+  const given = [...plan.pathNames].filter((name) => isGiven(input, name));
+  const resolved = given.map((name): readonly [string, JsonValue] => {
+    const place = { base: inCwd.includes(name) ? base : cwd, folders };
+    const value = input[name];
+    const items = Array.isArray(value) ? value : [value];
+    const paths = items.map((path) => requirePath({ [name]: path }, name, place));
+    return [name, Array.isArray(value) ? paths : (paths[0] ?? '')];
+  });
+  return { ...input, ...Object.fromEntries(resolved) };
+}
+
+function requirePath(values: JsonObject, name: string, { base, folders }: Place): string {
+  if (typeof values[name] === 'object') throw new UnfitArgument(name, 'is a path, and must be a text');
+  const text = textOf(values, name);
+  if (text === '') throw new UnfitArgument(name, 'is a path, and may not be empty');
+  const path = allowPath(text, base, folders);
+  if (path === undefined) throw outside(name);
+  return path;
+}
+
+/** It says nothing about what is there. */
+function outside(name: string): UnfitArgument {
+  return new UnfitArgument(name, 'must lie in a folder that this tool may use');
+}
+
+/** What a command finds in its environment; a variable whose value may be missing is left out with it. */
+export async function fillEnvironment(
+  { env }: CommandPlan,
+  input: JsonObject,
+  secrets: Pick<Secrets, 'fill'>,
+): Promise<Readonly<Record<string, string>>> {
+  const given = env.filter(([, template]) => namesIn(template).every((name) => isGiven(input, name)));
+  const filled = given.map(async ([name, template]) => [name, await fillSecrets(template, input, secrets)] as const);
+  return Object.fromEntries(await Promise.all(filled));
+}
+
+/** What a command can read; nothing where all of it is missing. */
+export async function fillInput(
+  { stdin }: CommandPlan,
+  input: JsonObject,
+  secrets: Pick<Secrets, 'fill'>,
+): Promise<string | undefined> {
+  if (stdin === undefined || !namesIn(stdin).every((name) => isGiven(input, name))) return undefined;
+  return fillSecrets(stdin, input, secrets);
+}
+
+/** Secrets go to the child and nobody else. What a caller sends is never read as one. */
+function fillSecrets({ parts }: Template, input: JsonObject, secrets: Pick<Secrets, 'fill'>): Promise<string> {
+  const secretTemplate = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    return 'name' in part ? textOf(input, part.name) : part;
+  });
+  return secrets.fill({ secretTemplate }, { child: true });
+}

@@ -1,0 +1,101 @@
+import type { ToolCall } from '../../core/tool-call.ts';
+import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { createPrograms, type RunningProgram } from '../processes/programs.ts';
+import { type CommandPlan, planCommand } from './command-plan.ts';
+import { toCommandResult } from './command-result.ts';
+import { UnfitArgument } from './fill-command.ts';
+import { prepareProgram } from './prepare-program.ts';
+import { type FoundSandbox, findSandbox } from './sandbox.ts';
+import type { ShellPorts } from './shell-ports.ts';
+import type { ShellRun } from './shell-run.ts';
+
+/** Runs commands, and ends them. */
+export interface Commands {
+  run(call: ToolCall, run: ShellRun): Promise<ToolResult>;
+  close(): Promise<void>;
+}
+
+/** How much a command may say, on each of its outputs. */
+const MAX_BYTES = 10_000_000;
+
+/** Nothing is started before the first command. */
+export function createCommands(ports: ShellPorts): Commands {
+  const programs = createPrograms();
+  const plans = new WeakMap<ShellRun, CommandPlan>();
+  const sandboxOf = rememberSandbox();
+  let isClosed = false;
+  const planOf = (run: ShellRun, call: ToolCall): CommandPlan => {
+    const plan = plans.get(run) ?? planCommand(run, call.spec);
+    plans.set(run, plan);
+    return plan;
+  };
+  return {
+    async run(call, run) {
+      let reason: ToolError | undefined;
+      let running: RunningProgram | undefined;
+      const stopListening = call.onAbort((aborted) => {
+        reason = aborted;
+        running?.stop();
+      });
+      try {
+        const plan = planOf(run, call);
+        const program = await prepareProgram({ call, run, plan, ports, findSandbox: () => sandboxOf(ports.env.PATH) });
+        if (reason !== undefined) return failed(reason); // called off before it began
+        if (isClosed) return closed(call);
+        running = programs.run({ ...program, maxBytes: MAX_BYTES });
+        const end = await running.ended;
+        if (reason !== undefined) return failed(reason);
+        if (isClosed) return closed(call);
+        return toCommandResult(end, {
+          name: call.spec.name,
+          result: run.result,
+          maxBytes: MAX_BYTES,
+          isSandboxed: program.isContained,
+        });
+      } catch (cause) {
+        return reason === undefined ? refusal(cause, call) : failed(reason);
+      } finally {
+        stopListening();
+      }
+    },
+    async close() {
+      isClosed = true;
+      await programs.close();
+    },
+  };
+}
+
+/** It is tried out once for each PATH. */
+function rememberSandbox(): (path: string | undefined) => Promise<FoundSandbox> {
+  const found = new Map<string | undefined, Promise<FoundSandbox>>();
+  return (path) => {
+    const known = found.get(path) ?? findSandbox(path);
+    found.set(path, known);
+    return known;
+  };
+}
+
+function refusal(cause: unknown, { spec: { name } }: ToolCall): ToolResult {
+  if (cause instanceof UnfitArgument) {
+    const message = `The arguments of "${name}" are not valid; correct them and call again.`;
+    return failed(toolError('invalid_input', message, { issues: [cause.issue] }));
+  }
+  if (!(cause instanceof ToolcribError)) throw cause;
+  return failed(
+    toolError('unavailable', `"${name}" cannot be run: ${REASONS[cause.code] ?? cause.message}.`, { cause }),
+  );
+}
+
+/** What may be said of what whoever set the tool up has to mend. */
+const REASONS: Readonly<Record<string, string>> = {
+  missing_secret: 'a secret that it needs is missing',
+  unknown_secret: 'a secret that it needs is missing',
+  missing_folder: 'a folder that it needs is not there',
+  missing_program: 'its program is not there',
+  outside_folder: 'the folder it runs in is not one that it may use',
+};
+
+function closed({ spec: { name } }: ToolCall): ToolResult {
+  return failed(toolError('unavailable', `"${name}" was ended, because the crib is closed.`));
+}

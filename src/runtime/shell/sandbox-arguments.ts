@@ -1,0 +1,66 @@
+import { isInside, type Root } from './allowed-folders.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** What one program finds inside. */
+export interface Inside {
+  readonly roots: readonly Root[];
+  /** Folders and files that must not be seen, or not be changed, wherever they lie. */
+  readonly masks: readonly Mask[];
+  /** Files beside the system that may be read: the program itself. */
+  readonly extra: readonly string[];
+  readonly network: boolean;
+  readonly cwd: string;
+}
+
+export interface Mask {
+  readonly path: string;
+  readonly kind: 'folder' | 'file' | 'readOnly';
+}
+
+/** What a program may keep in memory under the name of files. */
+const MAX_KEPT_BYTES = 268_435_456;
+/** Folders of its own, gone with it. */
+const OWN = ['/tmp', '/var/tmp'];
+
+// Without capabilities nobody undoes what follows, root neither.
+const NAMESPACES = [
+  ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+  ...['--cap-drop', 'ALL'],
+];
+
+/** The arguments before the program: the system to read, the roots, folders of its own, and nothing else. */
+export function sandboxArguments(sandbox: Sandbox, inside: Inside): readonly string[] {
+  const { system, hasSizes } = sandbox;
+  const { roots, masks, extra, network, cwd } = inside;
+  const size = hasSizes ? ['--size', String(MAX_KEPT_BYTES)] : [];
+  const own = (path: string) => [...size, '--tmpfs', path];
+  const isSeen = (path: string) => [...system, ...roots.map((root) => root.path)].some((seen) => isInside(path, seen));
+  // What lies deeper comes later: a folder hides what was put into it before.
+  const places = new Map<string, readonly string[]>([
+    ...system.map((path) => [path, ['--ro-bind', path, path]] as const),
+    ...OWN.map((path) => [path, own(path)] as const),
+    ...extra.filter((path) => !isSeen(path)).map((path) => [path, ['--ro-bind', path, path]] as const),
+    ...roots.map(({ path, isWritable }) => [path, [isWritable ? '--bind' : '--ro-bind', path, path]] as const),
+  ]);
+  const sorted = [...places].toSorted(([a], [b]) => depthOf(a) - depthOf(b));
+  const isRootShown = roots.some(({ path }) => path === '/');
+  return [
+    ...NAMESPACES,
+    ...(network ? [] : ['--unshare-net']),
+    ...sorted.flatMap(([, place]) => place),
+    ...masks.filter(({ path }) => isSeen(path)).flatMap((mask) => maskOf(mask)),
+    // Settings of the kernel belong to root, who needs no capability to change what is its own.
+    ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev', ...own('/dev/shm'), '--remount-ro', '/dev'],
+    ...(isRootShown ? [] : ['--remount-ro', '/']),
+    ...['--chdir', cwd, '--'],
+  ];
+}
+
+function maskOf({ path, kind }: Mask): readonly string[] {
+  if (kind === 'readOnly') return ['--ro-bind', path, path];
+  return kind === 'folder' ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
+}
+
+function depthOf(path: string): number {
+  return path === '/' ? 0 : path.split('/').length;
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { findProgram } from './find-program.ts';
+import { sandboxArguments } from './sandbox-arguments.ts';
+
+/** What can hold a program in. */
+export interface Sandbox {
+  /** The file of bubblewrap. */
+  readonly bubblewrap: string;
+  /** The folders of the system that are there. */
+  readonly system: readonly string[];
+  /** Whether what is kept in memory can be bounded; older ones cannot. */
+  readonly hasSizes: boolean;
+}
+
+/** A sandbox, or why there is none. */
+export type FoundSandbox =
+  | { readonly ok: true; readonly sandbox: Sandbox }
+  | { readonly ok: false; readonly reason: string };
+
+/** What every program may read: programs, libraries and their settings. */
+const SYSTEM = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/opt',
+  '/nix/store',
+  '/gnu/store',
+];
+/** Where names of hosts are looked up on systems that keep that in memory. */
+const NAMES_OF_HOSTS = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager'];
+
+const PROBE_MS = 10_000;
+
+/** Looks for bubblewrap on a PATH and tries it: one that cannot make a sandbox here is none. */
+export async function findSandbox(path: string | undefined): Promise<FoundSandbox> {
+  if (process.platform !== 'linux') return { ok: false, reason: 'bubblewrap runs on Linux only' };
+  const bubblewrap = findProgram('bwrap', { path, cwd: '/' });
+  if (bubblewrap === undefined) return { ok: false, reason: 'bubblewrap (bwrap) is not installed' };
+  const program = findProgram('true', { path: `${path}:/usr/bin:/bin`, cwd: '/' });
+  if (program === undefined) return { ok: false, reason: 'there is no program "true" to try bubblewrap with' };
+  const system = [...SYSTEM, ...NAMES_OF_HOSTS].filter((folder) => existsSync(folder));
+  let reason = '';
+  for (const hasSizes of [true, false]) {
+    const sandbox = { bubblewrap, system, hasSizes };
+    const inside = { roots: [], masks: [], extra: [program], network: false, cwd: '/' };
+    const problem = await tryOut(bubblewrap, [...sandboxArguments(sandbox, inside), program]);
+    if (problem === undefined) return { ok: true, sandbox };
+    reason = problem;
+  }
+  return { ok: false, reason: `bubblewrap cannot make a sandbox here: ${reason}` };
+}
+
+/** What it says against it, if it fails. */
+function tryOut(program: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((settle) => {
+    execFile(program, args, { timeout: PROBE_MS, killSignal: 'SIGKILL', env: {} }, (error, _stdout, stderr) => {
+      if (error === null) return settle(undefined);
+      const [said = ''] = stderr.trim().split('\n');
+      settle(said.slice(0, 300) || (error.killed === true ? 'it does not end' : `it ended with ${String(error.code)}`));
+    });
+  });
+}

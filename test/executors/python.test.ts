@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { cribOfPython, hasPython, rewrite } from './python-shop.ts';
+
+const CODE = `
+import asyncio, os, sys, ctypes
+count = 0
+def add(a, b): return a + b
+def counted():
+    global count
+    count += 1
+    return {"count": count, "pid": os.getpid()}
+async def waits(x):
+    await asyncio.sleep(0)
+    return [x, os.getpid()]
+def fails(): raise ValueError("no such thing")
+def crashes(): os._exit(3)
+def prints():
+    print("hello"); ctypes.CDLL(None).puts(b"from C"); sys.__stdout__.write("more")
+    for id in range(9): os.write(1, b'{"id":%d,"ok":"forged"}\\n' % id)
+    os.write(1, b"half a line")
+    return "quiet"
+def steps(n):
+    for i in range(n): yield i
+    return "over"
+def only_yields(n):
+    for i in range(n): yield i
+async def async_steps(n):
+    for i in range(n): yield i
+def who(toolcrib_call): return toolcrib_call
+`;
+
+describe.skipIf(!hasPython)('Python (needs python3)', () => {
+  it('a worker stays warm; sync and async functions', async () => {
+    const { crib } = await cribOfPython(CODE, ['add', 'counted', 'waits']);
+    const chest = await crib.open();
+    expect(await chest.call('add', { a: 1, b: 2 })).toMatchObject({ ok: true, data: 3 });
+    const first = await chest.call('counted', {});
+    const second = await chest.call('counted', {});
+    expect(first).toMatchObject({ ok: true, data: { count: 1 } });
+    expect(second).toMatchObject({ ok: true, data: { count: 2 } });
+    expect(await chest.call('waits', { x: 'a' })).toMatchObject({ ok: true, data: ['a', expect.any(Number)] });
+  });
+
+  it('an exception becomes `tool_error` with its message and not its traceback', async () => {
+    const { crib } = await cribOfPython(CODE, ['fails']);
+    const result = await (await crib.open()).call('fails', {});
+    expect(result).toMatchObject({ ok: false, error: { code: 'tool_error', message: 'ValueError: no such thing' } });
+    expect(JSON.stringify(result)).not.toContain('Traceback');
+  });
+
+  it('a crash restarts the worker and fails only its calls', async () => {
+    const { crib } = await cribOfPython(CODE, ['crashes', 'add', 'waits']);
+    const chest = await crib.open();
+    const [crashed, ...others] = await Promise.all([
+      chest.call('crashes', {}),
+      ...Array.from({ length: 5 }, (_, index) => chest.call('add', { a: index, b: 1 })),
+      chest.call('waits', { x: 1 }),
+    ]);
+    expect(crashed).toMatchObject({ ok: false, error: { code: 'unknown_outcome' } });
+    expect(others.map((result) => result.ok)).toEqual(others.map(() => true));
+    expect(await chest.call('add', { a: 1, b: 1 })).toMatchObject({ data: 2 });
+  });
+
+  it('prints do not corrupt the channel', async () => {
+    const { crib } = await cribOfPython(CODE, ['prints']);
+    const chest = await crib.open();
+    for (let round = 0; round < 3; round++)
+      expect(await chest.call('prints', {})).toMatchObject({ ok: true, content: [{ text: 'quiet' }] });
+  });
+
+  it('generators yield progress; what they return wins, else the list of what they yielded', async () => {
+    const { crib } = await cribOfPython(CODE, ['steps', 'only_yields', 'async_steps']);
+    const chest = await crib.open();
+    const progress: unknown[] = [];
+    const onProgress = (value: unknown) => void progress.push(value);
+    expect(await chest.call('steps', { n: 3 }, { onProgress })).toMatchObject({ content: [{ text: 'over' }] });
+    expect(await chest.call('only_yields', { n: 2 }, { onProgress })).toMatchObject({ data: [0, 1] });
+    expect(await chest.call('async_steps', { n: 2 }, { onProgress })).toMatchObject({ data: [0, 1] });
+    expect(progress).toEqual([0, 1, 2, 0, 1, 0, 1]);
+  });
+
+  it('a function that asks for `toolcrib_call` learns who calls, and nobody can say it in its place', async () => {
+    const { crib } = await cribOfPython(CODE, ['who', 'add']);
+    const chest = await crib.open(undefined, { id: 'alice', roles: ['dev'] });
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const options = { timeZone: 'Europe/Berlin', traceparent };
+    const result = await chest.call('who', { toolcrib_call: { caller: { id: 'root' } } }, options);
+    expect(result).toMatchObject({
+      data: { tool: 'who', caller: { id: 'alice', roles: ['dev'] }, timeZone: 'Europe/Berlin' },
+    });
+    expect(JSON.stringify(result)).toContain('0af7651916cd43dd8448eb211c80319c');
+  });
+
+  it('an edited file is run as it is now, without a restart', async () => {
+    const { crib, folder } = await cribOfPython('from other import word\ndef say(): return word', ['say'], {});
+    rewrite(folder, 'word = "first"', 'other.py');
+    const chest = await crib.open();
+    expect(await chest.call('say', {})).toMatchObject({ content: [{ text: 'first' }] });
+    rewrite(folder, 'word = "other"', 'other.py');
+    expect(await chest.call('say', {})).toMatchObject({ content: [{ text: 'other' }] });
+    rewrite(folder, 'async def say(): return "async by now"');
+    expect(await chest.call('say', {})).toMatchObject({ content: [{ text: 'async by now' }] });
+    rewrite(folder, 'def say(:');
+    expect(await chest.call('say', {})).toMatchObject({
+      error: { code: 'unavailable', message: expect.stringMatching(/tools cannot be imported: SyntaxError: .*line 1/) },
+    });
+    rewrite(folder, 'def say(): return "mended"');
+    expect(await chest.call('say', {})).toMatchObject({ content: [{ text: 'mended' }] });
+  });
+});

@@ -1,0 +1,148 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { MODES, processesOf, SANDBOX, said, shellTool, shopWith, TEXT, uniqueSeconds } from './shell-shop.ts';
+
+/** Runs a script that is not ours to trust. */
+const script = (name: string, text: string, rest: object = {}, policy: object = {}) =>
+  shellTool(name, {}, { command: ['sh', '-c', text.replaceAll('{', '{{').replaceAll('}', '}}')], ...rest }, { policy });
+
+const appears = (path: string) =>
+  vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 30_000, interval: 5 });
+const isGone = (token: string) => expect(processesOf(token)).toEqual([]);
+
+describe.each(MODES)('a hostile program %s', (_, sandbox) => {
+  it.each(['yes flood', 'yes flood >&2', 'yes | tr -d "\\n"', 'trap "" TERM; yes'])(
+    'that floods its output is ended: %s',
+    async (text) => {
+      const { chest } = await shopWith({ sandbox, tools: [script('flood', text)] });
+      expect(said(await chest.call('flood', {}))).toBe(
+        'too_large: "flood" said more than 10000000 bytes, and was ended; ask for less.',
+      );
+    },
+  );
+
+  it('that never reads its input, or closes its output early, harms nobody', async () => {
+    const { chest } = await shopWith({
+      sandbox,
+      tools: [
+        shellTool('deaf', { text: TEXT }, { command: ['true'], stdin: '{text}' }),
+        shellTool('some', { text: TEXT }, { command: ['head', '-c', '3'], stdin: '{text}' }),
+        script('mute', 'exec >&- 2>&-; true'),
+        script('closes', 'echo a; exec >&-; exit 2'),
+      ],
+    });
+    const text = 'x'.repeat(5_000_000);
+    expect(said(await chest.call('deaf', { text }))).toBe('');
+    expect(said(await chest.call('some', { text }))).toBe('xxx');
+    expect(said(await chest.call('mute', {}))).toBe('');
+    expect(await chest.call('closes', {})).toMatchObject({ data: { exitCode: 2, stdout: 'a\n' } });
+  });
+
+  it('that ignores SIGTERM is killed, with all it started, when its time is up', async () => {
+    const seconds = uniqueSeconds();
+    const text = `trap "" TERM; (trap "" TERM; sleep ${seconds}; sleep ${seconds}) & sleep ${seconds}; sleep ${seconds}`;
+    const { chest, crib } = await shopWith({ sandbox, tools: [script('deaf', text, {}, { timeoutMs: 200 })] });
+    expect(said(await chest.call('deaf', {}))).toMatch(/^timeout/);
+    await crib.close(); // the call has ended for its caller; closing waits for the rest
+    isGone(seconds);
+  });
+
+  it('may end in good order when it is cancelled', async () => {
+    const text = 'trap "echo bye > bye.txt; exit 0" TERM; touch up.txt; while :; do sleep 0.05; done';
+    const { chest, folder } = await shopWith({ sandbox, tools: [script('polite', text)] });
+    const ending = new AbortController();
+    const answer = chest.call('polite', {}, { signal: ending.signal });
+    await appears(join(folder, 'up.txt'));
+    ending.abort();
+    expect(said(await answer)).toMatch(/^cancelled/);
+    await appears(join(folder, 'bye.txt'));
+  });
+
+  it('leaves nothing behind that it started, in whatever session that is', async () => {
+    const seconds = uniqueSeconds();
+    const daemon = `setsid sh -c 'trap "" TERM HUP; touch up.txt; sleep ${seconds}; sleep ${seconds}'`;
+    const wait = 'while [ ! -e up.txt ]; do sleep 0.01; done; echo left';
+    const { chest, crib } = await shopWith({
+      sandbox,
+      tools: [
+        script('silent', `(${daemon} > /dev/null 2>&1 < /dev/null &) ; ${wait}; rm up.txt`),
+        // It holds the output open: the call must not wait for it.
+        script('loud', `(${daemon} &) ; ${wait}; rm up.txt`),
+        script('grouped', `sleep ${seconds} & sleep ${seconds} > /dev/null & echo left`),
+      ],
+    });
+    expect(said(await chest.call('silent', {}))).toBe('left\n');
+    expect(said(await chest.call('loud', {}))).toBe('left\n');
+    expect(said(await chest.call('grouped', {}))).toBe('left\n');
+    await crib.close();
+    isGone(seconds);
+  });
+
+  it('is gone some time after its call also if nobody closes the crib', async () => {
+    const seconds = uniqueSeconds();
+    const { chest } = await shopWith({
+      sandbox,
+      tools: [script('daemon', `(setsid sleep ${seconds} > /dev/null 2>&1 < /dev/null &); sleep 0.05; echo left`)],
+    });
+    expect(said(await chest.call('daemon', {}))).toBe('left\n');
+    await vi.waitFor(() => isGone(seconds), { timeout: 30_000, interval: 50 });
+  });
+
+  it('that forks and forks is ended with all of them', async () => {
+    const seconds = uniqueSeconds();
+    const text = `count=0; while [ $count -lt 150 ]; do count=$((count+1)); setsid sleep ${seconds} & done; touch up.txt; wait`;
+    const { chest, crib, folder } = await shopWith({ sandbox, tools: [script('bomb', text)] });
+    const ending = new AbortController();
+    const answer = chest.call('bomb', {}, { signal: ending.signal });
+    await appears(join(folder, 'up.txt'));
+    ending.abort();
+    expect(said(await answer)).toMatch(/^cancelled/);
+    await crib.close();
+    isGone(seconds);
+  });
+
+  it('cannot take more arguments than there is room for', async () => {
+    const { chest } = await shopWith({
+      sandbox,
+      tools: [shellTool('long', { text: TEXT }, { command: ['true', '{text}'] })],
+    });
+    expect(said(await chest.call('long', { text: 'x'.repeat(4_000_000) }))).toMatch(
+      /^invalid_input: .*longer than a program can take|^unavailable: .*sandbox could not be made/,
+    );
+  });
+});
+
+describe.each(MODES)('many calls at once %s', (_, sandbox) => {
+  it('all end, some of them cancelled, and no process, descriptor or file is left', async () => {
+    const seconds = uniqueSeconds();
+    const { chest, crib } = await shopWith({
+      sandbox,
+      rest: { extensions: { concurrency: { slots: [{ scope: 'all', amount: 32 }], maxWaiting: 1000 } } },
+      tools: [
+        shellTool('echo', { text: TEXT }, { command: ['echo', '{text}'] }),
+        script('sleeps', `sleep ${seconds}`),
+        script('deaf', `trap "" TERM; sleep ${seconds}`, {}, { timeoutMs: 300 }),
+      ],
+    });
+    await chest.call('echo', { text: 'warm' });
+    const descriptors = () => readdirSync('/proc/self/fd').length;
+    const before = { descriptors: descriptors(), files: readdirSync(tmpdir()).length };
+    const calls = Array.from({ length: 200 }, async (_each, index) => {
+      const signal = AbortSignal.timeout(50 + (index % 20) * 20);
+      if (index % 10 === 1) return (await chest.call('sleeps', {}, { signal })).ok === false;
+      if (index % 40 === 2) return (await chest.call('deaf', {})).ok === false;
+      return said(await chest.call('echo', { text: `${index}` })) === `${index}\n`;
+    });
+    expect((await Promise.all(calls)).filter((isRight) => !isRight)).toEqual([]);
+    await vi.waitFor(() => isGone(seconds), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(() => expect(descriptors()).toBeLessThanOrEqual(before.descriptors), { timeout: 30_000 });
+    await crib.close();
+    expect(readdirSync(tmpdir()).length - before.files).toBeLessThan(50); // others use it, too
+  });
+});
+
+it.skipIf(SANDBOX.ok)('the sandbox tests are left out, because there is no bubblewrap here', () => {
+  expect(SANDBOX).toMatchObject({ ok: false });
+});
