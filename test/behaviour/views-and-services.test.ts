@@ -224,7 +224,7 @@ describe('nested calls', () => {
   it('list and search what the caller sees, and no more', async () => {
     const run = async (_: unknown, call: ToolCall) => [
       call.tools.list().map((spec) => spec.name),
-      (await call.tools.search('inner')).map((hit) => hit.name),
+      (await call.tools.search('inner', { limit: 50 })).filter((hit) => hit.name === 'inner'),
     ];
     const chest = await openUnder({ exclude: ['inner'] }, { tools: [plain('outer', { run }), plain('inner')] });
     expect(await chest.call('outer')).toMatchObject({ data: [['outer'], []] });

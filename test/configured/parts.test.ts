@@ -134,12 +134,12 @@ sources:
     expect(namesOf(crib)).toEqual(['fine']);
     expect(crib.sources().find((source) => source.name === 'later')).toMatchObject({
       state: 'failed',
-      reason: expect.stringContaining('not available'),
+      reason: expect.stringContaining('there is nothing to read at'),
     });
     expect(crib.warnings().join('\n')).toContain('NOWHERE_TO_BE_FOUND');
   });
 
-  it('the example of the contract loads; what comes later is listed as not available yet', async () => {
+  it('the example of the contract loads; what is missing here is listed as failed, and what comes later is said', async () => {
     const folder = folderWith({
       'services/clock.ts': "export default { now: () => 'noon' };",
       'extensions/mine.ts':
@@ -154,7 +154,7 @@ sources:
     process.env.PATH = folder; // nothing is downloaded and started here
     try {
       const crib = await cribOf(folder);
-      expect(namesOf(crib)).toEqual(['add', 'two', 'read_result']);
+      expect(namesOf(crib)).toEqual(['add', 'two', 'read_result', 'search_tools', 'call_tool', 'list_bundles']);
       const states = Object.fromEntries(crib.sources().map(({ name, state }) => [name, state]));
       expect(states).toMatchObject({
         local: 'ready',
@@ -167,12 +167,10 @@ sources:
       });
       const reasons = crib.sources().filter(({ state }) => state === 'failed');
       const reasonOf = (name: string) => reasons.find((source) => source.name === name)?.reason;
-      for (const name of ['py', 'petstore']) expect(reasonOf(name)).toContain('not available in this version');
+      for (const name of ['py', 'petstore']) expect(reasonOf(name)).toMatch(/nothing to read|cannot be read|is not there/);
       for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('there is no program "npx"');
       expect(reasonOf('gh')).toMatch(/^The secret "github" is missing/);
-      expect(
-        crib.warnings().filter((warning) => warning.startsWith('Not available in this version')).length,
-      ).toBeGreaterThanOrEqual(2);
+      expect(crib.warnings()).toContain('Not available in this version: profile "assistant" cannot delegate.');
     } finally {
       delete process.env.PW_TOKEN;
       process.env.PATH = PATH;

@@ -1,0 +1,115 @@
+import type { Clock } from '../core/ports.ts';
+import type { Retriever } from '../core/retriever.ts';
+import type { StoredIndexes } from '../core/store.ts';
+import type { Generation } from './generation.ts';
+
+/** What a retriever of a crib is made with. */
+export interface RetrieverPorts {
+  /** What it said of itself when it was kept. */
+  readonly snapshot?: Uint8Array;
+  readonly bundlesOf: (tool: string) => readonly string[];
+  readonly clock: Clock;
+  warn(message: string): void;
+}
+
+/** A retriever; some can be kept, so that the next process need not index everything anew. */
+export type OpenedRetriever = Retriever & { snapshot?(): Uint8Array; readonly changes?: number };
+
+/** Makes a retriever. Another function makes another one. */
+export type OpenRetriever = (ports: RetrieverPorts) => Promise<OpenedRetriever>;
+
+export interface SearchIndexOptions {
+  generation(): Generation;
+  /** How the retriever is made that the configuration wants now. */
+  opener(): OpenRetriever;
+  /** Where it is kept; absent where nothing is stored. */
+  kept(): StoredIndexes | undefined;
+  readonly clock: Clock;
+  warn(message: string): void;
+}
+
+/** Smaller catalogues are indexed in less time than it takes to open a store. */
+const KEPT_FROM = 1000;
+const KEPT_BYTES = 64 * 2 ** 20;
+const KEPT_AS = 'search';
+/** A catalogue that changes all the time is not written all the time. */
+const KEEP_EVERY_MS = 60_000;
+
+/** Ranks over the catalog of the moment. Nothing is loaded before somebody searches; then the index follows by what changed. */
+export function createSearchIndex(options: SearchIndexOptions): Retriever['rank'] {
+  let index: { readonly opener: OpenRetriever; readonly opened: Promise<FollowingIndex> } | undefined;
+  return async (query, rankOptions) => {
+    const opener = options.opener();
+    if (index?.opener !== opener) index = { opener, opened: open(opener, options) };
+    const { opened } = index;
+    const { follow, retriever, keep } = await opened.catch((cause) => {
+      index = undefined; // the next search tries again
+      throw cause;
+    });
+    follow();
+    const hits = await retriever.rank(query, rankOptions);
+    keep();
+    return hits;
+  };
+}
+
+interface FollowingIndex {
+  readonly retriever: OpenedRetriever;
+  /** Takes in what has changed since. */
+  follow(): void;
+  /** Writes it down where that is worth it; nobody waits for it. */
+  keep(): void;
+}
+
+async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise<FollowingIndex> {
+  const { generation, clock, warn } = options;
+  const isLarge = () => generation().catalog.specs.length >= KEPT_FROM;
+  const kept = isLarge()
+    ? await options
+        .kept()
+        ?.get(KEPT_AS)
+        .catch(() => undefined)
+    : undefined;
+  let seen: Generation | undefined;
+  const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleNames(seen, tool));
+  const snapshot = kept === undefined ? {} : { snapshot: Buffer.from(kept.text, 'base64') };
+  const retriever = await opener({ ...snapshot, bundlesOf, clock, warn });
+  let keptChanges = kept === undefined ? -1 : 0;
+  let keptAt = Number.NEGATIVE_INFINITY;
+  return {
+    retriever,
+    follow() {
+      const before = seen;
+      const now = generation();
+      if (before === now) return;
+      seen = now;
+      const changed = now.catalog.specs.filter((spec) => before === undefined || !isSame(before, now, spec.name));
+      const gone = (before?.catalog.specs ?? []).filter((spec) => !isSame(before, now, spec.name));
+      retriever.remove(gone.map((spec) => spec.name));
+      retriever.add(changed);
+    },
+    keep() {
+      const { changes } = retriever;
+      if (changes === undefined || changes === keptChanges || clock.now() - keptAt < KEEP_EVERY_MS || !isLarge())
+        return;
+      const bytes = retriever.snapshot?.();
+      const indexes = options.kept();
+      if (bytes === undefined || bytes.length > KEPT_BYTES || indexes === undefined) return;
+      keptChanges = changes;
+      keptAt = clock.now();
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+      indexes.put(KEPT_AS, { hash: '', text }).catch(() => {}); // it says itself whether it is whole; the next process makes another
+    },
+  };
+}
+
+/** True for a tool that is the same, and in the same bundles: they are found by these, too. */
+function isSame(before: Generation | undefined, now: Generation, name: string): boolean {
+  if (before === undefined || before.catalog.get(name) !== now.catalog.get(name)) return false;
+  const [then, today] = [before.bundles.of(name), now.bundles.of(name)];
+  return then.length === today.length && then.every((bundle, place) => bundle.name === today[place]?.name);
+}
+
+function bundleNames({ bundles }: Generation, tool: string): readonly string[] {
+  return bundles.of(tool).map(({ name }) => name);
+}

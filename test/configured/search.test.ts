@@ -1,0 +1,145 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createCrib, defineBundle, type ToolInput } from '../../src/index.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { cribOf, folderWith, write } from './workshop.ts';
+
+const tool = (name: string, description: string): ToolInput => ({
+  name,
+  description,
+  input: { type: 'object' },
+  run: () => 'ok',
+});
+const names = (hits: readonly { readonly name: string }[]) => hits.map(({ name }) => name);
+const TOOLS = [tool('weather', 'Tell the forecast of a town'), tool('mail', 'Send a letter to somebody')];
+
+it('tools are found by meaning, where none of the words is theirs', async () => {
+  const chest = await (await createCrib({ tools: TOOLS })).open();
+  expect(names(await chest.search('will it rain in Paris tomorrow?', { minScore: 0 }))[0]).toBe('weather');
+});
+
+it('embeddings: none compares words alone', async () => {
+  const folder = folderWith({ 'toolcrib.yaml': 'retrieval: { embeddings: none }\n' });
+  const chest = await (await cribOf(folder, { tools: TOOLS })).open();
+  expect(await chest.search('will it rain in Paris tomorrow?', { minScore: 0 })).toEqual([]);
+  expect(names(await chest.search('forecast'))).toEqual(['weather']);
+});
+
+it('a tool is found by the bundle it belongs to, also one it has joined since', async () => {
+  const crib = await createCrib({
+    tools: TOOLS,
+    bundles: [defineBundle({ name: 'cartography', tools: [] })],
+    profiles: { p: {} },
+  });
+  const chest = await crib.open('p', { id: 'alice' });
+  expect(await chest.search('cartography')).toEqual([]);
+  crib.bundles.addTools('cartography', ['mail']);
+  expect(names(await chest.search('cartography'))).toEqual(['mail']);
+});
+
+it('an endpoint of embeddings gets the key and is asked; where it fails, words decide and it is said once', async () => {
+  const asked: { key: string | undefined; texts: readonly string[] }[] = [];
+  let isDown = false;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { input } = JSON.parse(Buffer.concat(chunks).toString());
+    asked.push({ key: request.headers.authorization, texts: input });
+    if (isDown) return void response.writeHead(500).end();
+    const embedding = (text: string) => (/rain|forecast/.test(text) ? [1, 0] : [0, 1]);
+    const data = input.map((text: string, index: number) => ({ index, embedding: embedding(text) }));
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  process.env.EMBEDDING_KEY = 'key-of-the-endpoint';
+  onTestFinished(() => void delete process.env.EMBEDDING_KEY);
+  const folder = folderWith({
+    'toolcrib.yaml': `retrieval: { embeddings: { url: "http://127.0.0.1:${port}/v1", model: small, key: "\${secret:embed}" } }
+secrets: { embed: { env: EMBEDDING_KEY, hosts: ["127.0.0.1:${port}"] } }
+`,
+  });
+  const crib = await cribOf(folder, { tools: TOOLS });
+  const chest = await crib.open();
+  expect(names(await chest.search('will it rain?', { minScore: 0 }))[0]).toBe('weather');
+  expect(asked.every(({ key }) => key === 'Bearer key-of-the-endpoint')).toBe(true);
+  isDown = true;
+  expect(names(await chest.search('send a letter'))).toEqual(['mail']);
+  expect(names(await chest.search('a letter to send'))).toEqual(['mail']);
+  const said = crib.warnings().filter((warning) => warning.includes('words alone'));
+  expect(said).toHaveLength(1);
+  expect(said[0]).not.toContain('key-of-the-endpoint');
+});
+
+it('a retriever of a module is used; one that is none is a mistake at the start', async () => {
+  const folder = folderWith({
+    'toolcrib.yaml': 'retrieval: { module: ./mine.js, options: { only: mail } }\n',
+    'mine.js': `export default ({ only }) => ({ add() {}, remove() {}, rank: async () => [{ name: only, score: 1, why: 'mine' }] });\n`,
+    'none.js': 'export default { add() {} };\n',
+    'package.json': '{ "type": "module" }',
+  });
+  const chest = await (await cribOf(folder, { tools: TOOLS })).open();
+  expect(await chest.search('anything')).toMatchObject([{ name: 'mail', why: 'mine' }]);
+  write(folder, { 'toolcrib.yaml': 'retrieval: { module: ./none.js }\n' });
+  await expect(createCrib({ configFile: folder })).rejects.toThrow(/exports no retriever/);
+});
+
+it('what a caller has used most decides between equals, for this caller and profile alone', async () => {
+  const folder = folderWith({
+    'toolcrib.yaml': 'retrieval: { usage: true }\nprofiles: { p: {}, q: {} }\ndefaultProfile: p\n',
+  });
+  const equal = [tool('copy_xqzj', 'Copy a page'), tool('copy_xqzk', 'Copy a page')];
+  const crib = await cribOf(folder, { tools: equal });
+  const alice = await crib.open('p', { id: 'alice' });
+  const first = async (profile: string, id: string) =>
+    names(await (await crib.open(profile, { id })).search('copy a page'))[0];
+  expect(await first('p', 'alice')).toBe('copy_xqzj');
+  await alice.call('copy_xqzk');
+  expect(await first('p', 'alice')).toBe('copy_xqzk');
+  expect(await first('p', 'bob')).toBe('copy_xqzj');
+  expect(await first('q', 'alice')).toBe('copy_xqzj');
+});
+
+it('a large index is kept in the store, and read again by the next process', async () => {
+  const many = Array.from({ length: 1200 }, (_, index) =>
+    JSON.stringify({
+      name: `tool_${index}`,
+      description: `Does thing number ${index}`,
+      run: { kind: 'http', method: 'GET', url: 'https://example.com' },
+    }),
+  );
+  const folder = folderWith({
+    'toolcrib.yaml': 'sources: { many: { files: ./tools } }\n',
+    'tools/many.ndjson': many.join('\n'),
+  });
+  const url = `sqlite:${join(folder, 'crib.db')}`;
+  const search = async () => {
+    const crib = await createCrib({ configFile: folder, store: { url } });
+    const hits = await (await crib.open()).search('tool_77');
+    await crib.close();
+    return names(hits)[0];
+  };
+  const kept = async () => {
+    const store = await openStore({ url, configFolder: folder, env: {} });
+    const index = await store.indexes.get('search');
+    await store.close();
+    return index;
+  };
+  const first = await createCrib({ configFile: folder, store: { url } });
+  await (await first.open()).call('nothing'); // puts a row into the store, which makes it
+  await first.close();
+  expect(await search()).toBe('tool_77');
+  const written = await kept();
+  expect(written?.text.length).toBeGreaterThan(1000);
+  expect(await search()).toBe('tool_77');
+  expect(await kept()).toEqual(written);
+  // One that is damaged is made anew.
+  const store = await openStore({ url, configFolder: folder, env: {} });
+  await store.indexes.put('search', { hash: '', text: 'AAAA' });
+  await store.close();
+  expect(await search()).toBe('tool_77');
+  expect((await kept())?.text.length).toBe(written?.text.length);
+});
