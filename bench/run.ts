@@ -5,7 +5,10 @@ import { benchCall } from './call.ts';
 import { benchCatalog } from './catalog.ts';
 import { benchCli } from './cli.ts';
 import { benchGateway } from './gateway.ts';
+import { benchHttp } from './http.ts';
+import { benchPython } from './python.ts';
 import { benchRecords } from './records.ts';
+import { benchShell } from './shell.ts';
 import { benchSpecs } from './specs.ts';
 import { benchStore } from './store.ts';
 
@@ -18,4 +21,7 @@ await benchStore();
 await benchAudit();
 await benchApprovals();
 await benchSpecs();
+await benchShell();
+await benchPython();
+await benchHttp();
 await benchGateway();

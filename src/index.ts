@@ -4,7 +4,7 @@ export type { AuditFinding, AuditReport, ChainReport } from './core/audit-report
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, Caller } from './core/caller.ts';
 export type { Catalog, Changes, HeldBack } from './core/catalog.ts';
-export type { Executor } from './core/executor.ts';
+export type { Executor, ExecutorContext } from './core/executor.ts';
 export type { Extension, Next, PriorityName } from './core/extension.ts';
 export type { JsonObject, JsonSchema, JsonValue, MaybePromise } from './core/json.ts';
 export type { LogLevel, LogLine, LogSink } from './core/log-line.ts';

@@ -3,6 +3,14 @@ import type { ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { Run, ToolSpec } from './tool-spec.ts';
 
+/** What the maker of an executor is given besides its options, where the configuration names it by module. */
+export interface ExecutorContext {
+  /** The folder of the configuration. */
+  readonly folder: string;
+  /** The text with its `${secret:NAME}` filled in, to be sent to this host; throws for a secret that is not bound to it. `$${` is a plain `${`. */
+  fillSecrets(text: string, host: string): Promise<string>;
+}
+
 /** Runs calls of one kind: the only place that does I/O. It may throw, and honours `call.signal` to the end. */
 export interface Executor {
   readonly kind: string;

@@ -1,3 +1,4 @@
+import type { MaybePromise } from './json.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
 /** Ranks specs for a request in words. */
@@ -11,7 +12,10 @@ export interface RankOptions {
   readonly limit: number;
   /** Only these names may be returned. */
   readonly among?: (name: string) => boolean;
+  /** The least score of a hit; absent: what a request that nothing answers stays below. */
   readonly minScore?: number;
+  /** Decides between equals: how often the caller's profile used a tool. */
+  readonly usage?: (name: string) => number;
 }
 
 /** A name with how well it fits, from 0 to 1, and why. */
@@ -26,4 +30,39 @@ export interface SearchHit extends Ranked {
   readonly description: string;
   readonly bundle?: string;
   readonly spec: ToolSpec;
+}
+
+/** A tool as a dense index takes it: the retriever gives the id, a small integer that is used again after removal. */
+export interface DenseTool {
+  readonly id: number;
+  /** What it is called and what it does, most telling first. */
+  readonly texts: readonly string[];
+}
+
+/** The vectors of a request, one for each of its sentences; only the index that made them reads them. */
+export interface QueryVectors {
+  readonly sentences: readonly unknown[];
+}
+
+/** Compares tools and requests by meaning, beside their words. */
+export interface DenseIndex {
+  /** An id that is known is replaced. Who embeds elsewhere returns at once and has caught up when `prepare` resolves. */
+  add(tools: readonly DenseTool[]): void;
+  remove(ids: readonly number[]): void;
+  /** True for an id that was added here or came with a snapshot, and is not removed. */
+  has(id: number): boolean;
+  /** The vectors of a request; undefined where none can be had, and search goes on by words alone. */
+  prepare(query: string): MaybePromise<QueryVectors | undefined>;
+  /** The most similar tools, best first; the best sentence of the request counts. */
+  rank(query: QueryVectors, limit: number): readonly DenseHit[];
+  /** The similarity of each id asked, in their order; 0 for one that is not known. */
+  similarity(query: QueryVectors, ids: Uint32Array): Float32Array;
+  /** Everything it holds, to be handed to the maker of the next one. */
+  snapshot(): Uint8Array;
+}
+
+/** A tool with its cosine similarity, from -1 to 1. */
+export interface DenseHit {
+  readonly id: number;
+  readonly similarity: number;
 }

@@ -5,9 +5,10 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Schemas } from '../core/ports.ts';
 import type { Admission, Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { kindOf, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
+import { kindOf, type Parse, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
 import { distrust } from '../core/trust.ts';
 import { toToolSpec } from '../runtime/define-tool.ts';
+import { isSurelyValid } from '../runtime/schemas/surely-valid.ts';
 
 /** Kinds that belong to the contract: without their executor such tools are listed and answer `unavailable`. */
 const NAMED_KINDS = ['function', 'python', 'mcp', 'http', 'shell', 'script', 'agent'];
@@ -90,15 +91,18 @@ function requireKnownKind(spec: ToolSpec, { executors }: Judges): void {
 function requireRun(spec: ToolSpec, { executors, schemas }: Judges): void {
   const kind = kindOf(spec);
   const executor = executors.get(kind);
-  if (executor === undefined || kind === 'function') return; // a function is all it takes, and defining the tool has seen one
+  if (executor === undefined || typeof spec[RUN].run === 'function') return; // a function is all it takes, and defining the tool has seen one
   const { needs: _needs, parse: _parse, parseOutput: _parseOutput, settings: _settings, ...own } = spec[RUN];
-  const parsed = schemas.parser(executor.runSchema)(own);
-  const issues =
-    isPromise(parsed) || parsed.ok
-      ? (executor.check?.(spec[RUN], spec) ?? [])
-      : parsed.issues.map((issue) => `run${issue.path} ${issue.message}`);
+  const wrong = isSurelyValid(own, executor.runSchema) ? [] : wrongIn(own, schemas.parser(executor.runSchema));
+  const issues = wrong.length > 0 ? wrong : (executor.check?.(spec[RUN], spec) ?? []);
   if (issues.length === 0) return;
   throw new ToolcribError('invalid_run', `Tool "${spec.name}" of kind ${kind}: ${issues.join('; ')}.`);
+}
+
+function wrongIn(run: object, parse: Parse): readonly string[] {
+  const parsed = parse(run);
+  if (isPromise(parsed) || parsed.ok) return [];
+  return parsed.issues.map((issue) => `run${issue.path} ${issue.message}`);
 }
 
 // An author's own schema does its own checking, so the JSON Schema beside it is only shown.

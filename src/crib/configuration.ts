@@ -15,11 +15,14 @@ import { loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
 import { createConfiguredParts } from './configured-parts.ts';
+import { configuredPython } from './configured-python.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import type { CribOptions } from './crib-options.ts';
 import type { Equipment } from './extension-ports.ts';
+import { hiddenPaths } from './hidden-paths.ts';
 import { lazyStore } from './lazy-store.ts';
 import type { Parts } from './parts.ts';
+import { findSandboxProblems } from './sandbox-problems.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {
@@ -39,13 +42,16 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const load = () => loadFrom(options, env);
   let loaded = await load();
   const { folder } = loaded;
-  const secrets = createSecrets(() => ({ ...loaded.config.secrets, ...options.secrets }), { env, folder });
+  const secretsOf = () => ({ ...loaded.config.secrets, ...options.secrets });
+  const secrets = createSecrets(secretsOf, { env, folder });
   const store = lazyStore(() => openStoreOf(loaded, options, secrets));
   const servers = createMcpServers();
+  const python = configuredPython({ env, secrets, clock: systemClock, config: () => loaded.config });
   const { watch = true, background = false } = options;
   const partsOf = createConfiguredParts(options, {
-    sourcesOf: createConfiguredSources({ folder, env, store, secrets, servers, watch, background }),
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, servers, python, watch, background }),
     store,
+    secrets,
   });
   const first = loaded.config;
   const executors = await configuredExecutors({
@@ -54,7 +60,12 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     clock: systemClock,
     secrets,
     servers,
+    python,
     config: () => loaded.config,
+    hidden: () => {
+      const storeUrl = options.store?.url ?? loaded.config.store?.url;
+      return hiddenPaths({ folder, env, storeUrl, secrets: secretsOf(), readOnly: loaded.files });
+    },
   });
   let isFirst = true;
   let stopWatching = () => {};
@@ -79,7 +90,8 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       const changed = changedExecutors(first, loaded.config).map(
         (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
       );
-      return { ...parts, problems: [...parts.problems, ...changed] };
+      const unheld = await findSandboxProblems(loaded.config, env);
+      return { ...parts, problems: [...parts.problems, ...changed, ...unheld] };
     },
     watch(onChange, warn) {
       if (options.watch === false) return;

@@ -1,10 +1,18 @@
-import type { Executor } from '../core/executor.ts';
+import { listOf } from '../core/bundle.ts';
+import type { Executor, ExecutorContext } from '../core/executor.ts';
 import type { Clock } from '../core/ports.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { httpExecutor } from '../executors/http.ts';
 import { mcpExecutor } from '../executors/mcp.ts';
+import { pythonExecutor } from '../executors/python.ts';
+import { shellExecutor } from '../executors/shell.ts';
+import { isServedAt } from '../runtime/fetch/served-place.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
+import type { PythonWorkers } from '../runtime/python/python-workers.ts';
+import { toSecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
+import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
 import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from './config/config.ts';
 
 /** What the executors of a configuration are made of. */
@@ -15,14 +23,27 @@ export interface ExecutorPorts {
   readonly clock: Clock;
   readonly secrets: Secrets;
   readonly servers: McpServers;
+  readonly python: PythonWorkers;
   /** What the configuration says now: it may have changed since the last call. */
   config(): Config;
+  /** What no program may see. */
+  hidden(): HiddenPaths;
 }
 
 type BuiltIn = (ports: ExecutorPorts) => Executor;
 
 /** The executors every configured crib has; none of them loads what it runs with before its first call. */
-const BUILT_IN: readonly BuiltIn[] = [({ servers, clock }) => mcpExecutor(servers, clock)];
+const BUILT_IN: readonly BuiltIn[] = [
+  ({ servers, clock }) => mcpExecutor(servers, clock),
+  ({ config, ...ports }) =>
+    httpExecutor({
+      ...ports,
+      allowPrivate: () => listOf(config().executors?.http?.allowPrivate),
+      isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
+    }),
+  ({ python }) => pythonExecutor(python),
+  ({ config, ...ports }) => shellExecutor({ ...ports, settings: () => config().executors?.shell ?? {} }),
+];
 
 /** Kinds that are tuned under `executors:`; every other name there is one of somebody's own. */
 const TUNED: { readonly [Kind in keyof Required<BuiltInExecutorsConfig>]: true } = {
@@ -33,7 +54,9 @@ const TUNED: { readonly [Kind in keyof Required<BuiltInExecutorsConfig>]: true }
 
 /** The built-in executors, and those that the configuration names by module. */
 export async function configuredExecutors(ports: ExecutorPorts): Promise<readonly Executor[]> {
-  const own = Object.entries(ownOf(ports.config())).map(([kind, entry]) => importExecutor(kind, entry, ports.folder));
+  const own = Object.entries(ownOf(ports.config())).map(([kind, entry]) =>
+    importExecutor(kind, entry, contextOf(ports)),
+  );
   return [...BUILT_IN.map((make) => make(ports)), ...(await Promise.all(own))];
 }
 
@@ -49,12 +72,19 @@ function ownOf({ executors = {} }: Config): Readonly<Record<string, CustomExecut
   return Object.fromEntries(own) as Readonly<Record<string, CustomExecutorConfig>>; // checked against the schema
 }
 
+function contextOf({ folder, secrets }: ExecutorPorts): ExecutorContext {
+  return Object.freeze({
+    folder,
+    fillSecrets: (text: string, host: string) => secrets.fill(toSecretText(text), { host }),
+  });
+}
+
 /** An executor of somebody's own: the module exports one, or makes one of the entry's options. */
-async function importExecutor(kind: string, entry: CustomExecutorConfig, folder: string): Promise<Executor> {
+async function importExecutor(kind: string, entry: CustomExecutorConfig, context: ExecutorContext): Promise<Executor> {
   const { module, options = {} } = entry;
   try {
-    const exported = await importExport(module, folder);
-    const made: unknown = typeof exported === 'function' ? await exported(options) : exported;
+    const exported = await importExport(module, context.folder);
+    const made: unknown = typeof exported === 'function' ? await exported(options, context) : exported;
     if (typeof made === 'object' && made !== null && 'kind' in made && made.kind === kind) return made as Executor; // judged with the others
   } catch (cause) {
     throw new ToolcribError('invalid_config', `The executor "${kind}": ${messageOf(cause)}`, { cause });

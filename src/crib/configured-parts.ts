@@ -1,13 +1,16 @@
 import { canonicalJson } from '../core/json.ts';
 import type { Store } from '../core/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { usage } from '../extensions/usage.ts';
 import { defineBundle } from '../runtime/define-bundle.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
+import type { Secrets } from '../runtime/secrets/secrets.ts';
 import { findAccessProblems } from './access-problems.ts';
 import { offload } from './built-ins.ts';
-import type { Config, ProfileConfig, ResultsConfig } from './config/config.ts';
+import type { Config, ProfileConfig, ResultsConfig, RetrievalConfig } from './config/config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
+import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
 import { type CribOptions, readProfiles } from './crib-options.ts';
 import { metaSources, someoneSearches } from './meta-source.ts';
@@ -23,6 +26,7 @@ export type ConfiguredParts = (loaded: LoadedConfig) => Promise<Parts>;
 export interface ConfiguredPorts {
   readonly sourcesOf: ConfiguredSources;
   readonly store: Store;
+  readonly secrets: Secrets;
 }
 
 /** Joins the parts that code gave with those of a configuration. What is not possible yet is a problem, not a mistake. */
@@ -38,6 +42,10 @@ export function createConfiguredParts(options: CribOptions, given: ConfiguredPor
       ...(searches ? SEARCH_META_TOOLS : []),
     ]),
   );
+  const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
+    configuredRetrieval(config, folder, given.secrets),
+  );
+  const counts = usage();
   const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // read with those of the configuration
   const code = readParts(rest);
   return async (loaded) => {
@@ -47,6 +55,7 @@ export function createConfiguredParts(options: CribOptions, given: ConfiguredPor
     const profiles = readProfiles(written, options.defaultProfile ?? config.defaultProfile);
     const services = await servicesOf(config.services ?? {}, folder);
     const kept = config.results === undefined ? [] : await offloadOf(config.results, folder);
+    const counted = config.retrieval?.usage === true ? counts : undefined;
     const ours = { keeps: config.results !== undefined, searches: someoneSearches(profiles) };
     return {
       bundles: [...code.bundles, ...bundles],
@@ -56,11 +65,18 @@ export function createConfiguredParts(options: CribOptions, given: ConfiguredPor
         ...(await metaOf(ours, folder)),
       ],
       onDuplicate: config.onDuplicate ?? 'skip',
-      extensions: [...code.extensions, ...(await extensionsOf(config.extensions ?? {}, folder)), ...kept],
+      extensions: [
+        ...code.extensions,
+        ...(await extensionsOf(config.extensions ?? {}, folder)),
+        ...kept,
+        ...(counted === undefined ? [] : [counted]),
+      ],
       turnedOff: turnedOff(config.extensions ?? {}),
       services: { ...services, ...options.services },
       access: config.access,
       server: config.server,
+      openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
+      usage: counted,
       problems: [
         ...loaded.notes,
         ...loaded.problems.map(inWords),
@@ -116,9 +132,6 @@ function fromConfig(profiles: Readonly<Record<string, ProfileConfig>>): Readonly
 function laterParts(config: Config): readonly string[] {
   const profiles = Object.entries(config.profiles ?? {});
   const delegating = profiles.filter(([, profile]) => profile.delegate !== undefined).map(([name]) => name);
-  const parts = [
-    ...delegating.map((name) => `profile "${name}" cannot delegate`),
-    ...(config.retrieval === undefined ? [] : ['"retrieval" has no effect']),
-  ];
+  const parts = [...delegating.map((name) => `profile "${name}" cannot delegate`)];
   return parts.map((part) => `Not available in this version: ${part}.`);
 }

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { listOf } from '../core/bundle.ts';
 import { canonicalJson, type MaybePromise } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
-import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
+import { describePython } from '../runtime/python/described-source.ts';
+import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import { hostOf, type SecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { KeptListPort } from '../runtime/specs/kept-list.ts';
@@ -19,8 +21,10 @@ import type {
   HttpSourceConfig,
   McpServer,
   McpSourceConfig,
+  OpenApiSourceConfig,
   SourceConfig,
 } from './config/source-config.ts';
+import { pythonSource } from './configured-python.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { createRunTexts, type RunTexts } from './run-texts.ts';
 import { withSettings } from './source-settings.ts';
@@ -35,6 +39,8 @@ export interface SourceSurroundings {
   readonly watch: boolean;
   /** Where tools of MCP servers find theirs. */
   readonly servers: McpServers;
+  /** What looks at Python files. */
+  readonly python: PythonWorkers;
   /** Whether servers are asked for tools that are not known after everything else has started. */
   readonly background: boolean;
 }
@@ -54,8 +60,12 @@ const MAKERS: readonly Maker[] = [
   (name, config, surroundings) => ('http' in config ? fetched(name, config, surroundings) : undefined),
   (name, config, surroundings) => ('database' in config ? stored(name, config, surroundings) : undefined),
   (name, config, surroundings) => ('mcp' in config ? served(name, config, surroundings) : undefined),
-  (name, config) => ('openapi' in config ? later(name, 'An OpenAPI document') : undefined),
-  (name, config) => ('python' in config ? later(name, 'A folder of Python') : undefined),
+  (name, config, surroundings) => ('openapi' in config ? described(name, config, surroundings) : undefined),
+  (name, config, surroundings) => {
+    if (!('python' in config)) return undefined;
+    const path = requireOne(config.python, name);
+    return pythonSource({ name, path, config, kept: keptList(name, path, surroundings.store) }, surroundings);
+  },
 ];
 
 export function createConfiguredSources(surroundings: SourceSurroundings): ConfiguredSources {
@@ -81,7 +91,7 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
 }
 
 function bringsSpecs(config: SourceConfig): boolean {
-  return 'files' in config || 'http' in config || 'database' in config;
+  return 'files' in config || 'http' in config || 'database' in config || 'openapi' in config;
 }
 
 function runTextsOf({ env, secrets }: SourceSurroundings): RunTexts {
@@ -100,16 +110,17 @@ async function toSource(name: string, config: SourceConfig, surroundings: Source
 
 async function filesOf(name: string, config: FilesSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
   const { files } = await import('../sources/files.ts');
-  const { watch, store } = surroundings;
+  const { watch, store, python } = surroundings;
   // Whatever copies every spec parses every line, so that an index would save nothing.
   const isCopied = config.trust === false || Boolean(config.prefix) || config.settings !== undefined;
-  return files({
+  const source = files({
     name,
     path: config.files,
     watch,
     readRunText: runTextsOf(surroundings).local,
     ...(!isCopied && { indexes: store.indexes }),
   });
+  return describePython(source, { workers: python, kept: keptList(`${name}:python`, '', store) });
 }
 
 async function modulesOf(name: string, path: string, watch: boolean): Promise<Source> {
@@ -128,13 +139,17 @@ async function inlineOf(loaded: LoadedConfig, surroundings: SourceSurroundings):
     const line = loaded.locate(['tools', index])?.line;
     return loaded.file === undefined ? `tools[${index}]` : `${loaded.file}, line ${line}, tools[${index}]`;
   };
-  const { folder } = surroundings;
-  return inline({ specs: loaded.config.tools ?? [], folder, placeOf, readRunText: runTextsOf(surroundings).local });
+  const { folder, python, store } = surroundings;
+  const specs = loaded.config.tools ?? [];
+  const source = inline({ specs, folder, placeOf, readRunText: runTextsOf(surroundings).local });
+  return describePython(source, { workers: python, kept: keptList('inline:python', '', store) });
 }
 
 /** Tools of MCP servers and OpenAPI documents bear their source's name, so that two servers do not clash. */
 function withDefaultPrefix(name: string, config: SourceConfig): SourceConfig {
-  return 'mcp' in config || 'openapi' in config ? { prefix: name, ...config } : config;
+  if (!('openapi' in config)) return 'mcp' in config ? { prefix: name, ...config } : config;
+  const { include: _include, exclude: _exclude, ...rest } = config; // by method and path, which the source alone knows
+  return { prefix: name, ...rest };
 }
 
 /** What nobody has to write down: a folder named by the environment, and installed packages. */
@@ -182,6 +197,11 @@ async function served(name: string, config: McpSourceConfig, surroundings: Sourc
   return configuredMcp(name, config, { ...surroundings, kept: keptList(name, config.mcp, surroundings.store) });
 }
 
+async function described(name: string, config: OpenApiSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
+  const { configuredOpenApi } = await import('./configured-openapi.ts');
+  return configuredOpenApi(name, config, { ...surroundings, kept: keptList(name, config.openapi, surroundings.store) });
+}
+
 /** A list that came from another address is not the last of this source. The address itself is not kept: it may hold a credential. */
 function keptList(name: string, address: SecretText | McpServer, { lists }: LazyStore): KeptListPort {
   const from = hash('sha256', canonicalJson(address));
@@ -212,9 +232,11 @@ function requireOne(paths: string | readonly string[], name: string): string {
 }
 
 /** A source of somebody's own: the module exports one, or makes one of the entry's options. */
-function custom(name: string, { module, options }: CustomSourceConfig, folder: string): Source {
+function custom(name: string, config: CustomSourceConfig, folder: string): Source {
+  const { module, options, initTimeoutMs } = config;
   return {
     name,
+    ...(initTimeoutMs !== undefined && { startTimeoutMs: initTimeoutMs }),
     async start(context) {
       const exported = await importExport(module, folder);
       const source: unknown = typeof exported === 'function' ? await exported({ name, ...options }) : exported;
@@ -222,16 +244,6 @@ function custom(name: string, { module, options }: CustomSourceConfig, folder: s
         throw new ToolcribError('invalid_config', `${module} does not export a source, nor a function that makes one`);
       }
       return source.start(context);
-    },
-  };
-}
-
-/** A source whose part is not here yet: it is listed, and says so. */
-function later(name: string, what: string): Source {
-  return {
-    name,
-    start: async () => {
-      throw notAvailable(what, 'the source is listed without tools');
     },
   };
 }

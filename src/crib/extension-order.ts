@@ -20,6 +20,12 @@ export const EXTENSION_ORDER: readonly OrderRow[] = [
   { priority: 1000, name: 'audit', reason: 'puts every call on record, refused ones and unknown names, too' },
   { priority: 1000, name: 'logging', reason: 'watches: it is told of refusals and unknown names, too' },
   { priority: 1000, name: 'metrics', reason: 'watches: every call is counted once, whatever becomes of it' },
+  {
+    priority: 1000,
+    name: 'usage',
+    reason: 'watches: counts what succeeds, to decide between equals in a search',
+    isOptional: true,
+  },
   { priority: 1000, name: 'redactErrors', reason: 'whatever fails further in, its error leaves without secrets' },
   {
     priority: 950,

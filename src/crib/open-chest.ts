@@ -32,6 +32,8 @@ export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   track(result: Promise<ToolResult>): Promise<ToolResult>;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
   readonly rank: Retriever['rank'];
+  /** How often a caller used a tool under a profile; undefined where nobody counts. */
+  usageOf(profile: string, callerId: string | undefined): ((tool: string) => number) | undefined;
 }
 
 /** How a chest is opened; `active` are the bundles to start with in the place of the profile's. */
@@ -95,10 +97,12 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     const options = readOptions<SearchOptions>(given, SEARCH_KEYS, 'search');
     const view = this.#view();
     const { limit = DEFAULT_LIMIT, minScore, bundleFilter } = options;
+    const usage = this.#host.usageOf(this.#profile.name, this.#caller.id);
     const ranked = await this.#host.rank(query, {
       limit,
       among: (name) => view.has(name) && !RESERVED_NAMES.includes(name), // what finds tools is no find
       ...(minScore !== undefined && { minScore }),
+      ...(usage !== undefined && { usage }),
     });
     const { bundles } = this.#host.generation();
     const byName = new Map(ranked.map((hit) => [hit.name, hit]));

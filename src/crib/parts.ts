@@ -6,15 +6,18 @@ import { META_SOURCE } from '../core/meta-tools.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import type { Usage } from '../extensions/usage.ts';
 import { type DefinedBundle, defineBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
 import type { AccessConfig, ServerConfig } from './config/config.ts';
 import type { Configuration } from './configuration.ts';
+import { openBuiltin } from './configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
 import { type Equipment, NO_EQUIPMENT } from './extension-ports.ts';
 import type { ProfileSet } from './generation.ts';
 import { metaSources, someoneSearches } from './meta-source.ts';
 import type { OnDuplicate } from './name-clashes.ts';
+import type { OpenRetriever } from './search-index.ts';
 import { SEARCH_META_TOOLS } from './search-meta-tools.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
@@ -39,6 +42,10 @@ export interface Parts {
   /** Who may come in; absent means only this machine. */
   readonly access: AccessConfig | undefined;
   readonly server: ServerConfig | undefined;
+  /** What searches; only where code brings no retriever of its own. */
+  readonly openRetriever: OpenRetriever;
+  /** Decides between tools that fit equally well, where that is wanted. */
+  readonly usage: Usage | undefined;
   /** What is said but hardly meant, or not possible yet. */
   readonly problems: readonly string[];
 }
@@ -71,6 +78,8 @@ export function readParts(options: CribOptions): Parts {
     services: options.services,
     access: undefined,
     server: undefined,
+    openRetriever: openBuiltin,
+    usage: undefined,
     problems: [],
   };
 }

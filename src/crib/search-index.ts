@@ -13,7 +13,7 @@ export interface RetrieverPorts {
 }
 
 /** A retriever; some can be kept, so that the next process need not index everything anew. */
-export type OpenedRetriever = Retriever & { snapshot?(): Uint8Array; readonly changes?: number };
+type OpenedRetriever = Retriever & { snapshot?(): Uint8Array; readonly changes?: number };
 
 /** Makes a retriever. Another function makes another one. */
 export type OpenRetriever = (ports: RetrieverPorts) => Promise<OpenedRetriever>;

@@ -1,6 +1,4 @@
-import type { Retriever } from '../core/retriever.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
-import { wordMatch } from '../retrieval/word-match.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
@@ -22,10 +20,10 @@ import { findProblems, idleSelectors } from './problems.ts';
 import { checkProfileBundles } from './read-profile.ts';
 import { createRegistration } from './registration.ts';
 import { requireRules } from './require-rules.ts';
+import { createSearchIndex, type OpenRetriever } from './search-index.ts';
 import { createServices } from './services.ts';
 import { createSetups } from './setups.ts';
 import type { SourceReport } from './source-slot.ts';
-import { createToolIndex } from './tool-index.ts';
 import { createWarnings } from './warnings.ts';
 
 /** How long closing waits for calls that are under way. */
@@ -122,6 +120,15 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     for (const problem of problems()) warnings.announce(problem);
   };
   announce();
+  const { retriever, equipment } = fixed;
+  const given: OpenRetriever | undefined = retriever === undefined ? undefined : async () => retriever;
+  const rank = createSearchIndex({
+    generation,
+    opener: () => given ?? parts.openRetriever,
+    kept: () => (equipment.isStored() ? equipment.store?.indexes : undefined),
+    clock: systemClock,
+    warn,
+  });
 
   const close = async (): Promise<void> => {
     await inFlight.drained(DRAIN_MS);
@@ -143,7 +150,8 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       lifetime,
       track: inFlight.track,
       rewriteListing: extensions.rewriteListing,
-      rank: rankWith(fixed.retriever, generation),
+      rank,
+      usageOf: (profile, callerId) => parts.usage?.of(profile, callerId),
       servicesFor: services.chosen,
       stateFor: setups.stateFor,
       warn,
@@ -212,10 +220,6 @@ function withoutSecrets(report: SourceReport, redact: (text: string) => string):
 
 function sentence(reason = 'it failed'): string {
   return reason.endsWith('.') ? reason : `${reason}.`;
-}
-
-function rankWith(retriever: Retriever | undefined, generation: () => Generation): Retriever['rank'] {
-  return createToolIndex(retriever ?? wordMatch(), () => generation().catalog);
 }
 
 function required(generations: Generations | undefined): Generations {

@@ -1,30 +1,62 @@
 import type { Executor } from '../core/executor.ts';
 import { isPromise, type JsonValue, type MaybePromise } from '../core/json.ts';
 import { PARSED, type ToolCall } from '../core/tool-call.ts';
-import type { ToolResult } from '../core/tool-result.ts';
+import { toolError } from '../core/tool-error.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
 import type { Run } from '../core/tool-spec.ts';
+import type { ExportedFunctions } from '../runtime/modules/exported-functions.ts';
 import { toResult } from '../runtime/to-result.ts';
 
-/** How a function of this process runs. */
+/** How a function of this process runs: it is here, or exported by a module that a spec names. */
 interface FunctionRun extends Run {
   readonly kind: 'function';
-  readonly run: (input: never, call: ToolCall) => unknown;
+  readonly run?: (input: never, call: ToolCall) => unknown;
 }
+
+/** What a spec says of a function that a module exports; one that is here needs no check. */
+const RUN_SCHEMA = {
+  type: 'object',
+  required: ['module'],
+  properties: {
+    kind: { const: 'function' },
+    module: { type: 'string', minLength: 1 },
+    export: { type: 'string', minLength: 1 },
+    folder: { type: 'string', minLength: 1 },
+  },
+  additionalProperties: false,
+} as const;
 
 /** How many values an iterator may yield before timers and other work get a turn. */
 const YIELDS_PER_TURN = 256;
 
 /** Runs functions of this process: sync, async, and async iterators whose values are progress. */
 export function functionExecutor(): Executor {
+  let exported: Promise<ExportedFunctions> | undefined;
+  const load = async (): Promise<ExportedFunctions> =>
+    (await import('../runtime/modules/exported-functions.ts')).createExportedFunctions();
   return {
     kind: 'function',
-    runSchema: { type: 'object', required: ['run'] },
+    runSchema: RUN_SCHEMA,
+    async close() {
+      (await exported)?.close();
+    },
     execute(call, run) {
       const { run: work } = run as FunctionRun; // the kind was looked up by the pipeline
+      if (work === undefined) {
+        exported ??= load();
+        return exported.then((functions) => runExported(functions, call, run));
+      }
       const value = work(call[PARSED] as never, call); // validated against the very schema its type comes from
       return isPromise(value) ? value.then((settled) => finish(settled, call)) : finish(value, call);
     },
   };
+}
+
+async function runExported(functions: ExportedFunctions, call: ToolCall, run: Run): Promise<ToolResult> {
+  const found = await functions.find(run);
+  if ('problem' in found)
+    return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: ${found.problem}.`));
+  return finish(await found.work(call[PARSED], call), call);
 }
 
 function finish(value: unknown, call: ToolCall): MaybePromise<ToolResult> {

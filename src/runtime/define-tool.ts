@@ -43,11 +43,11 @@ interface ToolDescription {
   readonly needs?: string | readonly string[];
 }
 
-/** A tool in code: what it is, and the function that runs. */
+/** A tool in code: what it is, and the function that runs, or data of a kind that an executor runs. */
 export interface ToolDefinition<Input extends AnySchema, Output extends AnySchema> extends ToolDescription {
   readonly input: Input;
   readonly output?: Output;
-  run(input: InputOf<Input>, call: ToolCall): MaybePromise<Returned<Output>>;
+  readonly run: ((input: InputOf<Input>, call: ToolCall) => MaybePromise<Returned<Output>>) | Run;
 }
 
 type Returned<Output extends AnySchema> =

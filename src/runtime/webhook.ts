@@ -89,7 +89,7 @@ interface Failure {
   readonly mayPass: boolean;
 }
 
-const PASSING: readonly FetchFailure[] = ['unreachable', 'timeout'];
+const PASSING: readonly FetchFailure[] = ['unreachable', 'lost', 'timeout'];
 
 async function post(body: string, options: WebhookOptions, signal: AbortSignal): Promise<Failure | undefined> {
   const { url, now = Date.now } = options;

@@ -127,7 +127,9 @@ function requireWhole(folder: string): void {
 const MCP = JSON.stringify({ mcpServers: { gh: { command: 'gh-mcp', env: { TOKEN: 'hunter2hunter2' } } } });
 const STORED = 'sources: { stored: { database: true } }\nstore: { url: "sqlite:state/crib.db" }\n';
 const specsOf = (description: string) =>
-  JSON.stringify({ tools: ['a', 'b', 'c'].map((name) => ({ name, description, run: { kind: 'http' } })) });
+  JSON.stringify({
+    tools: ['a', 'b', 'c'].map((name) => ({ name, description, run: { kind: 'http', url: 'https://x.test' } })),
+  });
 const configState = (shop: Workshop) => [listing(shop), contentOf(shop, 'toolcrib.yaml')];
 
 describe('Ctrl-C at any moment', () => {

@@ -37,7 +37,7 @@ describe('toolcrib specs', () => {
 
   it('checks every entry as loading it would, and says which is bad', async () => {
     const shop = createWorkshop({
-      'toolcrib.yaml': `tools: [{ name: taken, run: { kind: http } }]\nsecrets: { github: { env: X } }\n${CONFIG}`,
+      'toolcrib.yaml': `tools: [{ name: taken, run: { kind: http, url: "https://x.test" } }]\nsecrets: { github: { env: X } }\n${CONFIG}`,
     });
     const withInput = (name: string, schema: object) => ({
       ...SPEC,
@@ -62,7 +62,7 @@ describe('toolcrib specs', () => {
         'Tool "uncompiled", input: The schema is not valid: /properties/a/minimum',
       ],
       [
-        withRun('secret', { kind: 'http', key: '$' + '{secret:githb}' }),
+        withRun('secret', { kind: 'http', url: 'https://x.test', body: '$' + '{secret:githb}' }),
         'names the secret "githb", which is not declared under secrets. Did you mean "github"?',
       ],
       [{ ...SPEC, name: 'taken' }, '"taken" is a tool of inline already'],

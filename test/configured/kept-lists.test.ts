@@ -6,20 +6,21 @@ import { done, type Executor } from '../../src/index.ts';
 import { startServer, type TestServer } from '../sources/http-server.ts';
 import { cribOf, folderWith, namesOf, write } from './workshop.ts';
 
+const HTTP = { kind: 'http', method: 'GET', url: 'https://example.com' };
 const tool = (name: string, kind = 'http') => ({
   name,
   description: '',
   tags: ['theirs'],
-  run: { kind, method: 'GET', url: 'https://example.com' },
+  run: { ...HTTP, kind },
 });
 const config = (server: TestServer, more = '') =>
   `sources: { team: { http: "${server.url}"${more} } }\nstore: { url: "sqlite:crib.db" }\n`;
 const storeOf = (folder: string) => ({ store: { url: `sqlite:${join(folder, 'crib.db')}` } });
 
-/** An executor for what lists over HTTP bring, and how often it ran. */
+/** An executor for a kind that a list may bring, and how often it ran. */
 function counting(): Executor & { runs: number } {
   return {
-    kind: 'http',
+    kind: 'counted',
     runs: 0,
     runSchema: { type: 'object', additionalProperties: false, properties: { kind: {}, method: {}, url: {} } },
     async execute() {
@@ -29,8 +30,8 @@ function counting(): Executor & { runs: number } {
   };
 }
 
-async function firstStart(folder: string) {
-  const crib = await cribOf(folder, storeOf(folder));
+async function firstStart(folder: string, executors: readonly Executor[] = []) {
+  const crib = await cribOf(folder, { ...storeOf(folder), executors });
   const names = namesOf(crib);
   await crib.close();
   return names;
@@ -39,9 +40,9 @@ async function firstStart(folder: string) {
 describe('a source that fails to list', () => {
   it('keeps its last known list over a restart; calls answer unavailable until it is back', async () => {
     const server = await startServer();
-    server.give({ tools: [tool('kept')] });
-    const folder = folderWith({ 'toolcrib.yaml': config(server) });
-    expect(await firstStart(folder)).toEqual(['kept']);
+    server.give({ tools: [tool('kept', 'counted')] });
+    const folder = folderWith({ 'toolcrib.yaml': config(server, ', kinds: [counted]') });
+    expect(await firstStart(folder, [counting()])).toEqual(['kept']);
     server.answer((_, response) => void response.destroy());
     const executor = counting();
     const crib = await cribOf(folder, { ...storeOf(folder), executors: [executor] });
@@ -57,7 +58,7 @@ describe('a source that fails to list', () => {
       error: { code: 'unavailable', message: '"kept" cannot be called while its source "team" cannot be reached.' },
     });
     expect(executor.runs).toBe(0);
-    server.give({ tools: [tool('kept')] });
+    server.give({ tools: [tool('kept', 'counted')] });
     expect(await crib.reload()).toEqual({ added: [], removed: [], changed: [] });
     expect(await chest.call('kept')).toMatchObject({ ok: true });
     expect(crib.sources()).toContainEqual({ name: 'team', state: 'ready', toolCount: 1 });
@@ -77,10 +78,10 @@ describe('a source that fails to list', () => {
   it('keeps a list that is checked like one that was just fetched', async () => {
     const server = await startServer();
     server.give({
-      tools: [tool('fine'), tool('danger', 'shell'), { ...tool('secret'), run: { kind: 'http', key: '${secret:s}' } }],
+      tools: [tool('fine'), tool('danger', 'agent'), { ...tool('secret'), run: { ...HTTP, body: '${secret:s}' } }],
     });
     const secrets = 'secrets: { s: { env: X } }\n';
-    const folder = folderWith({ 'toolcrib.yaml': secrets + config(server, ', kinds: [http, shell], trust: true') });
+    const folder = folderWith({ 'toolcrib.yaml': secrets + config(server, ', kinds: [http, agent], trust: true') });
     expect(await firstStart(folder)).toEqual(['fine', 'danger', 'secret']);
     await server.close();
     write(folder, { 'toolcrib.yaml': config(server) });

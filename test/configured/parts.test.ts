@@ -167,7 +167,8 @@ sources:
       });
       const reasons = crib.sources().filter(({ state }) => state === 'failed');
       const reasonOf = (name: string) => reasons.find((source) => source.name === name)?.reason;
-      for (const name of ['py', 'petstore']) expect(reasonOf(name)).toMatch(/nothing to read|cannot be read|is not there/);
+      for (const name of ['py', 'petstore'])
+        expect(reasonOf(name)).toMatch(/nothing to read|cannot be read|is not there/);
       for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('there is no program "npx"');
       expect(reasonOf('gh')).toMatch(/^The secret "github" is missing/);
       expect(crib.warnings()).toContain('Not available in this version: profile "assistant" cannot delegate.');

@@ -7,7 +7,12 @@ import { startServer } from '../sources/http-server.ts';
 import { cribOf, folderWith, namesOf, nextChange, write } from './workshop.ts';
 
 const DECLARED = 'secrets: { github: { env: CRIB_TEST_TOKEN, hosts: [api.example.com] } }\n';
-const tool = (name: string, run: object) => ({ name, description: `Does ${name}`, run: { kind: 'http', ...run } });
+const HTTP = { kind: 'http', url: 'https://api.example.com' };
+const tool = (name: string, run: object) => ({
+  name,
+  description: `Does ${name}`,
+  run: { ...('kind' in run ? {} : HTTP), ...run },
+});
 const filesOf = (...tools: readonly object[]) => ({
   'toolcrib.yaml': `${DECLARED}sources: { local: { files: ./tools } }\n`,
   'tools/tools.json': JSON.stringify({ tools }, null, 1),
@@ -30,7 +35,7 @@ describe.each([
   it('are filled in where the spec says how it runs, at any depth, and nowhere else', async () => {
     const run = {
       url: 'https://api.example.com/${CRIB_TEST_A}',
-      headers: { '${CRIB_TEST_A}': ['${CRIB_TEST_MISSING:-default}', { deep: 'x${CRIB_TEST_EMPTY:-y}' }], n: 1 },
+      body: { '${CRIB_TEST_A}': ['${CRIB_TEST_MISSING:-default}', { deep: 'x${CRIB_TEST_EMPTY:-y}' }], n: 1 },
     };
     const words = {
       description: 'Costs ${CRIB_TEST_A}',
@@ -40,7 +45,7 @@ describe.each([
     expect(runOf(crib, 'a')).toEqual({
       kind: 'http',
       url: 'https://api.example.com/a value',
-      headers: { '${CRIB_TEST_A}': ['default', { deep: 'xy' }], n: 1 },
+      body: { '${CRIB_TEST_A}': ['default', { deep: 'xy' }], n: 1 },
     });
     expect(crib.get('a')).toMatchObject(words);
   });
@@ -107,7 +112,7 @@ describe('secrets in specs', () => {
   });
 
   it('are found in every spelling of JSON', async () => {
-    const line = JSON.stringify(tool('bad', { key: '${secret:nobody}' })).replace('${', '\\u0024\\u007b');
+    const line = JSON.stringify(tool('bad', { body: '${secret:nobody}' })).replace('${', '\\u0024\\u007b');
     expect(line).not.toContain('${');
     const folder = folderWith({ ...filesOf(), 'tools/more.ndjson': `${line}\n${JSON.stringify(tool('good', {}))}\n` });
     const crib = await cribOf(folder);
@@ -117,7 +122,7 @@ describe('secrets in specs', () => {
 
   it('may be declared by code, and by an edit of the configuration', async () => {
     const folder = folderWith({
-      ...filesOf(tool('a', { key: '${secret:mine}' }), tool('b', { key: '${secret:later}' })),
+      ...filesOf(tool('a', { body: '${secret:mine}' }), tool('b', { body: '${secret:later}' })),
     });
     const crib = await cribOf(folder, { secrets: { mine: { env: 'X' } } });
     expect(namesOf(crib)).toEqual(['a']);
@@ -133,36 +138,36 @@ describe('secrets in specs', () => {
     const server = await startServer();
     server.give({
       tools: [
-        tool('good', { url: '${HOME}/${secret:github}/${' }),
-        tool('bad', { deep: [{ x: '${secret: nobody }' }] }),
+        tool('good', { body: '${HOME}/${secret:github}/${' }),
+        tool('bad', { body: [{ x: '${secret: nobody }' }] }),
       ],
     });
     const folder = folderWith({ 'toolcrib.yaml': `${DECLARED}sources: { team: { http: "${server.url}" } }\n` });
     const crib = await cribOf(folder);
     expect(namesOf(crib)).toEqual(['good']);
-    expect(runOf(crib, 'good')).toMatchObject({ url: '${HOME}/${secret:github}/${' });
-    expect(crib.warnings().join('\n')).toMatch(/tools\[1\]: Tool "bad": run\.deep\[0\]\.x names the secret "nobody"/);
+    expect(runOf(crib, 'good')).toMatchObject({ body: '${HOME}/${secret:github}/${' });
+    expect(crib.warnings().join('\n')).toMatch(/tools\[1\]: Tool "bad": run\.body\[0\]\.x names the secret "nobody"/);
   });
 
   it('of a stored spec must be declared, too, and its variables are plain text', async () => {
     const folder = folderWith({ 'toolcrib.yaml': `${DECLARED}sources: { stored: { database: true } }\n` });
     const crib = await cribOf(folder);
-    await crib.store?.specs.put(tool('good', { url: '${HOME}', key: '${secret:github}' }), 'ann');
-    await crib.store?.specs.put(tool('bad', { key: '${secret:nobody}' }), 'ann');
+    await crib.store?.specs.put(tool('good', { select: '${HOME}', body: '${secret:github}' }), 'ann');
+    await crib.store?.specs.put(tool('bad', { body: '${secret:nobody}' }), 'ann');
     await crib.reload();
     expect(namesOf(crib)).toEqual(['good']);
-    expect(runOf(crib, 'good')).toMatchObject({ url: '${HOME}', key: '${secret:github}' });
-    expect(crib.warnings().join('\n')).toContain('stored spec "bad": Tool "bad": run.key names the secret "nobody"');
+    expect(runOf(crib, 'good')).toMatchObject({ select: '${HOME}', body: '${secret:github}' });
+    expect(crib.warnings().join('\n')).toContain('stored spec "bad": Tool "bad": run.body names the secret "nobody"');
   });
 
   it('that a value would hide is a mistake, not a text that is sent instead', async () => {
     process.env.CRIB_TEST_A = 'US$';
     const crib = await createCrib({
-      config: { tools: [tool('a', { key: '${CRIB_TEST_A}${secret:s}' })] as never },
+      config: { tools: [tool('a', { body: '${CRIB_TEST_A}${secret:s}' })] as never },
       secrets: { s: { env: 'X' } },
     });
     expect(namesOf(crib)).toEqual([]);
-    expect(crib.warnings().join('\n')).toContain('tools[0]: Tool "a": run.key has a "$" right before a secret');
+    expect(crib.warnings().join('\n')).toContain('tools[0]: Tool "a": run.body has a "$" right before a secret');
     await crib.close();
   });
 });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createMcpDoor } from '../../src/doors/mcp/mcp-door.ts';
-import { type ToolCall, type ToolInput, toolError } from '../../src/index.ts';
+import { type ToolCall, type ToolError, type ToolInput, toolError } from '../../src/index.ts';
 import { modernRequest, post, request } from './clients.ts';
 import { fuzzGateway } from './fuzz.ts';
 import { startGateway } from './gateway.ts';
@@ -232,7 +232,11 @@ describe('the door itself', () => {
   it('says in the words of the protocol why somebody is not let in', async () => {
     const { crib } = await startGateway({ tools: [ECHO] });
     const door = createMcpDoor(crib, { version: '1' });
-    const unknown = await door.fetch(ping(), { ok: false, error: toolError('unauthenticated', 'Who are you?') });
+    const refuse = async (error: ToolError): Promise<Response> => {
+      const answer = await door.fetch(ping(), { ok: false, error });
+      return answer instanceof Response ? answer : expect.fail('It was not refused.');
+    };
+    const unknown = await refuse(toolError('unauthenticated', 'Who are you?'));
     expect(unknown.status).toBe(401);
     expect(unknown.headers.get('www-authenticate')).toContain('Bearer');
     expect(await unknown.json()).toEqual({
@@ -240,7 +244,7 @@ describe('the door itself', () => {
       id: null,
       error: { code: -32000, message: 'Who are you?' },
     });
-    const unsure = await door.fetch(ping(), { ok: false, error: toolError('unavailable', 'Later.') });
+    const unsure = await refuse(toolError('unavailable', 'Later.'));
     expect(unsure.status).toBe(503);
     expect(unsure.headers.get('retry-after')).toBe('5');
   });

@@ -112,7 +112,7 @@ describe.each(Object.entries(WAYS))('a server %s', (way, reach) => {
     expect(await codeOf(-32602)).toEqual(['invalid_input', 'not like this']);
     expect(await codeOf(-32603)).toEqual(['tool_error', 'not like this']);
     expect(await codeOf(-32000)).toEqual(['tool_error', 'not like this']);
-    expect(await codeOf(-32601)).toEqual(['upstream', 'not like this']);
+    expect(await codeOf(-32601)).toEqual(['tool_error', 'not like this']);
   });
 
   it('what its hints say can only raise caution unless it is trusted', async () => {

@@ -1,31 +1,13 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installPacked, run } from './install-packed.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const run = promisify(execFile);
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
 const installed = join(home, 'node_modules/toolcrib');
 afterAll(() => rmSync(home, { recursive: true, force: true }));
-
-/** What `npm install` of the packed package would lay down: its files, and its runtime dependencies beside it. */
-beforeAll(async () => {
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', home], {
-    cwd: ROOT,
-  });
-  const [packed] = Object.values(JSON.parse(stdout)) as { filename: string }[]; // one package was packed
-  mkdirSync(installed, { recursive: true });
-  await run('tar', ['-xzf', join(home, packed?.filename ?? ''), '-C', installed, '--strip-components=1']);
-  for (const name of Object.keys(manifest().dependencies)) {
-    const link = join(home, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules', name), link);
-  }
-  writeFileSync(join(home, 'package.json'), '{ "type": "module" }');
-});
+beforeAll(() => installPacked(home));
 
 describe('the packed package', () => {
   it('holds what it needs and nothing of the workshop', () => {
@@ -34,6 +16,7 @@ describe('the packed package', () => {
       'LICENSE',
       'README.md',
       'dist',
+      'models',
       'package.json',
       'schema',
     ]);
@@ -59,6 +42,12 @@ describe('the packed package', () => {
     const code = `console.log(Object.keys(await import('toolcrib/formats/${format}')).length)`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
     expect(Number(stdout)).toBeGreaterThanOrEqual(3);
+  });
+
+  it('exports the laws of executors', async () => {
+    const code = `console.log(Object.keys(await import('toolcrib/testing')).join())`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    expect(stdout.trim()).toBe('executorContract,testCall,testSpec');
   });
 
   it('has a command that reads a configuration, runs a module of it and keeps specs', async () => {
@@ -95,7 +84,3 @@ describe('the packed package', () => {
     expect(JSON.parse(stdout)).toEqual([]);
   });
 });
-
-function manifest(): { readonly dependencies: Readonly<Record<string, string>> } {
-  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-}

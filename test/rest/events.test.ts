@@ -80,7 +80,10 @@ describe('events', () => {
   it('tell of sources that change', async () => {
     const served = await serve({ events: { lookEveryMs: 20 } });
     const { next } = await listen(served);
-    await served.crib.store?.specs.put({ name: 'kept', description: 'x', run: { kind: 'http' } }, 'test');
+    await served.crib.store?.specs.put(
+      { name: 'kept', description: 'x', run: { kind: 'http', url: 'https://x.test' } },
+      'test',
+    );
     expect((await next('sources')).data).toMatchObject({ name: 'stored', state: 'ready', toolCount: 1 });
   });
 

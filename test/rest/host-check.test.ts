@@ -53,6 +53,22 @@ describe('by which names the server may be reached', () => {
   });
 });
 
+it('a name that was right once makes no other right, however many come', async () => {
+  const { app } = await serve({ hosts: ['tools.example.com'] });
+  const statusOf = async (url: string, host?: string) =>
+    (await app.fetch(new Request(`http://${url}/healthz`, { headers: host === undefined ? {} : { host } }))).status;
+  for (let time = 0; time < 2; time++) {
+    for (let last = 1; last < 40; last++) expect(await statusOf(`127.0.0.${last}`, 'localhost')).toBe(200);
+    expect(await statusOf('localhost', 'tools.example.com')).toBe(200);
+    expect(await statusOf('localhost')).toBe(200);
+    expect(await statusOf('localhost', '')).toBe(403);
+    expect(await statusOf('localhost', 'evil.example')).toBe(403);
+    expect(await statusOf('evil.example', 'localhost')).toBe(403);
+    expect(await statusOf('evil.example')).toBe(403);
+    expect(await statusOf('localhost.evil.example', 'localhost')).toBe(403);
+  }
+});
+
 describe('pages of another origin', () => {
   it.each([
     ['http://evil.example'],

@@ -147,7 +147,7 @@ describe('what is kept', () => {
     const { ask, token } = await serve();
     const body = {
       tools: [
-        { name: 'good', description: 'x', run: { kind: 'http' } },
+        { name: 'good', description: 'x', run: { kind: 'http', url: 'https://x.test' } },
         { name: 'bad name' },
         { name: 'x', description: 'x', run: { kind: 'shell', command: ['ls'] } },
       ],
@@ -301,7 +301,10 @@ describe('sources', () => {
 
   it('are read again one by one', async () => {
     const { ask, token, crib } = await serve();
-    await crib.store?.specs.put({ name: 'kept', description: 'x', run: { kind: 'http' } }, 'test');
+    await crib.store?.specs.put(
+      { name: 'kept', description: 'x', run: { kind: 'http', url: 'https://x.test' } },
+      'test',
+    );
     expect((await ask('/api/sources/stored/reload', { method: 'POST', token })).status).toBe(200);
     expect(crib.get('kept')).toBeDefined();
     expect((await ask('/api/sources/nobody/reload', { method: 'POST', token })).status).toBe(404);

@@ -206,10 +206,10 @@ describe('an answer', () => {
     [
       'is shorter than it said',
       'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
-      /^unreachable: .*before the whole answer had come/,
+      /^lost: .*before the whole answer had come/,
     ],
     ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', /^malformed: .*is not HTTP/],
-    ['is nothing', '', /^unreachable: .*before the whole answer had come/],
+    ['is nothing', '', /^lost: .*before the whole answer had come/],
     [
       'is not gzip',
       'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello',

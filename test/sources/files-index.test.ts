@@ -235,9 +235,17 @@ describe('a large file', () => {
     await (await startOver(path, { indexes })).live.close();
     const { live } = await startOver(path, { indexes });
     workspace.write('tools.ndjson', largeText([lineOf('b'), lineOf('a', { run: { kind: 'shell', command: ['rm'] } })]));
-    expect(live.specs()[0]).toMatchObject({ name: 'a', description: 'Does a', [RUN]: { kind: 'http', url: '/a' } });
+    expect(live.specs()[0]).toMatchObject({
+      name: 'a',
+      description: 'Does a',
+      [RUN]: { kind: 'http', url: 'https://x.test/a' },
+    });
     workspace.write('tools.ndjson', '');
-    expect(live.specs()[1]).toMatchObject({ name: 'b', description: 'Does b', [RUN]: { kind: 'http', url: '/b' } });
+    expect(live.specs()[1]).toMatchObject({
+      name: 'b',
+      description: 'Does b',
+      [RUN]: { kind: 'http', url: 'https://x.test/b' },
+    });
   });
 
   it('is read anew when it has changed, and so is its index', async () => {

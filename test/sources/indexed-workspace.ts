@@ -96,11 +96,20 @@ export function isByIndex(spec: ToolSpec | undefined): boolean {
 
 /** Lines of a file that is large because of one more entry at its end. */
 export function largeText(lines: readonly string[], lineBreak = '\n'): string {
-  const padding = { name: 'padding', description: 'x'.repeat(LARGE_BYTES), run: { kind: 'http' } };
+  const padding = {
+    name: 'padding',
+    description: 'x'.repeat(LARGE_BYTES),
+    run: { kind: 'http', url: 'https://x.test/' },
+  };
   return [...lines, JSON.stringify(padding)].join(lineBreak);
 }
 
 /** The line of a tool. */
 export function lineOf(name: string, changes: object = {}): string {
-  return JSON.stringify({ name, description: `Does ${name}`, run: { kind: 'http', url: `/${name}` }, ...changes });
+  return JSON.stringify({
+    name,
+    description: `Does ${name}`,
+    run: { kind: 'http', url: `https://x.test/${name}` },
+    ...changes,
+  });
 }

@@ -16,6 +16,7 @@ import {
   anything,
   choice,
   either,
+  flag,
   list,
   mapOf,
   NAMES,
@@ -82,6 +83,7 @@ const embeddings = either(
 
 const retrieval = object<RetrievalConfig>('How tools are found.', {
   embeddings,
+  usage: flag('What a caller has used most comes first among tools that fit equally well; default false.'),
   module: text('A module or package that exports a retriever.', { use: 'module' }),
   options: mapOf(anything('The value.'), 'Handed to it.'),
 });

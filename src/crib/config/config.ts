@@ -4,6 +4,7 @@ import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
 import type { SecretTemplate, SecretText } from '../../runtime/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
+import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
 import type { ProfileInput } from '../read-profile.ts';
 import type { McpFileSourceConfig, OneOrMany, SourceConfig } from './source-config.ts';
 
@@ -66,12 +67,21 @@ export interface CustomExecutorConfig {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
+/** How Python functions are run. */
+export interface PythonConfig {
+  /** A program, or the folder of a virtual environment. */
+  readonly interpreter?: string;
+  /** How many functions that block may run at the same time in one folder. */
+  readonly workers?: number;
+  readonly env?: Readonly<Record<string, SecretText>>;
+}
+
 /** The built-in executors that can be tuned. */
 export interface BuiltInExecutorsConfig {
-  readonly shell?: { readonly sandbox?: 'required' | 'preferred' | 'off'; readonly roots?: OneOrMany };
+  readonly shell?: { readonly sandbox?: SandboxMode; readonly roots?: OneOrMany };
   /** `allowPrivate`: private hosts that may be reached. */
   readonly http?: { readonly allowPrivate?: OneOrMany };
-  readonly python?: { readonly interpreter?: string };
+  readonly python?: PythonConfig;
 }
 
 /** Built-in executors by their kinds, and your own by theirs. */
@@ -124,6 +134,8 @@ export interface ServerConfig {
 /** How tools are found: the embeddings, or a retriever of your own. */
 export interface RetrievalConfig {
   readonly embeddings?: 'builtin' | 'none' | EmbeddingsConfig;
+  /** What a caller uses most comes first among tools that fit equally well. */
+  readonly usage?: boolean;
   readonly module?: string;
   readonly options?: Readonly<Record<string, unknown>>;
 }

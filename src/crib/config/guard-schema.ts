@@ -1,5 +1,6 @@
 import { APPROVAL_MODES } from '../../core/policy.ts';
 import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
+import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
 import type {
   BuiltInExecutorsConfig,
   BuiltInExtensionsConfig,
@@ -107,14 +108,22 @@ export const extensionsNode: SchemaNode = {
 
 const builtInExecutors: Readonly<Record<keyof BuiltInExecutorsConfig & string, SchemaNode>> = {
   shell: object<NonNullable<BuiltInExecutorsConfig['shell']>>('Commands.', {
-    sandbox: choice(['required', 'preferred', 'off'], 'Whether commands run in a sandbox.'),
-    roots: oneOrMany(text('A folder.', { use: 'path' }), 'Folders that paths may lie in.'),
+    sandbox: choice(SANDBOX_MODES, 'Whether commands run in a sandbox; default preferred: where there is one.'),
+    roots: oneOrMany(
+      text('A folder.', { use: 'path' }),
+      "Folders that commands may use, and paths may lie in; default this file's folder.",
+    ),
   }),
   http: object<NonNullable<BuiltInExecutorsConfig['http']>>('HTTP requests.', {
     allowPrivate: names('Private hosts that may be reached.'),
   }),
   python: object<NonNullable<BuiltInExecutorsConfig['python']>>('Python functions.', {
-    interpreter: text('The interpreter.', { use: 'command' }),
+    interpreter: text('A program, or the folder of a virtual environment; default python3.', { use: 'command' }),
+    workers: whole('How many functions that block may run at the same time in one folder; default 4.'),
+    env: mapOf(
+      text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+      'Added to the few variables that a child gets.',
+    ),
   }),
 };
 

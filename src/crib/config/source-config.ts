@@ -103,8 +103,19 @@ export interface PythonSourceConfig extends SourceSettings, Pick<ConnectionSetti
 export interface OpenApiSourceConfig extends SourceSettings, Omit<ConnectionSettings, 'share'> {
   readonly openapi: string;
   readonly baseUrl?: string;
+  /** Sent with each call. */
   readonly headers?: Readonly<Record<string, SecretText>>;
+  /** By security scheme. */
+  readonly auth?: Readonly<Record<string, OpenApiAuth>>;
+  /** Whether answers are checked against what the description says; false if absent. */
+  readonly outputSchemas?: boolean;
 }
+
+/** What is sent for a security scheme: a secret, a user with a password, or what tokens are fetched with. */
+export type OpenApiAuth =
+  | SecretText
+  | { readonly username: SecretText; readonly password: SecretText }
+  | ClientCredentials;
 /** A list of specs at an address. */
 export interface HttpSourceConfig extends SourceSettings, Omit<ConnectionSettings, 'share'> {
   readonly http: SecretText;
@@ -115,7 +126,7 @@ export interface DatabaseSourceConfig extends SourceSettings, Pick<ConnectionSet
   readonly database: boolean;
 }
 /** A source of your own: a module or package that exports one. */
-export interface CustomSourceConfig extends SourceSettings, ConnectionSettings {
+export interface CustomSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
   readonly module: string;
   readonly options?: Readonly<Record<string, unknown>>;
 }

@@ -28,6 +28,7 @@ import type {
   McpRemote,
   McpSourceConfig,
   ModulesSourceConfig,
+  OpenApiAuth,
   OpenApiSourceConfig,
   OverrideConfig,
   PackagesSourceConfig,
@@ -143,6 +144,20 @@ const mcpRemote = object<McpRemote>(
 /** How an MCP server is reached. */
 export const mcpNode = either('An MCP server.', mcpChild, mcpRemote);
 
+const openApiAuth = either(
+  'What is sent for a security scheme.',
+  text('The name of a secret.', { use: 'secretName' }),
+  object<Extract<OpenApiAuth, { readonly username: SecretText }>>(
+    'A user.',
+    {
+      username: text(`Who is asking; may hold \${secret:NAME}.`, { use: 'secretText' }),
+      password: text(`The proof; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+    },
+    ['username', 'password'],
+  ),
+  clientCredentials,
+);
+
 /** One source; the key that names its kind tells which. */
 export const sourceNode = either(
   'Where tools come from.',
@@ -179,8 +194,10 @@ export const sourceNode = either(
     'A REST API.',
     {
       openapi: text('An OpenAPI document: a path or an address.', { use: 'pathOrUrl' }),
-      baseUrl: address('Where the API is, if the document does not say.'),
+      baseUrl: address('Where the API is, whatever the document says.'),
       headers: headersNode,
+      auth: mapOf(openApiAuth, 'What is sent for each security scheme of the document.'),
+      outputSchemas: flag('Whether answers are checked against what the document says about them; default false.'),
       ...settings,
       initTimeoutMs,
       refreshMs,
@@ -209,7 +226,7 @@ export const sourceNode = either(
       module: text('A module or package that exports a source.', { use: 'module' }),
       options: mapOf(anything('The value.'), 'Handed to the source.'),
       ...settings,
-      ...connection,
+      initTimeoutMs,
     },
     ['module'],
   ),

@@ -72,6 +72,15 @@ export const COMMANDS: readonly Command[] = [
     examples: ['toolcrib search click a button --limit 3'],
   },
   {
+    name: 'eval',
+    summary: 'how well search finds what labelled requests mean, and the worst of them',
+    flags: ['queries', 'tools', 'limit'],
+    examples: [
+      'toolcrib eval --queries requests.jsonl',
+      'toolcrib eval --queries requests.jsonl --tools catalogue.jsonl',
+    ],
+  },
+  {
     name: 'call',
     summary: 'run a tool; asks first on a terminal where approval is needed',
     words: [TOOL, { name: 'key=value', optional: true, many: true, completes: 'argument' }],
@@ -173,7 +182,6 @@ export const COMMANDS: readonly Command[] = [
   { name: 'script', summary: 'run a script that calls tools', isLater: true },
   { name: 'types', summary: 'TypeScript declarations of tools', isLater: true },
   { name: 'pins', summary: 'definitions that were accepted', isLater: true },
-  { name: 'eval', summary: 'search quality', isLater: true },
   { name: 'connect', summary: 'the entry for an MCP client', isLater: true },
   { name: 'worker', summary: 'work for a server elsewhere', isLater: true },
   { name: 'doctor', summary: 'what is wrong with this machine', isLater: true },

@@ -41,6 +41,11 @@ export const FLAGS = {
   tool: { takes: 'NAME', summary: 'calls of this tool' },
   outcome: { takes: 'WORD', summary: 'calls that ended so: done, waiting, denied, unknown_tool, ...' },
   limit: { takes: 'N', summary: 'at most so many; 10 if absent' },
+  queries: {
+    takes: 'FILE',
+    summary: 'labelled requests, one a line: {"id", "query", "relevant": [id]}; [] where nothing fits',
+  },
+  tools: { takes: 'FILE', summary: 'a catalogue, a tool a line, instead of the tools of the configuration' },
   expand: { summary: 'add what belongs with the hits' },
   args: { takes: 'JSON', summary: 'arguments as a JSON object; - reads them from stdin' },
   yes: { short: 'y', summary: 'approve the call as the operator' },

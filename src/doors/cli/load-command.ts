@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<string, () => Promise<RunCommand>>> = {
   show: async () => (await import('./commands/show-tool.ts')).showTool,
   explain: async () => (await import('./commands/explain-tool.ts')).explainTool,
   search: async () => (await import('./commands/search-tools.ts')).searchTools,
+  eval: async () => (await import('./commands/eval-search.ts')).evalSearch,
   call: async () => (await import('./commands/call-tool.ts')).callTool,
   approvals: async () => (await import('./commands/answer-approvals.ts')).answerApprovals,
   bundles: async () => (await import('./commands/list-bundles.ts')).listBundles,

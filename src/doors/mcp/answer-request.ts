@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
+import { answerPlainCall } from './answer-plain-call.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { Desk, Visit } from './desk.ts';
+import type { EnvelopeCheck } from './envelope-check.ts';
 import type { ListChanges } from './list-changes.ts';
 import { headerMismatch } from './param-headers.ts';
+import { readPlainCall } from './plain-call.ts';
 import { cancelledIds, errorResponse, readBody, singleMessage } from './request-body.ts';
 
 /** What a door works with once it is open. */
@@ -15,9 +18,13 @@ export interface OpenDoor {
   readonly handler: McpHttpHandler;
   readonly changes: ListChanges;
   readonly cancellations: Cancellations;
+  readonly takesEnvelope: EnvelopeCheck;
   /** Tells the protocol's package whose request it is that it works on. */
   readonly visits: AsyncLocalStorage<Visit>;
 }
+
+/** What is sent back: an answer of the web, or JSON that is there as a whole, which costs less to send. */
+export type McpAnswer = Response | { readonly status: number; readonly text: string };
 
 /** Who sends a request, and to which profile. */
 export interface Asker {
@@ -32,7 +39,7 @@ const SESSION = 'mcp-session-id';
 const FIRST_MODERN = '2026-07-28';
 
 /** Answers one request over HTTP. Rejects where the profile is not for the caller. */
-export async function answerRequest(door: OpenDoor, request: Request, asker: Asker): Promise<Response> {
+export async function answerRequest(door: OpenDoor, request: Request, asker: Asker): Promise<McpAnswer> {
   const { crib, sdk } = door.desk;
   const chest = await crib.open(asker.profile, asker.caller); // who may not is refused before anything is read
   // Without access control and without a credential everybody sees the same.
@@ -48,6 +55,8 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Ask
   if (mismatch !== undefined) return mismatch;
   if (message.method === 'tools/list') return answerList(door, request, { visit, body });
   const equipped = await equip(door, request, { visit, method: message.method });
+  const call = readPlainCall(body, request.headers, door.takesEnvelope);
+  if (call !== undefined) return answerPlainCall(door, { request, body, call, visit: equipped });
   const response = await door.visits.run(equipped, () => door.handler.fetch(request, { parsedBody: body }));
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
 }
@@ -72,7 +81,7 @@ async function answerList(
   });
 }
 
-/** What only some requests need: the handshake its instructions, calls of older clients a way to be ended. */
+/** What only some requests need: the handshake its instructions, calls a way to be ended. */
 async function equip(
   { desk, cancellations }: OpenDoor,
   request: Request,
@@ -83,11 +92,11 @@ async function equip(
     return { ...visit, instructions: chest.instructions() };
   }
   const session = request.headers.get(SESSION);
-  if (session === null) return visit;
-  const callerId = visit.caller.id;
+  const { id: callerId } = visit.caller;
   return {
     ...visit,
-    cancelledBy: ({ mcpReq }) => cancellations.watch({ callerId, session, requestId: mcpReq.id }, mcpReq.signal),
+    watch: ({ id: requestId, signal }) =>
+      cancellations.watch(signal, session === null ? undefined : { callerId, session, requestId }),
   };
 }
 

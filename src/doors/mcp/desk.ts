@@ -1,6 +1,8 @@
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Crib } from '../../crib/crib.ts';
+import type { AskedCall } from './asked-call.ts';
+import type { Watch } from './cancellations.ts';
 import type { Listings } from './listings.ts';
 
 /** The package that speaks the protocol; loaded by its first use. */
@@ -25,8 +27,10 @@ export interface Visit {
   readonly instructions?: string;
   /** Takes the tools as text, where whoever sends the answer puts them in. */
   takeTools?(text: string): void;
-  /** A signal that ends the call, where that can come by another request. */
-  cancelledBy?(context: ServerContext): { readonly signal: AbortSignal; release(): void };
+  /** A signal that ends the call, where that can come from elsewhere than from its own request. */
+  watch?(asked: AskedCall): Watch;
+  /** What becomes of the call, where it was begun before the protocol's package was asked to answer. */
+  readonly outcome?: Promise<CallToolResult>;
 }
 
 /** What a client asked for cannot be: the error of the protocol for that. */

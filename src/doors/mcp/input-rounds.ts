@@ -1,4 +1,4 @@
-import type { InputRequest, InputRequiredResult, ServerContext } from '@modelcontextprotocol/server';
+import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import type { WaitingResult } from '../../core/tool-result.ts';
@@ -36,22 +36,6 @@ export interface Answered extends Pick<CallOptions, 'answers' | 'approvalId'> {
 /** Under this name a client is asked whether a tool may run; no server further up can ask so. */
 const APPROVAL_KEY = 'toolcrib/approval';
 const LONGEST_ARGUMENTS = 2000;
-
-/** What a client carries between two rounds, read from a request. */
-export function readRound(
-  round: Omit<Round, 'responses' | 'capabilities'>,
-  context: ServerContext,
-  server: HasCapabilities,
-): Round {
-  const { envelope, inputResponses } = context.mcpReq;
-  const said = envelope as Readonly<Record<string, unknown>> | undefined; // its type leaves out the names of its keys
-  const declared = said?.['io.modelcontextprotocol/clientCapabilities'] ?? server.getClientCapabilities();
-  return { ...round, capabilities: declared as JsonObject | undefined, responses: inputResponses }; // JSON from the wire
-}
-
-interface HasCapabilities {
-  getClientCapabilities(): object | undefined;
-}
 
 /** What the client's answers mean for the call; undefined if what it carries is not ours, changed, over, or used before. */
 export async function readAnswers(crib: Crib, round: Round, sealed: string | undefined): Promise<Answered | undefined> {
@@ -112,9 +96,10 @@ interface Asked {
 }
 
 async function askApproval(crib: Crib, round: Round, id: string): Promise<Asked | undefined> {
-  if (!round.spec.policy.approvers?.includes('caller') || !mayElicit(round.capabilities)) return undefined;
+  if (!mayElicit(round.capabilities)) return undefined;
   const approval = await crib.approvals.get(id);
-  if (approval === undefined) return undefined;
+  // Of the tool that is to run, which a call of `call_tool` only names.
+  if (!approval?.approvers.includes('caller')) return undefined;
   const given = JSON.stringify(approval.arguments);
   const shown = given.length > LONGEST_ARGUMENTS ? `${given.slice(0, LONGEST_ARGUMENTS)}…` : given;
   const message = `May "${approval.tool}" run with ${shown}? It asks first because ${approval.reason}.`;

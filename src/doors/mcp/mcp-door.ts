@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.ts';
 import type { Crib, Identity } from '../../crib/crib.ts';
-import { answerRequest, type OpenDoor } from './answer-request.ts';
+import { answerRequest, type McpAnswer, type OpenDoor } from './answer-request.ts';
 import { createCancellations } from './cancellations.ts';
 import type { Desk, Visit } from './desk.ts';
+import { createEnvelopeCheck } from './envelope-check.ts';
 import { createEventBus, createListChanges } from './list-changes.ts';
 import { createListings } from './listings.ts';
 import { errorResponse } from './request-body.ts';
@@ -12,7 +13,7 @@ import { createToolServer, listingFor } from './tool-server.ts';
 /** MCP over HTTP: every revision on one address, a profile to each. */
 export interface McpDoor {
   /** Answers one request to `/mcp` or `/mcp/{profile}`. Who is refused is told so in the protocol's own words. Never rejects. */
-  fetch(request: Request, identity: Identity, profile?: string): Promise<Response>;
+  fetch(request: Request, identity: Identity, profile?: string): Promise<McpAnswer>;
   /** Ends streams of news and requests that are under way. */
   close(): Promise<void>;
 }
@@ -45,8 +46,9 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
     },
     async close() {
       isClosed = true;
-      const { handler, changes } = (await opening?.catch(() => undefined)) ?? {};
+      const { handler, changes, cancellations } = (await opening?.catch(() => undefined)) ?? {};
       changes?.close();
+      cancellations?.close();
       await handler?.close();
     },
   };
@@ -71,7 +73,14 @@ async function open(crib: Crib, { version, warn }: Required<McpDoorOptions>): Pr
     ({ era }) => createToolServer(desk, current(), { era, isToldOfChanges: era === 'modern' }),
     { bus },
   );
-  return { desk, handler, changes, visits, cancellations: createCancellations() };
+  return {
+    desk,
+    handler,
+    changes,
+    visits,
+    cancellations: createCancellations(),
+    takesEnvelope: createEnvelopeCheck(sdk),
+  };
 }
 
 /** The same words for a profile that is not there and for one that is not for the caller. */

@@ -13,7 +13,8 @@ export async function readBody({ readRequestBody }: Sdk, request: Request): Prom
   try {
     const length = request.headers.get('content-length');
     // A length that is given is kept by the server, and reading it at once is far cheaper than piece by piece.
-    const isBounded = length !== null && Number(length) <= MAX_BODY_BYTES;
+    const isKept = length !== null && !request.headers.has('transfer-encoding');
+    const isBounded = isKept && Number(length) <= MAX_BODY_BYTES;
     const read = isBounded
       ? { tooLarge: false as const, text: await request.text() }
       : await readRequestBody(request, MAX_BODY_BYTES);

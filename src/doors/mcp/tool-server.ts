@@ -1,5 +1,6 @@
-import type { ListToolsRequest, ListToolsResult, Server } from '@modelcontextprotocol/server';
+import type { Implementation, ListToolsRequest, ListToolsResult, Server } from '@modelcontextprotocol/server';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { toAskedCall } from './asked-call.ts';
 import { callTool } from './call-tool.ts';
 import { type Desk, invalidParams, type Visit } from './desk.ts';
 import type { Listing } from './listings.ts';
@@ -16,20 +17,24 @@ export interface Serving {
 export function createToolServer(desk: Desk, visit: Visit, { era, isToldOfChanges }: Serving): Server {
   const { sdk } = desk;
   const cacheHint = { ttlMs: 0, cacheScope: visit.isPublic ? 'public' : 'private' } as const; // tools may change at any time
-  const server = new sdk.Server(
-    { name: 'toolcrib', title: 'Toolcrib', version: desk.version },
-    {
-      capabilities: { tools: isToldOfChanges ? { listChanged: true } : {} },
-      cacheHints: { 'tools/list': cacheHint, 'server/discover': cacheHint },
-      jsonSchemaValidator: NO_VALIDATOR,
-      ...(visit.instructions !== undefined && visit.instructions !== '' && { instructions: visit.instructions }),
-    },
-  );
+  const server = new sdk.Server(selfOf(desk), {
+    capabilities: { tools: isToldOfChanges ? { listChanged: true } : {} },
+    cacheHints: { 'tools/list': cacheHint, 'server/discover': cacheHint },
+    jsonSchemaValidator: NO_VALIDATOR,
+    ...(visit.instructions !== undefined && visit.instructions !== '' && { instructions: visit.instructions }),
+  });
   server.setRequestHandler('tools/list', (request) => guarded(desk, () => listTools(desk, visit, { request, era })));
-  server.setRequestHandler('tools/call', (request, context) =>
-    guarded(desk, () => callTool(desk, visit, { request, context, era, server })),
+  server.setRequestHandler(
+    'tools/call',
+    (request, context) =>
+      visit.outcome ?? guarded(desk, () => callTool(desk, visit, toAskedCall(request, context, { era, server }))),
   );
   return server;
+}
+
+/** Who we are to clients. */
+export function selfOf({ version }: Pick<Desk, 'version'>): Implementation {
+  return { name: 'toolcrib', title: 'Toolcrib', version };
 }
 
 /** What we ask a client is checked by us; without this the package would make a checker for every request. */
@@ -60,7 +65,7 @@ async function listTools(
 }
 
 /** What goes wrong in here is for the owner to know; a client is told that it did. */
-async function guarded<Result>({ sdk, warn }: Desk, work: () => Promise<Result>): Promise<Result> {
+export async function guarded<Result>({ sdk, warn }: Desk, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {

@@ -5,7 +5,7 @@ import type { Crib } from '../../crib/crib.ts';
 import { type Answer, notFound, refuse, toResponse } from './answers.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
-import { type McpDoor, mountMcp } from './mount-mcp.ts';
+import { type Lent, type McpDoor, mountMcp } from './mount-mcp.ts';
 import { createPageSessions } from './page-sessions.ts';
 import { INTERNAL, refusalOf } from './refusals.ts';
 import type { Route } from './route.ts';
@@ -30,7 +30,8 @@ export interface RestOptions {
 
 /** The HTTP side of a crib. */
 export interface RestApp {
-  fetch(request: Request): Promise<Response>;
+  /** `lent` is what the server that listens lends to the request. */
+  fetch(request: Request, lent?: Lent): Promise<Response>;
   /** Ends streams that would not end by themselves. */
   close(): void;
 }
@@ -54,7 +55,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
     maxBodyBytes,
   });
 
-  const app = new Hono();
+  const app = new Hono<{ Bindings: Lent }>();
   app.use(async (context, next) => {
     const refusal = whyForbidden(context.req.raw);
     return refusal === undefined ? next() : toResponse(refusal);
@@ -67,7 +68,7 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
   for (const [path, routes] of Map.groupBy(ROUTES, pathOf)) app.all(path, ({ req }) => otherMethod(req.method, routes));
   app.notFound(() => toResponse(notFound('There is nothing here; GET /openapi.json tells what there is.')));
   app.onError((cause, { req }) => toResponse(failureOf(cause, `${req.method} ${req.path}`, crib)));
-  return { fetch: async (request) => app.fetch(request), close: feed.close };
+  return { fetch: async (request, lent = {}) => app.fetch(request, lent), close: feed.close };
 }
 
 /** `{name}` is how OpenAPI says it, `:name` how Hono does. */

@@ -27,19 +27,37 @@ export function createHostCheck({ host, hosts }: HostRules): (request: Request) 
   // Whoever sends the number of an address did not ask any name server.
   const isAny = WILDCARDS.includes(bare(host));
   const isOurs = (name: string) => isLoopbackHost(name) || known.has(name) || (isAny && isIP(name) !== 0);
+  const isNamedRight = (address: string, header: string | null): boolean => {
+    const { hostname, host: named } = new URL(address);
+    const name = nameOf(header ?? named);
+    return name !== undefined && isOurs(name) && isOurs(bare(hostname));
+  };
+  /** Pairs of address and header that were found to be right: nearly every request says what the one before it said. */
+  const seen = new Set<string>();
   return (request) => {
-    const url = new URL(request.url);
-    const named = request.headers.get('host') ?? url.host;
-    const name = nameOf(named);
-    if (name === undefined || !isOurs(name) || !isOurs(bare(url.hostname)))
-      return forbidden('This name is not one of this server; add it under server.hosts if it should be.');
-    return isCrossOrigin(request, named) ? forbidden('Pages of another origin may not ask here.') : undefined;
+    const header = request.headers.get('host');
+    const address = beforePath(request.url);
+    const pair = header === null ? address : `${address} ${header}`;
+    if (!seen.has(pair)) {
+      if (!isNamedRight(address, header))
+        return forbidden('This name is not one of this server; add it under server.hosts if it should be.');
+      if (seen.size === MOST_SEEN) seen.clear();
+      seen.add(pair);
+    }
+    return isCrossOrigin(request, header) ? forbidden('Pages of another origin may not ask here.') : undefined;
   };
 }
 
-function isCrossOrigin(request: Request, host: string): boolean {
+const MOST_SEEN = 16;
+
+/** Scheme and host of the address of a request, which always has a path. */
+function beforePath(url: string): string {
+  return url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
+}
+
+function isCrossOrigin(request: Request, host: string | null): boolean {
   const origin = request.headers.get('origin');
-  if (origin !== null) return !isSameHost(origin, host);
+  if (origin !== null) return !isSameHost(origin, host ?? new URL(request.url).host);
   // A browser sends no origin with a plain GET, but says what it is for.
   const site = request.headers.get('sec-fetch-site');
   const isNavigation = request.headers.get('sec-fetch-mode') === 'navigate';

@@ -1,6 +1,8 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, toResponse } from './answers.ts';
@@ -9,6 +11,7 @@ import { isLoopbackHost } from './host-check.ts';
 import { answerMalformed } from './malformed-request.ts';
 import { type OpenRequests, trackRequests } from './open-requests.ts';
 import { INTERNAL } from './refusals.ts';
+import { type SendWhole, writeWhole } from './whole-answer.ts';
 
 /** How a server listens, and how much it lets others take. */
 export interface ServerOptions extends RestOptions {
@@ -58,7 +61,10 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
   const server = createHttpServer(limits);
   const requests = trackRequests(
     server,
-    getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler: whyUnreadable }),
+    getRequestListener((request, { outgoing }) => app.fetch(request, { send: sendTo(outgoing) }), {
+      overrideGlobalObjects: false,
+      errorHandler: whyUnreadable,
+    }),
   );
   const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
   const stops = [crib.noteListening({ address, port }), crib.runParked()];
@@ -110,6 +116,14 @@ function createHttpServer(limits: typeof DEFAULTS): Server {
     outgoing.writeHead(status, { 'content-type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
   });
   return server;
+}
+
+function sendTo(outgoing: ServerResponse | Http2ServerResponse): SendWhole | undefined {
+  if (!(outgoing instanceof ServerResponse)) return undefined; // the types know of servers that this one is not
+  return (answer) => {
+    writeWhole(outgoing, answer);
+    return RESPONSE_ALREADY_SENT;
+  };
 }
 
 /** What is said to a request that is HTTP and yet cannot be read. */

@@ -74,8 +74,12 @@ export async function readHeld(folder: string, chain: string): Promise<KeptCheck
 /** Replaces the checkpoint of a chain that is held; whoever reads sees the old one or the new one, whole. */
 export async function keepCheckpoint(folder: string, kept: KeptCheckpoint): Promise<void> {
   const path = join(folder, ownName(kept.chain));
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  const write = () => writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  await write().catch(async (cause) => {
+    if (codeOf(cause) !== 'ENOENT') throw cause;
+    await mkdir(folder, { recursive: true, mode: 0o700 }); // only the first time, and if somebody removed it
+    await write();
+  });
   await rename(`${path}.tmp`, path);
 }
 

@@ -1,5 +1,5 @@
-/** Why something could not be fetched. */
-export type FetchFailure = 'refused' | 'unreachable' | 'timeout' | 'cancelled' | 'too_large' | 'malformed';
+/** Why something could not be fetched. What is `unreachable` never got there; what is `lost` may have been seen. */
+export type FetchFailure = 'refused' | 'unreachable' | 'lost' | 'timeout' | 'cancelled' | 'too_large' | 'malformed';
 
 /** Thrown by `guardedFetch`. The message names the host and nothing else of the address, which may carry secrets. */
 export class FetchError extends Error {

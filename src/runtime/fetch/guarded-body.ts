@@ -25,19 +25,36 @@ export async function readBody(response: IncomingMessage, host: string, maxBytes
       yield chunk;
     }
   };
-  const chunks: Buffer[] = [];
-  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const chunk of limit(source)) chunks.push(chunk);
-  };
   if (Number(response.headers['content-length']) > maxBytes) {
     response.destroy();
     throw tooLarge();
   }
   const encoding = (response.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
-  if (encoding === 'identity' || encoding === '') await pipeline(response, collect);
-  else await pipeline(response, limit, decoderOf(encoding, response, host), collect);
+  if (encoding === 'identity' || encoding === '') return collectPlain(response, maxBytes, tooLarge);
+  const chunks: Buffer[] = [];
+  await pipeline(response, limit, decoderOf(encoding, response, host), async (source: AsyncIterable<Buffer>) => {
+    for await (const chunk of limit(source)) chunks.push(chunk);
+  });
   return Buffer.concat(chunks);
 }
+
+/** Listens to the stream itself: a pipeline takes longer than a small answer does. */
+function collectPlain(response: IncomingMessage, maxBytes: number, tooLarge: () => FetchError): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    response.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length > maxBytes) response.destroy(tooLarge());
+    });
+    response.on('error', reject);
+    response.on('end', () => resolve(Buffer.concat(chunks, length)));
+    response.on('close', () => reject(CUT_OFF)); // heard of only where nothing else was said before
+  });
+}
+
+const CUT_OFF = Object.assign(new Error('the connection was closed'), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
 
 function decoderOf(encoding: string, response: IncomingMessage, host: string): Transform {
   const create = DECODERS[encoding];

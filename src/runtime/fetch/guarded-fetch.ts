@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { messageOf } from '../../core/tool-error.ts';
 import { createDeadline } from './fetch-deadline.ts';
 import { FetchError } from './fetch-error.ts';
 import { type Hop, nextHop } from './fetch-hop.ts';
 import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
-import { type ResolveHost, sendGuarded } from './guarded-request.ts';
+import { type GuardedRequest, type ResolveHost, sendGuarded } from './guarded-request.ts';
 
 /** Which private hosts may be reached: that of the first address only, no redirect; or these, by name or `name:port`. */
 export type AllowPrivate = 'first' | readonly string[];
@@ -27,6 +27,12 @@ export interface GuardedFetchOptions {
   readonly timeoutMs?: number;
   /** Default: the system's. */
   readonly resolve?: ResolveHost;
+  /** Keeps connections; it must not give the same one to requests that are held to different rules. None if absent. */
+  agentFor?(url: URL, mayBePrivate: boolean): Agent;
+  /** True for what is us as well, besides what this process listens on. */
+  readonly isOwn?: GuardedRequest['isOwn'];
+  /** What is in the body may not follow a redirect to another origin. */
+  readonly isBodySecret?: boolean;
 }
 
 /** An answer, whatever its status. */
@@ -45,7 +51,8 @@ const DEFAULTS = { maxBytes: 10_000_000, maxRedirects: 5, headerTimeoutMs: 10_00
 export async function guardedFetch(address: string | URL, options: GuardedFetchOptions = {}): Promise<FetchedResponse> {
   const limits = { ...DEFAULTS, ...options };
   const deadline = createDeadline(options.signal);
-  const resolver = options.resolve === undefined ? {} : { resolve: options.resolve };
+  const { resolve, isOwn } = options;
+  const rules = { ...(resolve !== undefined && { resolve }), ...(isOwn !== undefined && { isOwn }) };
   let hop = firstHop(address, options);
   deadline.start(limits.timeoutMs, () => `${hop.url.host} did not answer in full within ${limits.timeoutMs} ms.`);
   try {
@@ -55,13 +62,17 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
         () => `${hop.url.host} did not answer within ${limits.headerTimeoutMs} ms.`,
       );
       const mayBePrivate = isAllowed(hop.url, redirects, options.allowPrivate);
-      const response = await sendGuarded({ ...hop, ...resolver, mayBePrivate, signal: deadline.signal });
+      const agent = options.agentFor?.(hop.url, mayBePrivate);
+      const kept = agent === undefined ? {} : { agent };
+      const response = await sendGuarded({ ...hop, ...rules, ...kept, mayBePrivate, signal: deadline.signal });
       stopWaiting();
       const next = nextHop(hop, response);
-      if (next === undefined) return await toFetched(response, hop.url, limits.maxBytes);
+      if (next === undefined) return await toFetched(response, hop, limits.maxBytes);
       response.destroy();
       if (redirects >= limits.maxRedirects)
         throw new FetchError('refused', `${hop.url.host} redirects more than ${limits.maxRedirects} times.`);
+      if (options.isBodySecret === true && next.body !== undefined && next.url.origin !== hop.url.origin)
+        throw new FetchError('refused', `${hop.url.host} redirects to another host, which may not get what was sent.`);
       hop = next;
     }
   } catch (cause) {
@@ -84,12 +95,13 @@ const NOT_FOR_CALLERS = [
 ];
 
 function firstHop(address: string | URL, { method = 'GET', headers = {}, body }: GuardedFetchOptions): Hop {
-  if (!URL.canParse(String(address))) throw new FetchError('refused', 'What should be fetched is no address.');
+  const url = typeof address === 'string' ? URL.parse(address) : address;
+  if (url === null) throw new FetchError('refused', 'What should be fetched is no address.');
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const wrong = given.find(([name]) => NOT_FOR_CALLERS.includes(name));
   if (wrong !== undefined) throw new FetchError('malformed', `The header "${wrong[0]}" cannot be chosen.`);
   return {
-    url: new URL(address),
+    url,
     method: method.toUpperCase(),
     headers: { 'user-agent': 'toolcrib', 'accept-encoding': ACCEPT_ENCODING, ...Object.fromEntries(given) },
     ...(body !== undefined && { body }),
@@ -101,11 +113,16 @@ function isAllowed({ host, hostname }: URL, redirects: number, allowPrivate: All
   return allowPrivate.some((allowed) => [host, hostname].includes(allowed.toLowerCase()));
 }
 
-async function toFetched(response: IncomingMessage, url: URL, maxBytes: number): Promise<FetchedResponse> {
-  const bytes = await readBody(response, url.host, maxBytes);
-  const { 'set-cookie': _cookies, ...headers } = response.headers;
-  const texts = Object.entries(headers).map(([name, value]) => [name, String(value)]);
-  return { status: response.statusCode ?? 0, url, headers: Object.fromEntries(texts), bytes };
+const NOTHING = Buffer.alloc(0);
+
+async function toFetched(response: IncomingMessage, { url, method }: Hop, maxBytes: number): Promise<FetchedResponse> {
+  // What the headers then say of a body is about one that does not come.
+  const bytes = method === 'HEAD' ? NOTHING : await readBody(response, url.host, maxBytes);
+  if (method === 'HEAD') response.resume();
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(response.headers))
+    if (name !== 'set-cookie') headers[name] = String(value);
+  return { status: response.statusCode ?? 0, url, headers, bytes };
 }
 
 function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchError {
@@ -120,6 +137,6 @@ function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchE
   if (/^(HPE_|ERR_INVALID|ERR_UNESCAPED)/.test(code))
     return new FetchError('malformed', `What is exchanged with ${host} is not HTTP: ${messageOf(cause)}.`, { cause });
   if (/^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE|EPIPE)$/.test(code))
-    return new FetchError('unreachable', `${host} ended the connection before the whole answer had come.`, { cause });
+    return new FetchError('lost', `${host} ended the connection before the whole answer had come.`, { cause });
   return new FetchError('unreachable', `${host} cannot be reached: ${code || messageOf(cause)}.`, { cause });
 }

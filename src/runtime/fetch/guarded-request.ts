@@ -30,6 +30,8 @@ export interface GuardedRequest {
   readonly resolve?: ResolveHost;
   /** Keeps connections that were opened under the same rules; none if absent. */
   readonly agent?: Agent;
+  /** True for what is us as well, besides what this process listens on. */
+  isOwn?(url: URL, address: string): boolean;
 }
 
 /** Sends a request and resolves when the headers of the answer have come. The address that was checked is the one that is used. */
@@ -37,7 +39,7 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
   const { url, method, body, mayBePrivate, signal } = given;
   requireWebAddress(url);
   const hostname = hostnameOf(url);
-  const isOwn = (address: string) => isOwnAddress(address, portOf(url));
+  const isOwn = (address: string) => isOwnAddress(address, portOf(url)) || given.isOwn?.(url, address) === true;
   const mayConnect = (address: string) => (mayBePrivate || isPublicAddress(address)) && !isOwn(address);
   const refusal = (addresses: readonly string[]) => (addresses.some(isOwn) ? ownAddress(url) : privateAddress(url));
   if (isIP(hostname) !== 0 && !mayConnect(hostname)) throw refusal([hostname]);
@@ -103,7 +105,8 @@ const resolveBySystem: ResolveHost = (hostname) =>
     systemLookup(hostname, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
   });
 
-function portOf(url: URL): number {
+/** The port of an address, also where it is the usual one. */
+export function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 

@@ -24,6 +24,11 @@ export function isOwnAddress(address: string, port: number): boolean {
   return [...listening].some((place) => place.port === port && reaches(target, place.address));
 }
 
+/** True if connecting to `address` would reach what listens at `bound`. */
+export function isSamePlace(address: string, bound: string): boolean {
+  return reaches(plainAddress(address), plainAddress(bound));
+}
+
 function reaches(target: string, bound: string): boolean {
   if (target === bound || isUnspecified(target)) return true; // "no address in particular" is this machine
   if (isUnspecified(bound)) return isLoopback(target) || isOfThisMachine(target);

@@ -4,11 +4,10 @@ import type { McpFailure } from './mcp-failure.ts';
 
 /** The codes of JSON-RPC and MCP that say something about what was asked. */
 const INVALID_PARAMS = -32_602;
-/** Those that say that the server and we do not understand each other. */
+/** Those that say that the server and we do not understand each other. Not that there is no such method: of one tool that says nothing about the others. */
 const MISUNDERSTOOD: readonly (number | undefined)[] = [
   -32_700, // no JSON
   -32_600, // no request
-  -32_601, // no such method
   -32_020, // headers that do not fit
   -32_022, // another revision
 ];
@@ -21,17 +20,19 @@ const MAX_MESSAGE = 4000;
  */
 export function callFailure(failure: McpFailure, { name, effects }: ToolSpec): ToolError {
   const { kind, retryAfterMs } = failure;
+  const when = retryAfterMs === undefined ? {} : { retryAfterMs };
   const cause = failure;
   switch (kind) {
     case 'unreachable':
       return toolError('unavailable', `"${name}" cannot be called while its server cannot be reached.`, {
         retryable: true,
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...when,
         cause,
       });
     case 'busy':
       return toolError('unavailable', `The server of "${name}" has no time; try again later.`, {
         retryable: true,
+        ...when,
         cause,
       });
     case 'lost':

@@ -1,7 +1,7 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
-import { isJsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports.ts';
-import { type AllowPrivate, guardedFetch } from '../fetch/guarded-fetch.ts';
+import { type ClientToken, fetchClientToken, keepToken, TokenRefused } from '../fetch/client-token.ts';
+import type { AllowPrivate } from '../fetch/guarded-fetch.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
@@ -29,43 +29,24 @@ interface TokenPlace {
   readonly isPosted: boolean;
 }
 
-interface Token {
-  readonly text: string;
-  readonly expiresAt: number;
-}
-
-/** A token is replaced before it expires: it has to arrive, too. */
-const EARLY_MS = 30_000;
-const MAX_BYTES = 100_000;
-const TIMEOUT_MS = 10_000;
-
 /** Fetches tokens by the client credentials grant and keeps each until it expires or is refused. All connections of a source share one. */
 export function clientCredentials(sdk: Sdk, options: CredentialsOptions): AuthProvider {
-  const { clock } = options;
   let place: TokenPlace | undefined =
     options.tokenUrl === undefined
       ? undefined
       : { url: new URL(options.tokenUrl), resource: undefined, isPosted: false };
-  let token: Token | undefined;
-  let fetching: Promise<Token> | undefined;
-
-  const renew = (from: TokenPlace): Promise<Token> => {
-    fetching ??= fetchToken(sdk, from, options).finally(() => {
-      fetching = undefined;
-    });
-    return fetching;
-  };
+  const tokens = keepToken(() => fetchToken(sdk, place, options), options.clock);
+  let last: string | undefined;
 
   return {
     async token() {
-      if (place === undefined) return token?.text; // the server says where when it refuses us
-      if (token === undefined || clock.now() >= token.expiresAt - EARLY_MS) token = await renew(place);
-      return token.text;
+      if (place === undefined) return undefined; // the server says where when it refuses us
+      last = await tokens.get();
+      return last;
     },
     async onUnauthorized({ response, fetchFn }) {
       place = options.tokenUrl === undefined ? await discover(sdk, options, response, fetchFn) : place;
-      token = undefined;
-      if (place !== undefined) token = await renew(place);
+      last = await tokens.replace(last);
     },
   };
 }
@@ -94,54 +75,24 @@ const NO_PROVIDER = {};
 
 async function fetchToken(
   sdk: Sdk,
-  { url, resource, isPosted }: TokenPlace,
-  options: CredentialsOptions,
-): Promise<Token> {
+  place: TokenPlace | undefined,
+  { clientId, scope, serverUrl, tokenUrl, clock, ...options }: CredentialsOptions,
+): Promise<ClientToken> {
+  if (place === undefined) throw new McpFailure('refused', 'nobody has said where tokens are given out');
+  const { url, resource, isPosted } = place;
   sdk.assertSecureTokenEndpoint(url);
-  const { clientId, scope, clock, serverUrl } = options;
-  const secret = await options.clientSecret(url);
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    ...(scope !== undefined && { scope }),
-    ...(resource !== undefined && { resource }),
-    ...(isPosted && { client_id: clientId, client_secret: secret }),
-  });
   // An address of the configuration may be private; one that a server names only if it is that server's own host.
-  const isOurs = options.tokenUrl !== undefined || url.hostname === serverUrl.hostname;
+  const isOurs = tokenUrl !== undefined || url.hostname === serverUrl.hostname;
   const allowPrivate: AllowPrivate = isOurs ? 'first' : [];
-  const { status, bytes } = await guardedFetch(url, {
-    method: 'POST',
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/x-www-form-urlencoded',
-      ...(!isPosted && { authorization: basic(clientId, secret) }),
-    },
-    body: form.toString(),
-    allowPrivate,
-    maxBytes: MAX_BYTES,
-    maxRedirects: 0,
-    timeoutMs: TIMEOUT_MS,
-  });
-  const answer = readJson(bytes.toString('utf8'));
-  if (status !== 200 || typeof answer.access_token !== 'string' || answer.access_token === '') {
-    const why = typeof answer.error === 'string' ? answer.error.slice(0, 100) : `status ${status}`;
-    throw new McpFailure('refused', `${url.host} gives out no token: ${why}`);
-  }
-  options.hide(answer.access_token);
-  const livesMs = typeof answer.expires_in === 'number' ? answer.expires_in * 1000 : Number.POSITIVE_INFINITY;
-  return { text: answer.access_token, expiresAt: clock.now() + livesMs };
-}
-
-function basic(id: string, secret: string): string {
-  const encode = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
-  return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`;
-}
-
-function readJson(text: string): Readonly<Record<string, unknown>> {
+  const clientSecret = await options.clientSecret(url);
   try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
+    const token = await fetchClientToken(
+      { url, clientId, clientSecret, scope, resource, isPosted, reach: { allowPrivate } },
+      clock,
+    );
+    options.hide(token.text);
+    return token;
+  } catch (cause) {
+    throw cause instanceof TokenRefused ? new McpFailure('refused', cause.message) : cause;
   }
 }

@@ -4,12 +4,13 @@ import { isNeverSent } from '../fetch/streamed-fetch.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 /** What a failed exchange over HTTP says about a request: above all, whether the server can have seen it. */
-export function toHttpFailure(cause: unknown, host: string): McpFailure {
+export function toHttpFailure(cause: unknown, host: string, retryAfterMs?: number): McpFailure {
   if (cause instanceof McpFailure) return cause;
   if (cause instanceof FetchError && cause.failure === 'too_large') return new McpFailure('too_large', cause.message);
   if (cause instanceof FetchError && cause.failure === 'malformed') return new McpFailure('malformed', cause.message);
   if (isNeverSent(cause)) return new McpFailure('unreachable', wordsOf(cause, host), { cause });
   const status = statusOf(cause);
+  if (status !== undefined && [429, 503].includes(status)) return toBusy(status, host, { cause, retryAfterMs });
   if (status !== undefined) return toStatusFailure(status, host, cause);
   if (cause instanceof Error && /Unauthorized|OAuth|Auth/.test(cause.name))
     return new McpFailure('refused', `${host} does not accept the credential: ${cause.message}`, { cause });
@@ -20,10 +21,19 @@ export function toHttpFailure(cause: unknown, host: string): McpFailure {
 function toStatusFailure(status: number, host: string, cause: unknown): McpFailure {
   const words = `${host} answered with status ${status}`;
   if (status === 404) return new McpFailure('unreachable', words, { cause }); // a session that is over
-  if ([429, 503].includes(status)) return new McpFailure('busy', words, { cause });
   if ([401, 403].includes(status)) return new McpFailure('refused', `${words}: check the credential`, { cause });
   if ([502, 504].includes(status)) return new McpFailure('lost', words, { cause });
   return new McpFailure('malformed', words, { cause });
+}
+
+interface Busy {
+  readonly cause: unknown;
+  readonly retryAfterMs: number | undefined;
+}
+
+function toBusy(status: number, host: string, { cause, retryAfterMs }: Busy): McpFailure {
+  const when = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return new McpFailure('busy', `${host} answered with status ${status}`, { cause, ...when });
 }
 
 /** The status that an error of the SDK carries. */

@@ -17,23 +17,38 @@ export async function toResponse(
   onFailure: (failure: unknown) => void,
 ): Promise<Response> {
   const { statusCode: status = 500 } = message;
-  const headers = Object.entries(message.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const headers = headersOf(message);
   if (WITHOUT_BODY.includes(status)) message.resume();
   if (WITHOUT_BODY.includes(status)) return new Response(null, { status, headers });
-  if (!isEventStream(message)) return new Response(await collect(message, host), { status, headers });
+  if (!isEventStream(message)) return toWhole(message, await collect(message, host));
   const events = Readable.from(boundEvents(message, host, onFailure));
   return new Response(Readable.toWeb(events) as ReadableStream<Uint8Array>, { status, headers }); // Node's own type of the same
 }
 
-async function collect(message: IncomingMessage, host: string): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of message) {
-    length += chunk.length;
-    if (length > MAX_MESSAGE_BYTES) throw tooLarge(host);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+/** The same for one whose body was read already. */
+export function toWhole(message: IncomingMessage, body: Uint8Array<ArrayBuffer>): Response {
+  const { statusCode: status = 500 } = message;
+  return new Response(body, { status, headers: headersOf(message) });
+}
+
+function headersOf({ headers }: IncomingMessage): [string, string][] {
+  return Object.entries(headers).map(([name, value]) => [name, String(value)]);
+}
+
+/** Reads a whole answer; rejects if it breaks off or is too large. */
+export function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBuffer>> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    message.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > MAX_MESSAGE_BYTES) message.destroy(tooLarge(host));
+      else chunks.push(chunk);
+    });
+    message.on('end', () => resolve(Buffer.concat(chunks)));
+    message.on('error', reject);
+    message.on('close', () => reject(new Error(`${host} ended the connection before it had answered.`)));
+  });
 }
 
 async function* boundEvents(

@@ -1,29 +1,28 @@
-import type { Agent, IncomingMessage } from 'node:http';
-import type { AuthProvider, FetchLike, StreamableHTTPClientTransport, Transport } from '@modelcontextprotocol/client';
-import type { MaybePromise } from '../../core/json.ts';
+import type {
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { keptConnections } from '../fetch/kept-connections.ts';
-import { isNeverSent, streamedFetch } from '../fetch/streamed-fetch.ts';
+import { readRetryAfterMs } from '../fetch/retry-after.ts';
+import { createExchange, type ExchangeOptions, type RemoteAddress } from './http-exchange.ts';
 import { toHttpFailure } from './http-failure.ts';
-import { isEventStream, toResponse } from './http-response.ts';
+import { isEventStream } from './http-response.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { REQUEST_HEADER, type ServerTransport } from './server-transport.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
-
-/** Where a server is reached, and with what. */
-export interface RemoteAddress {
-  readonly url: URL;
-  /** Asked before each request, so that what is secret in them is held no longer than needed. */
-  headers(): MaybePromise<Readonly<Record<string, string>>>;
-  readonly auth?: AuthProvider | undefined;
-}
 
 /** Speaks to a server over HTTP: `http` is the transport of today, `sse` the one before. Every request goes through the address check. */
 export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | 'sse'): ServerTransport {
   const { url, auth } = address;
   const streams = new Set<number>();
   const failures = new Map<number, unknown>();
+  const waitsMs = new Map<number, number>();
   const agent = keptConnections(url.protocol);
+  let version: string | undefined;
   let lost: McpFailure | undefined;
   let isClosed = false;
   const lose = (cause: unknown): void => {
@@ -31,12 +30,22 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     lost = toHttpFailure(cause, url.host);
     void transport.close();
   };
-  const onAnswer: Exchange['onAnswer'] = (id, response, failure) => {
-    if (id !== undefined && failure !== undefined) failures.set(id, failure);
-    if (id !== undefined && failure === undefined && isEventStream(response)) streams.add(id);
+  const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
+    if (id === undefined) return;
+    if (failure !== undefined) failures.set(id, failure);
+    else if (isEventStream(response)) streams.add(id);
+    const waitMs = readRetryAfterMs(response.headers);
+    if (waitMs !== undefined) waitsMs.set(id, waitMs);
   };
-  const fetch = createMcpFetch({ address, agent, onAnswer, lose, hasSession: () => inner.sessionId !== undefined });
-  const options = { fetch, ...(auth !== undefined && { authProvider: auth }) };
+  const exchange = createExchange({
+    address,
+    agent,
+    onAnswer,
+    lose,
+    hasSession: () => inner.sessionId !== undefined,
+    isClosed: () => isClosed,
+  });
+  const options = { fetch: exchange.fetch, ...(auth !== undefined && { authProvider: auth }) };
   const inner: Transport =
     type === 'sse'
       ? new sdk.SSEClientTransport(url, options)
@@ -48,7 +57,16 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       if (isClosed) throw new McpFailure('unreachable', 'it was closed');
       await inner.start();
     },
-    send: (message, sendOptions) => inner.send(message, sendOptions),
+    async send(message, sendOptions = {}) {
+      // The SDK does a lot for each message. It is needed for tokens, for the older transport, and for answers that are not plain.
+      const id = type === 'http' && auth === undefined ? idOfCall(message, sendOptions) : undefined;
+      if (id === undefined) return inner.send(message, sendOptions);
+      const headers = headersOf(message, sendOptions, { session: inner.sessionId, version });
+      const answer = await exchange.post({ id, message, headers, signal: sendOptions.requestSignal });
+      if (answer !== undefined)
+        transport.onmessage?.(answer as JSONRPCMessage); // whoever asked looks at the rest
+      else await inner.send(message, sendOptions).finally(() => exchange.forget(id));
+    },
     async close() {
       isClosed = true;
       if (lost === undefined) await endSession(inner);
@@ -58,13 +76,17 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     get sessionId() {
       return inner.sessionId;
     },
-    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-    failureOf: (cause, id) => toHttpFailure(cause ?? failures.get(id), url.host),
+    setProtocolVersion(agreed) {
+      version = agreed;
+      inner.setProtocolVersion?.(agreed);
+    },
+    failureOf: (cause, id) => toHttpFailure(cause ?? failures.get(id), url.host, waitsMs.get(id)),
     // The answers of the older transport come over a stream of their own.
     mayStillAnswer: (id) => type === 'sse' || streams.has(id),
     forget(id) {
       streams.delete(id);
       failures.delete(id);
+      waitsMs.delete(id);
     },
     lastWords: () => lost?.message,
   };
@@ -100,46 +122,40 @@ async function endSession(inner: Transport): Promise<void> {
 
 const GOODBYE_MS = 500;
 
-interface Exchange {
-  readonly address: RemoteAddress;
-  readonly agent: Agent;
-  /** Tells of the answer to a request of ours, and of why it could not be read to its end. */
-  onAnswer(id: number | undefined, response: IncomingMessage, failure?: unknown): void;
-  /** The server does not know us any more, or is not there. */
-  lose(cause: unknown): void;
-  hasSession(): boolean;
+/** A name that stands in a header as it is. */
+const PLAIN_NAME = /^[\w.-]+$/;
+
+/** The number of a call of ours that needs nothing of the SDK; undefined for every other message. */
+function idOfCall(message: JSONRPCMessage, { headers }: TransportSendOptions): number | undefined {
+  const marked = headers?.[REQUEST_HEADER];
+  if (marked === undefined || !('method' in message) || message.method !== 'tools/call') return undefined;
+  return PLAIN_NAME.test(String(message.params?.name)) ? Number(marked) : undefined;
 }
 
-/** The `fetch` of the SDK's transports: guarded, with the configured headers, and bounded. */
-function createMcpFetch({ address, agent, onAnswer, lose, hasSession }: Exchange): FetchLike {
-  const never = new AbortController().signal;
-  return async (to, init = {}) => {
-    const url = new URL(to);
-    const { [REQUEST_HEADER]: marked, ...headers } = Object.fromEntries(new Headers(init.headers));
-    const id = marked === undefined ? undefined : Number(marked);
-    const { method = 'GET', body, signal } = init;
-    // What a server names itself, such as who gives out its tokens, is not for our credentials, nor trusted with our network.
-    const configured = url.origin === address.url.origin ? await address.headers() : {};
-    try {
-      const response = await streamedFetch(url, {
-        method,
-        headers: { ...lowerCase(configured), ...headers },
-        body: body === undefined || body === null ? undefined : String(body),
-        signal: signal ?? never,
-        mayBePrivate: url.hostname === address.url.hostname,
-        agent,
-      });
-      onAnswer(id, response);
-      if (response.statusCode === 404 && method === 'GET' && hasSession()) lose({ status: 404 });
-      return await toResponse(response, url.host, (failure) => onAnswer(id, response, failure));
-    } catch (cause) {
-      // The stream of news that stands open between requests is how a server that ended is noticed.
-      if (method === 'GET' && isNeverSent(cause)) lose(cause);
-      throw cause;
-    }
+/** What the SDK would send: what is agreed on, what the newest era repeats of the body, and what the request has of its own. */
+function headersOf(
+  message: JSONRPCMessage,
+  { headers = {} }: TransportSendOptions,
+  { session, version }: Agreed,
+): Readonly<Record<string, string>> {
+  const { method, params } = message as { readonly method: string; readonly params: JsonObject }; // a call, as was seen to
+  const claimed = isJsonObject(params._meta) ? params._meta[VERSION_KEY] : undefined;
+  const { [REQUEST_HEADER]: _marked, ...own } = headers;
+  return {
+    ...own,
+    ...(session !== undefined && { 'mcp-session-id': session }),
+    ...(version !== undefined && { 'mcp-protocol-version': version }),
+    ...(typeof claimed === 'string' && {
+      'mcp-protocol-version': claimed,
+      'mcp-method': method,
+      'mcp-name': String(params.name),
+    }),
   };
 }
 
-function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+
+interface Agreed {
+  readonly session: string | undefined;
+  readonly version: string | undefined;
 }

@@ -2,7 +2,7 @@ import type { JsonObject, MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { OutputTail } from '../processes/output-tail.ts';
 import type { ChildCommand } from '../processes/start-child.ts';
-import type { RemoteAddress } from './http-transport.ts';
+import type { RemoteAddress } from './http-exchange.ts';
 import type { WireRequest } from './wire-requests.ts';
 
 /** Which of the two ways of speaking MCP a server knows. */

@@ -82,10 +82,11 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
     try {
       await inner.send(toMessage(id, request), {
         requestSignal,
-        headers: { ...request.headers, [REQUEST_HEADER]: String(id) },
+        headers: { ...traceOf(request), ...request.headers, [REQUEST_HEADER]: String(id) },
         onRequestStreamEnd: () => settle(id, inner.failureOf(undefined, id)),
       });
-      if (!inner.mayStillAnswer(id)) settle(id, new McpFailure('malformed', 'it did not answer what it was asked'));
+      if (pending.has(id) && !inner.mayStillAnswer(id))
+        settle(id, new McpFailure('malformed', 'it did not answer what it was asked'));
     } catch (cause) {
       settle(id, inner.failureOf(cause, id));
     }
@@ -127,6 +128,12 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
     },
     idle: async () => (pending.size === 0 ? undefined : resting.promise),
   };
+}
+
+/** What stands between us and a server sees headers, not the body. */
+function traceOf({ params }: WireRequest): Readonly<Record<string, string>> {
+  const traceparent = isJsonObject(params._meta) ? params._meta.traceparent : undefined;
+  return typeof traceparent === 'string' ? { traceparent } : {};
 }
 
 function toAnswer({ result, error }: WireMessage): JsonObject | McpFailure {

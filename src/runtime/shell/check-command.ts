@@ -2,6 +2,7 @@ import { listOf } from '../../core/bundle.ts';
 import { isRecord } from '../../core/json.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
+import { hasSecret, namesIn, readTemplate, type Template } from '../template.ts';
 import {
   type ArgumentGroup,
   type CommandPlan,
@@ -11,7 +12,6 @@ import {
   templatesOf,
 } from './command-plan.ts';
 import type { ShellRun } from './shell-run.ts';
-import { hasSecret, namesIn, readTemplate, type Template } from './template.ts';
 
 /** What is wrong with a command that its schema cannot say; a command with any of it is not let in. */
 export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {

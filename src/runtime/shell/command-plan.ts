@@ -1,7 +1,7 @@
 import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { type ToolSpec, WITHHELD, type Withheld } from '../../core/tool-spec.ts';
+import { namesIn, readTemplate, type Template } from '../template.ts';
 import type { ShellRun } from './shell-run.ts';
-import { namesIn, readTemplate, type Template } from './template.ts';
 
 /** Arguments that belong together: left out together, and repeated for each item of a list. */
 export interface ArgumentGroup {

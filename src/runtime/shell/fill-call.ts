@@ -2,10 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Secrets } from '../secrets/secrets.ts';
+import { namesIn, type Template } from '../template.ts';
 import { type AllowedFolders, allowPath } from './allowed-folders.ts';
 import type { CommandPlan } from './command-plan.ts';
 import { fillText, isGiven, textOf, UnfitArgument } from './fill-command.ts';
-import { namesIn, type Template } from './template.ts';
 
 /** Where relative paths begin: a folder that a command may use. */
 export interface Place {

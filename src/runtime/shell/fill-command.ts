@@ -1,7 +1,7 @@
 import { escapePointer, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
+import { namesIn, type Template } from '../template.ts';
 import type { ArgumentGroup, CommandPlan } from './command-plan.ts';
-import { namesIn, type Template } from './template.ts';
 
 /** Arguments of a call that cannot be put into its command. */
 export class UnfitArgument extends Error {

@@ -114,7 +114,8 @@ export const MAX_LIST_BYTES: number = MAX_BYTES.json;
 
 const ACCEPT = { accept: 'application/json, application/yaml, application/x-ndjson;q=0.9, text/*;q=0.5' };
 
-function validatorsOf({ headers: { etag, 'last-modified': modified } }: FetchedResponse): FetchHeaders {
+/** How to ask later whether an answer is still the same. */
+export function validatorsOf({ headers: { etag, 'last-modified': modified } }: FetchedResponse): FetchHeaders {
   return {
     ...(etag !== undefined && { 'if-none-match': etag }),
     ...(modified !== undefined && { 'if-modified-since': modified }),
@@ -122,7 +123,7 @@ function validatorsOf({ headers: { etag, 'last-modified': modified } }: FetchedR
 }
 
 /** What the store holds may not choose other headers, nor break a request. */
-function headersIn(stored: unknown): FetchHeaders {
+export function headersIn(stored: unknown): FetchHeaders {
   if (typeof stored !== 'object' || stored === null) return {};
   const isValidator = (entry: [string, unknown]): entry is [string, string] =>
     ['if-none-match', 'if-modified-since'].includes(entry[0]) &&

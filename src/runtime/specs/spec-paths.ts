@@ -4,13 +4,17 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** How a tool runs, with relative paths taken from the folder of the file that names them. */
 export function resolveRunPaths(run: Fields, folder: string): Fields {
-  const { cwd, file, module, sandbox } = run;
+  const { kind, cwd, file, module, sandbox, folder: found } = run;
   return {
     ...run,
     ...(cwd !== undefined && { cwd: resolvePath(cwd, folder) }),
     ...(file !== undefined && { file: resolvePath(file, folder) }),
     // `file_tools` and `lodash` are names; only `./tools.ts` is a path.
     ...(isDotted(module) && { module: resolve(folder, module) }),
+    // Modules of Python and installed packages are found by name, and from there.
+    ...((kind === 'python' || (kind === 'function' && isName(module))) && {
+      folder: resolvePath(found ?? '.', folder),
+    }),
     ...(isFields(sandbox) && { sandbox: resolveSandbox(sandbox, folder) }),
   };
 }
@@ -30,6 +34,10 @@ function resolveSandbox(sandbox: Fields, folder: string): Fields {
 function resolvePath(path: unknown, folder: string): unknown {
   if (typeof path !== 'string' || path === '' || path.startsWith('{') || isAbsolute(path)) return path;
   return resolve(folder, path);
+}
+
+function isName(module: unknown): boolean {
+  return typeof module === 'string' && !isDotted(module) && !isAbsolute(module);
 }
 
 function isDotted(path: unknown): path is string {

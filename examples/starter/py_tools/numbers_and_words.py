@@ -1,0 +1,30 @@
+"""Functions of a Python file are tools: their signatures and docstrings describe them."""
+
+from collections import Counter
+
+
+def prime_factors(number: int) -> list[int]:
+    """Split a whole number into its prime factors.
+
+    Args:
+        number: At least 2.
+    """
+    if number < 2:
+        raise ValueError("only numbers from 2 on have prime factors")
+    factors, divisor = [], 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            factors.append(divisor)
+            number //= divisor
+        divisor += 1
+    return [*factors, number] if number > 1 else factors
+
+
+def common_words(text: str, most: int = 5) -> dict[str, int]:
+    """Count the most frequent words of a text.
+
+    Args:
+        text: The text.
+        most: At most so many words.
+    """
+    return dict(Counter(text.lower().split()).most_common(most))

@@ -1,0 +1,116 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import {
+  catalogueIds,
+  type LabelledRequest,
+  measureCatalogue,
+  measureSearch,
+  type Quality,
+  readRequests,
+  unknownIds,
+} from '../../../crib/search-quality.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import type { Flags } from '../flags.ts';
+import { openChest, withCrib } from '../open-crib.ts';
+import { note, print, printJson } from '../output.ts';
+import { readCount } from '../read-count.ts';
+import { printTable } from '../table.ts';
+import { usage } from '../usage.ts';
+
+/** `toolcrib eval --queries FILE`: how well search finds what labelled requests mean. */
+export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {
+  const { queries, tools } = flags;
+  if (queries === undefined) throw usage('eval needs --queries FILE, a request a line.', 'eval');
+  const worst = readCount(flags.limit) ?? 10;
+  const requests = readRequests(await readLines(queries));
+  if (requests.length === 0) throw usage(`${queries} holds no request.`, 'eval');
+  if (tools === undefined) return withCrib(flags, async (crib) => evalChest(await openChest(crib, flags)));
+  const rows = await readLines(tools);
+  const ids = catalogueIds(rows);
+  warnOfUnknown(requests, (id) => ids.has(id));
+  show(await measureCatalogue(rows, requests, note), worst, flags);
+  return 0;
+
+  async function evalChest(chest: Awaited<ReturnType<typeof openChest>>): Promise<ExitCode> {
+    warnOfUnknown(requests, (name) => chest.get(name) !== undefined);
+    show(await measureSearch(chest, requests), worst, flags);
+    return 0;
+  }
+}
+
+async function readLines(file: string): Promise<readonly unknown[]> {
+  const rows: unknown[] = [];
+  let number = 0;
+  try {
+    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
+      number += 1;
+      if (line.trim() !== '') rows.push(JSON.parse(number === 1 ? line.replace(/^\ufeff/, '') : line));
+    }
+  } catch (cause) {
+    const place = cause instanceof SyntaxError ? `${file}:${number}` : file;
+    throw new ToolcribError('invalid_rows', `${place}: ${messageOf(cause)}. It takes one JSON object a line.`, {
+      cause,
+    });
+  }
+  return rows;
+}
+
+function warnOfUnknown(requests: readonly LabelledRequest[], isKnown: (id: string) => boolean): void {
+  const unknown = unknownIds(requests, isKnown);
+  if (unknown.length === 0) return;
+  const shown = unknown.slice(0, 5).map((id) => `"${id}"`);
+  note(
+    `${unknown.length} of the ids that requests ask for belong to no tool and cannot be found: ${shown.join(', ')}${unknown.length > 5 ? ', ...' : ''}.`,
+  );
+}
+
+function show(quality: Quality, worst: number, flags: Flags): void {
+  const { outcomes, ...figures } = quality;
+  const worstOnes = outcomes.filter(({ ndcg10 }) => ndcg10 < 1).slice(0, worst);
+  if (flags.json === true) {
+    printJson({ ...figures, worst: worstOnes });
+    return;
+  }
+  printTable(
+    [{ heading: 'MEASURE' }, { heading: 'FIGURE', align: 'right' }],
+    [
+      ['requests', String(quality.requests)],
+      ...(['ndcg10', 'recall1', 'recall5', 'recall10', 'mrr', 'lost'] as const).map((key) => [
+        LABELS[key],
+        percent(quality[key]),
+      ]),
+      ['refused, where nothing fits', quality.refused === null ? '-' : percent(quality.refused)],
+      ['ms per query', quality.msPerQuery.toFixed(3)],
+    ],
+  );
+  if (worstOnes.length === 0) return;
+  print('');
+  printTable(
+    [
+      { heading: 'NDCG@10', align: 'right' },
+      { heading: 'WORST REQUESTS', flexible: true },
+      { heading: 'WANTED', flexible: true },
+      { heading: 'FOUND', flexible: true },
+    ],
+    worstOnes.map(({ ndcg10, query, relevant, found }) => [
+      percent(ndcg10),
+      query,
+      relevant.join(', ') || 'nothing',
+      found.slice(0, 3).join(', ') || 'nothing',
+    ]),
+  );
+}
+
+const LABELS = {
+  ndcg10: 'NDCG@10',
+  recall1: 'Recall@1',
+  recall5: 'Recall@5',
+  recall10: 'Recall@10',
+  mrr: 'MRR',
+  lost: 'nothing found, where something fits',
+} as const;
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}

@@ -1,0 +1,103 @@
+import { isAbsolute } from 'node:path';
+import type { Executor } from '../core/executor.ts';
+import type { JsonObject, JsonValue } from '../core/json.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { toolError } from '../core/tool-error.ts';
+import { failed, type ToolResult } from '../core/tool-result.ts';
+import { answerFailure, pythonFailure } from '../runtime/python/call-failure.ts';
+import { PythonFailure } from '../runtime/python/python-failure.ts';
+import { type PythonRun, placeOf } from '../runtime/python/python-place.ts';
+import type { PythonAnswer, PythonWorkers } from '../runtime/python/python-workers.ts';
+import { MAX_ANSWER_BYTES } from '../runtime/python/worker-answer.ts';
+import { toResult } from '../runtime/to-result.ts';
+
+const NAME = '[\\p{L}_][\\p{L}\\p{N}_]*';
+const RUN_SCHEMA = {
+  type: 'object',
+  required: ['module', 'function'],
+  properties: {
+    kind: { const: 'python' },
+    module: { type: 'string', pattern: `^(${NAME}(\\.${NAME})*|.*\\.py)$` },
+    function: { type: 'string', pattern: `^${NAME}(\\.${NAME})*$` },
+    folder: { type: 'string', minLength: 1 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Runs Python functions in workers that stay warm: sync, async, and generators whose values are progress. */
+export function pythonExecutor(workers: PythonWorkers): Executor {
+  return {
+    kind: 'python',
+    runSchema: RUN_SCHEMA,
+    check(run) {
+      const { module, folder } = run as PythonRun; // checked against the schema before
+      return folder === undefined && !isAbsolute(module) ? ['run names no folder in which its module is found'] : [];
+    },
+    execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was let in
+    close: workers.close,
+  };
+}
+
+async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun): Promise<ToolResult> {
+  const yielded: unknown[] = [];
+  let yieldedBytes = 0;
+  let callOff = () => {};
+  const onYield = (value: unknown, size: number): void => {
+    yieldedBytes += size;
+    if (yieldedBytes > MAX_ANSWER_BYTES) {
+      callOff();
+      return;
+    }
+    yielded.push(value);
+    call.report(value as JsonValue); // parsed from JSON
+  };
+  try {
+    const answer = await workers.call({
+      ...placeOf(run),
+      args: call.input,
+      about: () => aboutCall(call),
+      onYield,
+      onAbort(listener) {
+        callOff = listener;
+        return call.onAbort(listener);
+      },
+    });
+    return toToolResult(answer, call, { module: run.module, yielded });
+  } catch (cause) {
+    if (!(cause instanceof PythonFailure)) throw cause;
+    const { spec } = call;
+    if (yieldedBytes <= MAX_ANSWER_BYTES) return failed(pythonFailure(cause, spec));
+    return failed(toolError('too_large', `"${spec.name}" yielded more than can be taken; ask for less.`));
+  }
+}
+
+/** What a function learns that has a parameter `toolcrib_call`. */
+function aboutCall(call: ToolCall): JsonObject {
+  const { id, caller, profile, conversation, timeZone, traceparent, settings } = call;
+  return {
+    id,
+    tool: call.spec.name,
+    caller: { id: caller.id ?? null, roles: caller.roles ?? [] },
+    profile,
+    conversation: conversation ?? null,
+    timeZone: timeZone ?? null,
+    traceparent: traceparent ?? null,
+    settings: settings as JsonObject, // of a configuration, which is JSON
+  };
+}
+
+interface Asked {
+  readonly module: string;
+  readonly yielded: readonly unknown[];
+}
+
+function toToolResult(answer: PythonAnswer, { spec }: ToolCall, { module, yielded }: Asked): ToolResult {
+  switch (answer.kind) {
+    case 'ok':
+      return toResult(answer.value);
+    case 'end':
+      return toResult(answer.value ?? yielded);
+    case 'fail':
+      return failed(answerFailure(answer, { tool: spec.name, module }));
+  }
+}

@@ -1,0 +1,59 @@
+import { crc32 } from 'node:zlib';
+
+const MAGIC = 0x53424354; // "TCBS"
+const HEAD_WORDS = 4;
+const ALIGNMENT = 8;
+
+/** Several pieces of bytes as one: each aligned for views on it, all of them under a checksum and a note of how they were made. */
+export function writeSections(note: number, sections: readonly Uint8Array[]): Uint8Array {
+  const head = (HEAD_WORDS + sections.length) * 4;
+  let total = aligned(head);
+  for (const section of sections) total += aligned(section.byteLength);
+  const bytes = new Uint8Array(total);
+  const words = new Uint32Array(bytes.buffer, 0, HEAD_WORDS + sections.length);
+  words[0] = MAGIC;
+  words[2] = note;
+  words[3] = sections.length;
+  let at = aligned(head);
+  sections.forEach((section, index) => {
+    words[HEAD_WORDS + index] = section.byteLength;
+    bytes.set(section, at);
+    at += aligned(section.byteLength);
+  });
+  words[1] = crc32(bytes.subarray(8));
+  return bytes;
+}
+
+/** The pieces as views; undefined where the bytes are damaged or were made in another way. */
+export function readSections(note: number, given: Uint8Array): readonly Uint8Array[] | undefined {
+  if (given.byteLength < HEAD_WORDS * 4) return undefined;
+  // Views of words need an aligned start, which bytes out of a pool need not have.
+  const bytes = given.byteOffset % ALIGNMENT === 0 ? given : given.slice();
+  const [magic, checksum, madeBy, count = 0] = new Uint32Array(bytes.buffer, bytes.byteOffset, HEAD_WORDS);
+  if (magic !== MAGIC || madeBy !== note || checksum !== crc32(bytes.subarray(8))) return undefined;
+  const head = (HEAD_WORDS + count) * 4;
+  if (bytes.byteLength < head) return undefined;
+  const lengths = new Uint32Array(bytes.buffer, bytes.byteOffset + HEAD_WORDS * 4, count);
+  const sections: Uint8Array[] = [];
+  let at = aligned(head);
+  for (const length of lengths) {
+    if (at + length > bytes.byteLength) return undefined;
+    sections.push(bytes.subarray(at, at + length));
+    at += aligned(length);
+  }
+  return sections;
+}
+
+/** A section as 32-bit words; a view, not a copy. */
+export function wordsIn(section: Uint8Array): Uint32Array {
+  return new Uint32Array(section.buffer, section.byteOffset, section.byteLength >>> 2);
+}
+
+/** The bytes of words; a view, not a copy. */
+export function bytesOf(words: Uint32Array): Uint8Array {
+  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+}
+
+function aligned(length: number): number {
+  return Math.ceil(length / ALIGNMENT) * ALIGNMENT;
+}

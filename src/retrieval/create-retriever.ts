@@ -1,0 +1,137 @@
+import { isPromise } from '../core/json.ts';
+import type { DenseIndex, QueryVectors, Ranked, RankOptions, Retriever } from '../core/retriever.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { findCandidates } from './candidates.ts';
+import { explainHit } from './explain-hit.ts';
+import { fingerprintTexts } from './fingerprint-texts.ts';
+import { fuse } from './fuse.ts';
+import { createLexicalIndex } from './lexical/lexical-index.ts';
+import { namesMentioned } from './named-in.ts';
+import { PARAMETERS } from './parameters.ts';
+import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
+import { type SearchTexts, searchTextsOf } from './search-texts.ts';
+import { createToolIds, type ToolIds } from './tool-ids.ts';
+import type { Choice } from './top-ids.ts';
+
+/** How a retriever is made. */
+export interface RetrieverSettings {
+  /** Makes the side that compares meanings, empty or from what it kept; absent: words alone. */
+  readonly dense?: (snapshot: Uint8Array | undefined) => DenseIndex;
+  /** What `snapshot` returned once. One that cannot be used is as good as none: everything is indexed anew. */
+  readonly snapshot?: Uint8Array;
+  /** The bundles that a tool is found by, besides its own words. */
+  readonly bundlesOf?: (tool: string) => readonly string[];
+}
+
+/** A retriever that can be kept: with the snapshot, adding the same tools again costs next to nothing. */
+export interface KeptRetriever extends Retriever {
+  snapshot(): Uint8Array;
+  /** How many tools were indexed since it was made; 0 means that the snapshot it came from still says everything. */
+  readonly changes: number;
+}
+
+/** Ranks tools by the words of a request and, where there is a dense side, by its meaning. */
+export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever {
+  const kept = settings.snapshot === undefined ? undefined : readRetriever(settings.snapshot);
+  const ids = createToolIds(kept?.tools);
+  const lexical = kept?.lexical ?? createLexicalIndex();
+  const dense = settings.dense?.(kept?.dense);
+  // Those of the snapshot that nobody has added yet: they may be gone from the catalog.
+  const unconfirmed = new Set(kept?.tools.flatMap((tool, id) => (tool === null ? [] : id)));
+  let changes = 0;
+
+  function removeTool(id: number): void {
+    lexical.remove(id);
+    dense?.remove([id]);
+    unconfirmed.delete(id);
+    ids.release(id);
+    changes += 1;
+  }
+
+  function addTool(spec: ToolSpec): void {
+    const texts = searchTextsOf(spec, settings.bundlesOf?.(spec.name));
+    const fingerprint = fingerprintTexts(texts);
+    const known = ids.find(spec.name);
+    if (known !== undefined && ids.fingerprint(known) === fingerprint) {
+      unconfirmed.delete(known);
+      if (dense !== undefined && !dense.has(known)) dense.add([{ id: known, texts: denseTexts(texts) }]);
+      return;
+    }
+    if (known !== undefined) removeTool(known);
+    const id = ids.take(spec.name, fingerprint);
+    lexical.add(id, texts);
+    dense?.add([{ id, texts: denseTexts(texts) }]);
+    changes += 1;
+  }
+
+  function rankWith(query: string, vectors: QueryVectors | undefined, options: RankOptions): readonly Ranked[] {
+    const match = lexical.match(query);
+    const choice = choiceOf(ids, options.among);
+    const named = new Set([...namesMentioned(query)].flatMap((name) => ids.named(name)).filter(choice.isAllowed));
+    const meaning = dense !== undefined && vectors !== undefined ? { dense, vectors } : undefined;
+    const candidates = findCandidates({ match, meaning, named, choice, limit: options.limit });
+    const fused = fuse(candidates, ids.size);
+    const { minScore = PARAMETERS.minScore } = options;
+    const hits = fused.map((hit) => ({ ...hit, score: named.has(hit.id) ? 1 : hit.score, name: ids.name(hit.id) }));
+    return hits
+      .filter(({ score }) => score > 0 && score >= minScore)
+      .sort(inOrder(options.usage))
+      .slice(0, Math.max(0, options.limit))
+      .map(({ id, name, score, similarity }) => ({
+        name,
+        score,
+        why: explainHit({ isNamed: named.has(id), words: match.explain(id), similarity }),
+      }));
+  }
+
+  return {
+    add: (specs) => specs.forEach(addTool),
+    remove(names) {
+      for (const name of names) {
+        const id = ids.find(name);
+        if (id !== undefined) removeTool(id);
+      }
+    },
+    async rank(query, options) {
+      for (const id of unconfirmed) removeTool(id);
+      if (ids.size === 0) return [];
+      const prepared = dense?.prepare(query);
+      return rankWith(query, isPromise(prepared) ? await prepared : prepared, options);
+    },
+    snapshot() {
+      for (const id of unconfirmed) removeTool(id);
+      return writeRetriever({ tools: ids.entries(), lexical, dense: dense?.snapshot() });
+    },
+    get changes() {
+      return changes;
+    },
+  };
+}
+
+/** Scores that differ by less are equal where usage may decide. */
+const STEP = 0.005;
+
+function inOrder(usage: RankOptions['usage']): (a: Hit, b: Hit) => number {
+  const byScore = (a: Hit, b: Hit) => b.score - a.score || (a.name < b.name ? -1 : 1);
+  if (usage === undefined) return byScore;
+  const steps = ({ score }: Hit) => Math.round(score / STEP);
+  return (a, b) => steps(b) - steps(a) || usage(b.name) - usage(a.name) || byScore(a, b);
+}
+
+interface Hit {
+  readonly name: string;
+  readonly score: number;
+}
+
+// Equal scores by name, not by id: what was added before or after must not matter.
+function choiceOf(ids: ToolIds, among: ((name: string) => boolean) | undefined): Choice {
+  return {
+    isAllowed: (id) => ids.isUsed(id) && (among === undefined || among(ids.name(id))),
+    isFirst: (a, b) => ids.name(a) < ids.name(b),
+  };
+}
+
+/** What of a tool has a meaning to compare, most telling first. */
+function denseTexts({ name, title, description, examples }: SearchTexts): readonly string[] {
+  return [`${title === '' ? name : title}. ${description}`, ...(examples === '' ? [] : [examples])];
+}

@@ -1,0 +1,87 @@
+import type { Embedder } from '../../core/embedder.ts';
+import { isPromise, type MaybePromise } from '../../core/json.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { DenseTool } from '../../core/retriever.ts';
+
+/** Tools whose vectors are still to be made; nobody pays for them before somebody searches. */
+export interface CatchUp {
+  add(tools: readonly DenseTool[]): void;
+  remove(ids: readonly number[]): void;
+  has(id: number): boolean;
+  /** Makes what is missing. Returns a promise only where the embedder does; it rejects if that takes too long or fails. */
+  finish(): MaybePromise<void>;
+}
+
+/** What it works with; `put` takes the vectors of a tool. */
+export interface CatchUpOptions {
+  readonly embedder: Embedder;
+  readonly clock: Clock;
+  put(id: number, vectors: readonly Float32Array[]): void;
+}
+
+const TOOLS_AT_ONCE = 64;
+/** Further texts of a tool say nothing new. */
+const MAX_TEXTS = 8;
+/** A search waits no longer for the vectors of tools; half of them would favour those that have one. */
+const PATIENCE_MS = 5000;
+
+/** Nothing waits yet. */
+export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp {
+  const waiting = new Map<number, DenseTool>();
+  let running: Promise<void> | undefined;
+
+  function take(tools: readonly DenseTool[], vectors: readonly Float32Array[]): void {
+    let start = 0;
+    for (const tool of tools) {
+      const own = vectors.slice(start, start + tool.texts.length);
+      start += tool.texts.length;
+      // It may have been removed or replaced meanwhile.
+      if (waiting.get(tool.id) !== tool) continue;
+      put(tool.id, own);
+      waiting.delete(tool.id);
+    }
+  }
+
+  function step(): MaybePromise<void> {
+    const tools = [...waiting.values().take(TOOLS_AT_ONCE)];
+    const vectors = embedder.embed(tools.flatMap(({ texts }) => texts));
+    return isPromise(vectors) ? vectors.then((made) => take(tools, made)) : take(tools, vectors);
+  }
+
+  async function runOn(first: Promise<void>): Promise<void> {
+    await first;
+    while (waiting.size > 0) await step();
+  }
+
+  return {
+    add(tools) {
+      // A tool without texts has an empty one, so that it is known like the others.
+      for (const { id, texts } of tools) {
+        waiting.set(id, { id, texts: texts.length === 0 ? [''] : texts.slice(0, MAX_TEXTS) });
+      }
+    },
+    remove(ids) {
+      for (const id of ids) waiting.delete(id);
+    },
+    has: (id) => waiting.has(id),
+    finish() {
+      if (running !== undefined) return withPatience(running, clock);
+      while (waiting.size > 0) {
+        const done = step();
+        if (!isPromise(done)) continue;
+        running = runOn(done).finally(() => {
+          running = undefined;
+        });
+        return withPatience(running, clock);
+      }
+    },
+  };
+}
+
+function withPatience(work: Promise<void>, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = new Error('the vectors of tools are still being made; the next searches find them done.');
+    const stop = clock.setTimer(PATIENCE_MS, () => reject(late));
+    work.then(resolve, reject).finally(stop);
+  });
+}

@@ -1,0 +1,97 @@
+import type { Embedder } from '../../core/embedder.ts';
+import { isPromise, type MaybePromise } from '../../core/json.ts';
+import type { Clock } from '../../core/ports.ts';
+import type { DenseIndex, DenseTool, QueryVectors } from '../../core/retriever.ts';
+import { messageOf } from '../../core/tool-error.ts';
+import { createCatchUp } from './catch-up.ts';
+import { readDenseTools, writeDenseTools } from './dense-snapshot.ts';
+import { createDenseTools, type DenseTools } from './dense-tools.ts';
+import { type QuantizedVector, quantize } from './quantize.ts';
+import { sentencesOf } from './sentences.ts';
+
+/** How a dense index is made. */
+export interface DenseIndexOptions {
+  readonly embedder: Embedder;
+  /** What `snapshot` returned once. Of another model, or damaged, it is as good as none. */
+  readonly snapshot?: Uint8Array | undefined;
+  readonly clock: Clock;
+  /** Told once when meanings cannot be compared, and once more after every time it worked again. */
+  warn(message: string): void;
+}
+
+/** Vectors of a request as this index makes them. */
+interface OwnVectors extends QueryVectors {
+  readonly sentences: readonly QuantizedVector[];
+}
+
+/** Compares tools and requests by the vectors of an embedder. Whatever goes wrong, search goes on by words. */
+export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndexOptions): DenseIndex {
+  let tools: DenseTools | undefined;
+  let hasWarned = false;
+  const waiting = createCatchUp({ embedder, clock, put: putTool });
+  if (snapshot !== undefined)
+    attempt(() => {
+      tools = readDenseTools(embedder.model, snapshot);
+    });
+
+  function putTool(id: number, vectors: readonly Float32Array[]): void {
+    const dimensions = vectors[0]?.length ?? 0;
+    if (dimensions === 0) throw new Error(`"${embedder.model}" answers without a vector; name another model.`);
+    tools ??= createDenseTools(dimensions);
+    tools.put(id, quantized(vectors, tools));
+  }
+
+  function quantized(vectors: readonly Float32Array[], { rows }: DenseTools): readonly QuantizedVector[] {
+    if (vectors.some(({ length }) => length !== rows.scan.layout.dimensions)) {
+      throw new Error(`"${embedder.model}" answers with vectors of another length than before; name another model.`);
+    }
+    return vectors.map(quantize);
+  }
+
+  function fail(cause: unknown): undefined {
+    if (!hasWarned) warn(`Search goes by words alone: ${messageOf(cause)}`);
+    hasWarned = true;
+    return undefined;
+  }
+
+  function attempt<T>(task: () => T): T | undefined {
+    try {
+      return task();
+    } catch (cause) {
+      return fail(cause);
+    }
+  }
+
+  function toVectors(vectors: readonly Float32Array[]): OwnVectors | undefined {
+    if (tools === undefined) return undefined;
+    const sentences = quantized(vectors, tools).filter(({ inverseNorm }) => inverseNorm > 0);
+    hasWarned = false;
+    return sentences.length === 0 ? undefined : { sentences };
+  }
+
+  function prepare(query: string): MaybePromise<OwnVectors | undefined> {
+    const caughtUp = waiting.finish();
+    const embedded = isPromise(caughtUp)
+      ? caughtUp.then(() => embedder.embed(sentencesOf(query)))
+      : embedder.embed(sentencesOf(query));
+    return isPromise(embedded) ? embedded.then(toVectors).catch(fail) : toVectors(embedded);
+  }
+
+  return {
+    add: (added: readonly DenseTool[]) => waiting.add(added),
+    remove(ids) {
+      waiting.remove(ids);
+      for (const id of ids) tools?.remove(id);
+    },
+    has: (id) => waiting.has(id) || tools?.has(id) === true,
+    prepare: (query) => attempt(() => prepare(query)),
+    rank: (query, limit) => tools?.rank((query as OwnVectors).sentences, limit) ?? [], // made by `prepare`
+    similarity: (query, ids) => tools?.similarity((query as OwnVectors).sentences, ids) ?? new Float32Array(ids.length), // likewise
+    snapshot() {
+      // Those that an embedder elsewhere has not done yet are left out; who has the snapshot adds them again.
+      const rest = attempt(() => waiting.finish());
+      if (isPromise(rest)) rest.catch(fail);
+      return writeDenseTools(attempt(() => embedder.model) ?? '', tools);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import type { QuantizedVector } from './quantize.ts';
+import { CHUNK_SHIFT, ROWS_PER_CHUNK } from './row-layout.ts';
+import type { Scan } from './scan.ts';
+
+/** Vectors without gaps: a row that is removed is filled with the last one. */
+export interface RowStore {
+  readonly scan: Scan;
+  readonly count: number;
+  /** Who a row belongs to. */
+  ownerOf(row: number): number;
+  inverseNormOf(row: number): number;
+  /** Where the vector of a row lies in the memory of the scan. */
+  addressOf(row: number): number;
+  append(owner: number, vector: QuantizedVector): number;
+  /** Moves the last row into the place of `row`; returns where it was, which is `row` itself if that was the last. */
+  remove(row: number): number;
+  chunks(): Iterable<RowChunk>;
+  dump(): RowDump;
+  /** Fills an empty store with what `dump` returned; false where that does not fit together. */
+  restore(dump: RowDump): boolean;
+}
+
+/** Rows that lie side by side. */
+interface RowChunk {
+  readonly address: number;
+  readonly first: number;
+  readonly rows: number;
+}
+
+/** All rows at once, padded as they lie in memory. */
+export interface RowDump {
+  readonly owners: Int32Array;
+  readonly inverseNorms: Float32Array;
+  readonly vectors: Int8Array;
+  readonly signs: Int8Array;
+}
+
+/** An empty store in the memory of a scan. */
+export function createRowStore(scan: Scan): RowStore {
+  const { layout } = scan;
+  const { vectorBytes, signBytes } = layout;
+  let owners = new Int32Array(ROWS_PER_CHUNK);
+  let inverseNorms = new Float32Array(ROWS_PER_CHUNK);
+  let bytes = new Int8Array(scan.buffer());
+  let count = 0;
+
+  const chunkOf = (row: number) => layout.chunks + (row >>> CHUNK_SHIFT) * layout.chunkBytes;
+  const placeOf = (row: number) => row & (ROWS_PER_CHUNK - 1);
+  const addressOf = (row: number) => chunkOf(row) + placeOf(row) * vectorBytes;
+  const signsAt = (row: number) => chunkOf(row) + layout.signsInChunk + placeOf(row) * signBytes;
+
+  function grow(rows: number): void {
+    scan.reserve(chunkOf(rows - 1) + layout.chunkBytes);
+    bytes = new Int8Array(scan.buffer());
+    if (rows <= owners.length) return;
+    const size = Math.ceil((rows * 1.5) / ROWS_PER_CHUNK) * ROWS_PER_CHUNK;
+    owners = resized(owners, new Int32Array(size));
+    inverseNorms = resized(inverseNorms, new Float32Array(size));
+  }
+
+  function* chunks(): Generator<RowChunk> {
+    for (let first = 0; first < count; first += ROWS_PER_CHUNK) {
+      yield { address: chunkOf(first), first, rows: Math.min(ROWS_PER_CHUNK, count - first) };
+    }
+  }
+
+  function append(owner: number, { steps, signs, inverseNorm }: QuantizedVector): number {
+    if (placeOf(count) === 0) grow(count + 1);
+    bytes.set(steps, addressOf(count));
+    bytes.set(signs, signsAt(count));
+    owners[count] = owner;
+    inverseNorms[count] = inverseNorm;
+    return count++;
+  }
+
+  function remove(row: number): number {
+    const last = --count;
+    bytes.copyWithin(addressOf(row), addressOf(last), addressOf(last) + vectorBytes);
+    bytes.copyWithin(signsAt(row), signsAt(last), signsAt(last) + signBytes);
+    owners[row] = owners[last] ?? 0;
+    inverseNorms[row] = inverseNorms[last] ?? 0;
+    return last;
+  }
+
+  function dump(): RowDump {
+    const vectors = new Int8Array(count * vectorBytes);
+    const signs = new Int8Array(count * signBytes);
+    for (const { first, rows } of chunks()) {
+      vectors.set(bytes.subarray(addressOf(first), addressOf(first) + rows * vectorBytes), first * vectorBytes);
+      signs.set(bytes.subarray(signsAt(first), signsAt(first) + rows * signBytes), first * signBytes);
+    }
+    return { owners: owners.slice(0, count), inverseNorms: inverseNorms.slice(0, count), vectors, signs };
+  }
+
+  function restore({ owners: from, inverseNorms: norms, vectors, signs }: RowDump): boolean {
+    const total = from.length;
+    const isWhole = vectors.length === total * vectorBytes && signs.length === total * signBytes;
+    if (!isWhole || norms.length !== total) return false;
+    if (total > 0) grow(total);
+    count = total;
+    owners.set(from);
+    inverseNorms.set(norms);
+    for (const { first, rows } of chunks()) {
+      bytes.set(vectors.subarray(first * vectorBytes, (first + rows) * vectorBytes), addressOf(first));
+      bytes.set(signs.subarray(first * signBytes, (first + rows) * signBytes), signsAt(first));
+    }
+    return true;
+  }
+
+  return {
+    ...{ scan, addressOf, append, remove, chunks, dump, restore },
+    get count() {
+      return count;
+    },
+    ownerOf: (row) => owners[row] ?? -1,
+    inverseNormOf: (row) => inverseNorms[row] ?? 0,
+  };
+}
+
+function resized<T extends Int32Array | Float32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,112 @@
+/** Many growing lists of 32-bit numbers in one buffer: no object a list, and bytes that can be kept as they are. */
+export interface PackedLists {
+  /** All lists; one of them is `data[start(list)]` up to `data[start(list) + length(list)]`. */
+  readonly data: Uint32Array;
+  start(list: number): number;
+  length(list: number): number;
+  /** Makes room at once for so many entries more. */
+  reserve(list: number, count: number): void;
+  push(list: number, value: number): void;
+  /** Takes the entry at a place of a list away; the last one moves there. */
+  drop(list: number, place: number): void;
+  clear(list: number): void;
+  /** The lists one behind the other without gaps, as `restoreLists` takes them. */
+  compact(count: number): { readonly lengths: Uint32Array; readonly values: Uint32Array };
+}
+
+const SMALLEST = 4;
+
+/** Empty lists, or those of a snapshot. */
+export function createPackedLists(kept?: { readonly lengths: Uint32Array; readonly values: Uint32Array }): PackedLists {
+  let data = kept === undefined ? new Uint32Array(1024) : kept.values;
+  let used = kept === undefined ? 0 : kept.values.length;
+  let starts = new Uint32Array(Math.max(256, kept?.lengths.length ?? 0));
+  let lengths = new Uint32Array(starts.length);
+  let rooms = new Uint32Array(starts.length);
+  if (kept !== undefined) {
+    lengths.set(kept.lengths);
+    rooms.set(kept.lengths);
+    for (let list = 1; list < kept.lengths.length; list += 1)
+      starts[list] = (starts[list - 1] ?? 0) + (lengths[list - 1] ?? 0);
+  }
+
+  function makeRoom(list: number, count: number): void {
+    if (list >= starts.length) {
+      const size = Math.max(list + 1, starts.length * 2);
+      starts = resized(starts, size);
+      lengths = resized(lengths, size);
+      rooms = resized(rooms, size);
+    }
+    const length = lengths[list] ?? 0;
+    if (length + count <= (rooms[list] ?? 0)) return;
+    // Who reserves knows how many there will be; who pushes one by one will push more.
+    const room = count > 1 ? length + count : Math.max(SMALLEST, length + (length >> 1));
+    if (used + room > data.length) pack(used + room);
+    // Packing may have made room, but a list that moves to the end is right in any case.
+    const start = starts[list] ?? 0;
+    data.copyWithin(used, start, start + length);
+    starts[list] = used;
+    rooms[list] = room;
+    used += room;
+  }
+
+  /** Closes the gaps that moved lists left, and takes a larger buffer. */
+  function pack(wanted: number): void {
+    let live = 0;
+    for (let list = 0; list < rooms.length; list += 1) live += rooms[list] ?? 0;
+    const next = new Uint32Array(Math.max(1024, Math.ceil((live + wanted - used) * 1.5)));
+    let at = 0;
+    for (let list = 0; list < rooms.length; list += 1) {
+      const start = starts[list] ?? 0;
+      const length = lengths[list] ?? 0;
+      // Most lists are short: a view for each would cost more than it copies.
+      if (length > 32) next.set(data.subarray(start, start + length), at);
+      else for (let place = 0; place < length; place += 1) next[at + place] = data[start + place] ?? 0;
+      starts[list] = at;
+      at += rooms[list] ?? 0;
+    }
+    data = next;
+    used = at;
+  }
+
+  return {
+    get data() {
+      return data;
+    },
+    start: (list) => starts[list] ?? 0,
+    length: (list) => lengths[list] ?? 0,
+    reserve: makeRoom,
+    push(list, value) {
+      makeRoom(list, 1);
+      const length = lengths[list] ?? 0;
+      data[(starts[list] ?? 0) + length] = value;
+      lengths[list] = length + 1;
+    },
+    drop(list, place) {
+      const last = (lengths[list] ?? 0) - 1;
+      const start = starts[list] ?? 0;
+      data[start + place] = data[start + last] ?? 0;
+      lengths[list] = last;
+    },
+    clear(list) {
+      if (list < lengths.length) lengths[list] = 0;
+    },
+    compact(count) {
+      const total = lengths.subarray(0, count).reduce((sum, length) => sum + length, 0);
+      const values = new Uint32Array(total);
+      let at = 0;
+      for (let list = 0; list < count; list += 1) {
+        const start = starts[list] ?? 0;
+        values.set(data.subarray(start, start + (lengths[list] ?? 0)), at);
+        at += lengths[list] ?? 0;
+      }
+      return { lengths: resized(lengths.subarray(0, count), count), values };
+    },
+  };
+}
+
+function resized(array: Uint32Array, size: number): Uint32Array<ArrayBuffer> {
+  const next = new Uint32Array(size);
+  next.set(array.subarray(0, Math.min(size, array.length)));
+  return next;
+}

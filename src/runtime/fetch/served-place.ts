@@ -1,0 +1,27 @@
+import { isIP } from 'node:net';
+import { listOf } from '../../core/bundle.ts';
+import { portOf } from './guarded-request.ts';
+import { isSamePlace } from './own-addresses.ts';
+
+/** Where a crib is served, perhaps by another process. */
+export interface ServedPlace {
+  readonly host?: string;
+  readonly port?: number;
+  /** Names besides by which it is reached. */
+  readonly hosts?: string | readonly string[];
+}
+
+const USUAL = { host: '127.0.0.1', port: 2742 };
+
+/** True if connecting there would reach a crib that is served at this place. */
+export function isServedAt(
+  { host = USUAL.host, port = USUAL.port, hosts }: ServedPlace,
+  url: URL,
+  address: string,
+): boolean {
+  const names = listOf(hosts).map((name) => name.toLowerCase());
+  if (names.includes(url.host) || names.includes(url.hostname)) return true;
+  if (portOf(url) !== port) return false;
+  // What a name stands for may change: then no address of this machine is safe.
+  return isSamePlace(address, isIP(host) === 0 ? '0.0.0.0' : host);
+}

@@ -1,0 +1,155 @@
+import { isRecord } from '../../core/json.ts';
+import { RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
+import { readTemplate, type Template, type TemplatePart } from '../template.ts';
+import { argumentOf, BadArgument, type Encoding, type Filling, fillText, listText } from './fill-text.ts';
+import type { HttpRun } from './http-run.ts';
+import { encode, type Parameter } from './parameters.ts';
+
+/** An address in its parts, each ready to be filled. */
+export interface Address {
+  /** Scheme, host and port. */
+  readonly origin: Template;
+  readonly segments: readonly Template[];
+  /** What is written after the question mark. */
+  readonly query: readonly Parameter[];
+  readonly mistakes: readonly string[];
+}
+
+/** Splits the address of a run. */
+export function readAddress({ url, baseUrl }: Pick<HttpRun, 'url' | 'baseUrl'>): Address {
+  const { parts, mistakes } = readTemplate(baseUrl === undefined ? url : join(baseUrl, url));
+  const [origin, rest] = splitOrigin(parts);
+  const [path, query] = splitAt(rest, /[?#]/);
+  const [pairs, fragment] = splitAt(query, /#/);
+  const written = splitAll(withoutFirst(pairs), '&').filter((pair) => pair.length > 0);
+  return {
+    origin: toTemplate(origin),
+    segments: splitAll(path, '/').map(toTemplate),
+    query: written.map(readPair),
+    mistakes: [
+      ...mistakes,
+      ...(fragment.length === 0 ? [] : ['has a "#", and what follows it is never sent']),
+      ...(written.some(hasOpenName) ? ['names a parameter of the query by an argument or a secret'] : []),
+    ],
+  };
+}
+
+function join(baseUrl: string, path: string): string {
+  const base = baseUrl.replace(/\/+$/, '');
+  return /^[/?#]/.test(path) ? `${base}${path}` : `${base}/${path}`;
+}
+
+const SCHEME = /^https?:\/\//i;
+
+function splitOrigin(parts: readonly TemplatePart[]): readonly [readonly TemplatePart[], readonly TemplatePart[]] {
+  const [first, ...others] = parts;
+  const scheme = typeof first === 'string' ? SCHEME.exec(first)?.[0] : undefined;
+  if (typeof first !== 'string' || scheme === undefined) return [[], parts];
+  const [host, rest] = splitAt([first.slice(scheme.length), ...others], /[/\\?#]/);
+  return [[scheme, ...host], rest];
+}
+
+/** Before the first match in a literal, and from there on. */
+function splitAt(
+  parts: readonly TemplatePart[],
+  mark: RegExp,
+): readonly [readonly TemplatePart[], readonly TemplatePart[]] {
+  const at = parts.findIndex((part) => typeof part === 'string' && mark.test(part));
+  const found = parts[at];
+  if (typeof found !== 'string') return [parts, []];
+  const index = found.search(mark);
+  return [
+    [...parts.slice(0, at), found.slice(0, index)],
+    [found.slice(index), ...parts.slice(at + 1)],
+  ];
+}
+
+function splitAll(parts: readonly TemplatePart[], mark: string): readonly (readonly TemplatePart[])[] {
+  const lists: TemplatePart[][] = [[]];
+  for (const part of parts) {
+    const pieces: readonly TemplatePart[] = typeof part === 'string' ? part.split(mark) : [part];
+    for (const [index, piece] of pieces.entries()) {
+      if (index > 0) lists.push([]);
+      if (piece !== '') lists.at(-1)?.push(piece);
+    }
+  }
+  return lists;
+}
+
+function withoutFirst([first, ...others]: readonly TemplatePart[]): readonly TemplatePart[] {
+  return typeof first === 'string' ? [first.slice(1), ...others] : [];
+}
+
+function readPair(parts: readonly TemplatePart[]): Parameter {
+  const isLiteral = parts.every((part) => typeof part === 'string');
+  const [name, rest] = isLiteral ? [parts, []] : splitAt(parts, /=/);
+  return {
+    name: name.filter((part) => typeof part === 'string').join(''),
+    templates: isLiteral ? [] : [toTemplate(withoutFirst(rest))],
+    isEncoded: true,
+  };
+}
+
+function hasOpenName(parts: readonly TemplatePart[]): boolean {
+  const [name] = splitAt(parts, /=/);
+  return name.some((part) => typeof part !== 'string');
+}
+
+function toTemplate(parts: readonly TemplatePart[]): Template {
+  return { parts: parts.filter((part) => part !== ''), mistakes: [] };
+}
+
+const HOST_PART = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/;
+
+/** The values that an argument may have, where its schema lists them and all of them could be a part of a host. */
+export function hostChoices(spec: ToolSpec, name: string): readonly string[] | undefined {
+  const { properties } = spec[RUN][WITHHELD]?.input ?? spec.input;
+  const schema = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  const choices = isRecord(schema)
+    ? (schema.enum ?? (schema.const === undefined ? undefined : [schema.const]))
+    : undefined;
+  if (!Array.isArray(choices) || choices.length === 0) return undefined;
+  return choices.every((choice) => typeof choice === 'string' && HOST_PART.test(choice)) ? choices : undefined;
+}
+
+/** Scheme, host and port for this call: an argument in it is one of those that the schema lists. */
+export function fillOrigin({ parts }: Template, filling: Filling, spec: ToolSpec): string {
+  const pieces = parts.map((part) => {
+    if (typeof part === 'string') return part;
+    const name = 'name' in part ? part.name : '';
+    const value = argumentOf(name, filling);
+    if (typeof value === 'string' && hostChoices(spec, name)?.includes(value) === true) return value;
+    throw new BadArgument(name, 'must be one of the values that its schema lists');
+  });
+  return pieces.join('');
+}
+
+/** The path. An argument stays inside its segment, and a segment stays where it is. */
+export function fillPath(segments: readonly Template[], filling: Filling): string {
+  return segments.map((segment) => fillSegment(segment, filling)).join('/');
+}
+
+/** What the other side, or the address parser, takes for this folder or the one above. */
+const DOTS = /^(\.|%2e){0,2}$/i;
+
+function fillSegment(segment: Template, filling: Filling): string {
+  const first = segment.parts.find((part) => typeof part === 'object' && 'name' in part);
+  const text = fillText(segment, filling, SEGMENT);
+  if (first === undefined || typeof first === 'string' || !('name' in first)) return text ?? '';
+  if (text === undefined) throw new BadArgument(missingIn(segment, filling), 'is needed: it is a part of the address');
+  if (DOTS.test(text))
+    throw new BadArgument(first.name, 'may be neither empty nor made of dots alone: it is a part of the address');
+  return text;
+}
+
+function missingIn({ parts }: Template, filling: Filling): string {
+  const names = parts.flatMap((part) => (typeof part === 'object' && 'name' in part ? part.name : []));
+  return names.find((name) => (argumentOf(name, filling) ?? null) === null) ?? '';
+}
+
+/** A secret of the owner may be several segments; an argument of a caller is never more than a part of one. */
+const SEGMENT: Encoding = {
+  literal: (text) => text,
+  value: (value) => listText(value, encode),
+  secret: (text) => encodeURI(text.toWellFormed()).replaceAll('?', '%3F').replaceAll('#', '%23'),
+};

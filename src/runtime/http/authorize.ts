@@ -1,0 +1,103 @@
+import type { Clock } from '../../core/ports.ts';
+import { fetchClientToken, type KeptToken, keepToken, type TokenRequest } from '../fetch/client-token.ts';
+import { toSecretText } from '../secrets/secret-template.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+import type { HttpAuth, HttpClientCredentials } from './http-run.ts';
+import { encode } from './parameters.ts';
+
+/** What credentials add to a request. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly string[];
+  readonly cookies: readonly string[];
+  /** The token among them that was fetched, and can be again. */
+  readonly token?: { readonly text: string; readonly kept: KeptToken };
+}
+
+/** Finds credentials for one host; each secret goes to its own hosts only. */
+export interface Authorizer {
+  authorize(auth: readonly HttpAuth[], host: string): Promise<Credentials>;
+}
+
+/** What credentials are found with. */
+export interface AuthorizerPorts {
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  /** Asked for each token, since it may change. */
+  reach(): TokenRequest['reach'];
+}
+
+const NONE: Credentials = { headers: {}, query: [], cookies: [] };
+
+/** Makes an authorizer that keeps the tokens it fetches: one for each set of credentials, whichever tools use it. */
+export function createAuthorizer({ secrets, clock, reach }: AuthorizerPorts): Authorizer {
+  const tokens = new Map<string, KeptToken>();
+
+  const tokenOf = (credentials: HttpClientCredentials): KeptToken => {
+    const key = JSON.stringify(credentials); // of names, not of values: a secret that changes is fetched with anew
+    const known = tokens.get(key);
+    if (known !== undefined) return known;
+    const kept = keepToken(() => fetchToken(credentials), clock);
+    tokens.set(key, kept);
+    return kept;
+  };
+
+  const fetchToken = async ({ tokenUrl, clientId, clientSecret, scope }: HttpClientCredentials) => {
+    const url = new URL(tokenUrl);
+    const fill = (text: string) => secrets.fill(toSecretText(text), { host: url.host });
+    const filled = { clientId: await fill(clientId), clientSecret: await fill(clientSecret) };
+    const token = await fetchClientToken({ url, ...filled, scope, reach: reach() }, clock);
+    secrets.hide(`token of ${url.host}`, token.text);
+    return token;
+  };
+
+  const find = async (auth: HttpAuth, host: string): Promise<Credentials> => {
+    const fill = (text: string) => secrets.fill(toSecretText(text), { host });
+    if ('bearer' in auth) return bearer(await fill(auth.bearer));
+    if ('basic' in auth) {
+      const pair = `${await fill(auth.basic.username)}:${await fill(auth.basic.password)}`;
+      const text = Buffer.from(pair).toString('base64');
+      secrets.hide(`credentials for ${host}`, text);
+      return { ...NONE, headers: { authorization: `Basic ${text}` } };
+    }
+    if ('apiKey' in auth) return apiKey(auth.apiKey, await fill(auth.apiKey.value));
+    const kept = tokenOf(auth.clientCredentials);
+    const text = await kept.get();
+    return { ...bearer(text), token: { text, kept } };
+  };
+
+  return {
+    async authorize(auth, host) {
+      if (auth.length === 0) return NONE;
+      const found = await Promise.all(auth.map((one) => find(one, host)));
+      return found.reduce(join, NONE);
+    },
+  };
+}
+
+function bearer(token: string): Credentials {
+  return { ...NONE, headers: { authorization: `Bearer ${token}` } };
+}
+
+type ApiKey = Extract<HttpAuth, { readonly apiKey: unknown }>['apiKey'];
+
+function apiKey({ in: place, name }: ApiKey, value: string): Credentials {
+  switch (place) {
+    case 'header':
+      return { ...NONE, headers: { [name.toLowerCase()]: value } };
+    case 'query':
+      return { ...NONE, query: [`${encode(name)}=${encode(value)}`] };
+    case 'cookie':
+      return { ...NONE, cookies: [`${name}=${encode(value)}`] };
+  }
+}
+
+function join(a: Credentials, b: Credentials): Credentials {
+  const token = b.token ?? a.token;
+  return {
+    headers: { ...a.headers, ...b.headers },
+    query: [...a.query, ...b.query],
+    cookies: [...a.cookies, ...b.cookies],
+    ...(token !== undefined && { token }),
+  };
+}

@@ -1,0 +1,149 @@
+import type { Clock } from '../../core/ports.ts';
+import type { ToolCall } from '../../core/tool-call.ts';
+import { type ToolError, toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { createAgentPool } from '../fetch/agent-pool.ts';
+import { FetchError } from '../fetch/fetch-error.ts';
+import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../fetch/guarded-fetch.ts';
+import { createRedact } from '../secrets/redact.ts';
+import type { Secrets } from '../secrets/secrets.ts';
+import { answerFailure, type Failing } from './answer-failure.ts';
+import { type Authorizer, type Credentials, createAuthorizer } from './authorize.ts';
+import { addressOf, type BuiltRequest, buildRequest, findSecrets, headersOf, originOf } from './build-request.ts';
+import { fetchFailure } from './fetch-failure.ts';
+import type { HttpRun } from './http-run.ts';
+import { readAnswer } from './read-answer.ts';
+import { planRequest, type RequestPlan } from './request-plan.ts';
+
+/** What requests are sent with. */
+export interface HttpPorts {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  /** Private hosts that may be reached; asked for each call. */
+  allowPrivate(): readonly string[];
+  /** True for the crib itself, wherever it is served. */
+  readonly isOwn?: GuardedFetchOptions['isOwn'];
+  /** How names are resolved; the system's way if absent. */
+  readonly resolve?: GuardedFetchOptions['resolve'];
+}
+
+/** Sends the requests of `http` tools over connections that it keeps. */
+export interface HttpClient {
+  send(call: ToolCall, run: HttpRun): Promise<ToolResult>;
+  /** Ends what is under way, and closes all connections. */
+  close(): void;
+}
+
+/** Where neither the tool nor its profile says how long it may take. */
+const USUAL_TIMEOUT_MS = 60_000;
+
+/** Makes a client. */
+export function createHttpClient(ports: HttpPorts): HttpClient {
+  const plans = new WeakMap<HttpRun, RequestPlan>();
+  const underWay = new Set<AbortController>();
+  const pool = createAgentPool();
+  const redact = createRedact(ports.secrets);
+  const ending = new AbortController();
+  const { isOwn, resolve } = ports;
+  const rules = { ...(isOwn !== undefined && { isOwn }), ...(resolve !== undefined && { resolve }) };
+  const reach = () => ({ ...rules, allowPrivate: ports.allowPrivate() });
+  const authorizer = createAuthorizer({ ...ports, reach: () => ({ ...reach(), signal: ending.signal }) });
+
+  const planOf = (run: HttpRun): RequestPlan => {
+    const known = plans.get(run) ?? planRequest(run);
+    plans.set(run, known);
+    return known;
+  };
+
+  const fetchOnce = (exchange: Exchange, credentials: Credentials): Promise<FetchedResponse> => {
+    const { plan, request, call, signal } = exchange;
+    const timeoutMs = call.spec.policy.timeoutMs ?? USUAL_TIMEOUT_MS;
+    return guardedFetch(addressOf(request, credentials), {
+      ...reach(),
+      agentFor: pool.agentFor,
+      method: plan.method,
+      headers: headersOf(request, credentials),
+      ...(request.body !== undefined && { body: request.body }),
+      isBodySecret: plan.isBodySecret,
+      maxBytes: plan.maxBytes,
+      timeoutMs,
+      headerTimeoutMs: timeoutMs,
+      signal,
+    });
+  };
+
+  const exchange = async (call: ToolCall, plan: RequestPlan, signal: AbortSignal): Promise<FetchedResponse> => {
+    const origin = originOf(plan, call);
+    const { host } = origin;
+    const secrets = await unlessAborted(findSecrets(plan, ports.secrets, host), signal);
+    const request = buildRequest(plan, call, { origin, secrets });
+    return fetchAuthorized({ plan, request, call, signal, host }, authorizer, fetchOnce);
+  };
+
+  return {
+    async send(call, run) {
+      if (ending.signal.aborted)
+        return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: the crib was closed.`));
+      if (call.signal.aborted) return failed(toolError('cancelled', `The call of "${call.spec.name}" was cancelled.`));
+      const plan = planOf(run);
+      const failing: Failing = { spec: call.spec, method: plan.method, redact };
+      const controller = new AbortController();
+      let reason: ToolError | undefined;
+      const stopListening = call.onAbort((why) => {
+        reason = why;
+        controller.abort();
+      });
+      underWay.add(controller);
+      try {
+        const answer = await exchange(call, plan, controller.signal);
+        if (answer.status >= 200 && answer.status < 300) return readAnswer(answer, plan, call.spec.name);
+        return failed(answerFailure(answer, failing));
+      } catch (cause) {
+        const failure = reason ?? fetchFailure(cause, failing);
+        if (failure === undefined) throw cause;
+        return failed(failure);
+      } finally {
+        underWay.delete(controller);
+        stopListening();
+      }
+    },
+    close() {
+      ending.abort();
+      for (const controller of underWay) controller.abort();
+      pool.close();
+    },
+  };
+}
+
+interface Exchange {
+  readonly plan: RequestPlan;
+  readonly request: BuiltRequest;
+  readonly call: ToolCall;
+  readonly signal: AbortSignal;
+  readonly host: string;
+}
+
+/** Sends a request with its credentials; a token that is not accepted is fetched anew, once. */
+async function fetchAuthorized(
+  exchange: Exchange,
+  { authorize }: Authorizer,
+  fetchOnce: (exchange: Exchange, credentials: Credentials) => Promise<FetchedResponse>,
+): Promise<FetchedResponse> {
+  const { plan, host, signal } = exchange;
+  const credentials = await unlessAborted(authorize(plan.auth, host), signal);
+  const answer = await fetchOnce(exchange, credentials);
+  if (answer.status !== 401 || credentials.token === undefined) return answer;
+  const { kept, text } = credentials.token;
+  await unlessAborted(kept.replace(text), signal);
+  return fetchOnce(exchange, await unlessAborted(authorize(plan.auth, host), signal));
+}
+
+/** What others share, such as a token, goes on after an abort; nobody waits for it. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new FetchError('cancelled', 'Nobody waits for it any more.'));
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    if (signal.aborted) abort();
+  });
+}

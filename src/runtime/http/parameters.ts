@@ -1,0 +1,89 @@
+import { isJsonObject, type JsonValue } from '../../core/json.ts';
+import { readTemplate, type Template } from '../template.ts';
+import { argumentOf, type Filling, fillText, onlyName, textOf } from './fill-text.ts';
+import type { HttpParameter, StyledParameter } from './http-run.ts';
+
+type Style = NonNullable<StyledParameter['style']>;
+
+/** A parameter of a query or a form, ready to be filled. */
+export interface Parameter {
+  /** As it is written into the address. */
+  readonly name: string;
+  /** None where the name is all there is. */
+  readonly templates: readonly Template[];
+  /** Absent: a list is repeated, an object is JSON. */
+  readonly style?: Style;
+  readonly explode?: boolean;
+  /** True where the text around the arguments was written into an address, and is encoded already. */
+  readonly isEncoded?: boolean;
+}
+
+/** Reads a parameter of a run. */
+export function readParameter(name: string, given: HttpParameter): Parameter {
+  const styled = typeof given === 'object' && 'value' in given ? given : { value: given };
+  const values = Array.isArray(styled.value) ? styled.value : [styled.value];
+  return { ...styled, name: encode(name), templates: values.map((value) => readTemplate(String(value))) };
+}
+
+/** The pairs that a parameter becomes; none where its argument is absent. */
+export function fillParameter(parameter: Parameter, filling: Filling): readonly string[] {
+  const { templates, style } = parameter;
+  if (templates.length === 0) return [parameter.name];
+  const values = templates.flatMap((template) => valuesOf(template, filling, parameter));
+  if (values.length === 0) return [];
+  if (style === undefined) return values.flatMap(spread).map(({ text }) => `${parameter.name}=${text}`);
+  // A list in the run is one value; a single template is the argument itself.
+  const value = templates.length === 1 ? values[0] : { json: values.map(({ json }) => json), text: '' };
+  return value === undefined ? [] : fillStyled(parameter, value.json);
+}
+
+/** A value, and how it is written. */
+interface Value {
+  readonly json: JsonValue;
+  readonly text: string;
+}
+
+function valuesOf(template: Template, filling: Filling, { isEncoded = false }: Parameter): readonly Value[] {
+  const name = onlyName(template);
+  if (name === undefined) {
+    const literal = isEncoded ? (text: string) => text : encode;
+    const text = fillText(template, filling, { literal, value: (value) => encode(textOf(value)), secret: encode });
+    return text === undefined ? [] : [{ json: fillText(template, filling) ?? '', text }];
+  }
+  const json = argumentOf(name, filling);
+  if (json === undefined || json === null) return [];
+  return [{ json, text: encode(textOf(json)) }];
+}
+
+function spread({ json, text }: Value): readonly Value[] {
+  return Array.isArray(json) ? json.map((item) => ({ json: item, text: encode(textOf(item)) })) : [{ json, text }];
+}
+
+const SEPARATORS: Readonly<Record<string, string>> = { form: ',', spaceDelimited: '%20', pipeDelimited: '%7C' };
+
+function fillStyled({ name, style = 'form', explode }: Parameter, value: JsonValue): readonly string[] {
+  if (style === 'json') return [`${name}=${encode(JSON.stringify(value))}`];
+  if (style === 'deepObject') return deepPairs(name, value);
+  const isSpread = explode ?? style === 'form';
+  const separator = SEPARATORS[style] ?? ',';
+  const join = (items: readonly JsonValue[]) => items.map((item) => encode(textOf(item))).join(separator);
+  if (Array.isArray(value)) {
+    if (value.length === 0) return [];
+    return isSpread ? value.map((item) => `${name}=${encode(textOf(item))}`) : [`${name}=${join(value)}`];
+  }
+  if (!isJsonObject(value)) return [`${name}=${encode(textOf(value))}`];
+  const members = Object.entries(value);
+  if (isSpread) return members.map(([key, member]) => `${encode(key)}=${encode(textOf(member))}`);
+  return members.length === 0 ? [] : [`${name}=${join(members.flat())}`];
+}
+
+function deepPairs(name: string, value: JsonValue): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => deepPairs(name, item));
+  if (!isJsonObject(value)) return [`${name}=${encode(textOf(value))}`];
+  return Object.entries(value).flatMap(([key, member]) => deepPairs(`${name}${encode(`[${key}]`)}`, member));
+}
+
+/** A text as a part of an address, where none of its characters means anything. */
+export function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed()); // half a character would throw
+}

@@ -1,0 +1,70 @@
+import { readTemplate, type Template } from '../template.ts';
+import { type Address, readAddress } from './address.ts';
+import { type FillBody, readBody } from './fill-body.ts';
+import { type NamedTemplates, readNamed } from './fill-headers.ts';
+import type { HttpAuth, HttpRun } from './http-run.ts';
+import { type Parameter, readParameter } from './parameters.ts';
+import { readSelect, type Selection } from './select-data.ts';
+
+/** A run that was read once, so that a call only fills it in. */
+export interface RequestPlan {
+  readonly method: string;
+  readonly address: Address;
+  readonly query: readonly Parameter[];
+  readonly headers: NamedTemplates;
+  readonly cookies: NamedTemplates;
+  readonly fillBody: FillBody;
+  /** The names of the secrets in all of these. */
+  readonly secrets: readonly string[];
+  readonly isBodySecret: boolean;
+  readonly auth: readonly HttpAuth[];
+  readonly select: Selection | undefined;
+  readonly response: HttpRun['response'];
+  readonly maxBytes: number;
+}
+
+const MAX_BYTES = 10_000_000;
+
+/** Reads a run. */
+export function planRequest(run: HttpRun): RequestPlan {
+  const { method = 'GET', query = {}, body, auth = [], select, response, maxResponseBytes = MAX_BYTES } = run;
+  return {
+    method: method.toUpperCase(),
+    address: readAddress(run),
+    query: Object.entries(query).map(([name, value]) => readParameter(name, value)),
+    headers: readNamed(run.headers),
+    cookies: readNamed(run.cookies),
+    fillBody: readBody(run),
+    secrets: [...new Set(templatesOf(run).flatMap(secretNames))],
+    isBodySecret: textsIn(body).some((text) => secretNames(readTemplate(text)).length > 0),
+    auth: listAuth(auth),
+    select: select === undefined ? undefined : readSelect(select),
+    response,
+    maxBytes: maxResponseBytes,
+  };
+}
+
+/** All texts of a run that are filled in. */
+export function templatesOf({ url, baseUrl, query, headers, cookies, body }: HttpRun): readonly Template[] {
+  return textsIn([url, baseUrl, query, headers, cookies, body]).map(readTemplate);
+}
+
+/** The credentials of a run as a list. */
+export function listAuth(auth: HttpRun['auth'] = []): readonly HttpAuth[] {
+  return Array.isArray(auth) ? auth : [auth as HttpAuth]; // what is no list is one
+}
+
+/** The texts of credentials, which may be secret and are never filled with arguments. */
+export function authTexts(auth: HttpAuth): readonly string[] {
+  return textsIn(Object.values(auth));
+}
+
+/** Every text in a value, at any depth. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function secretNames({ parts }: Template): readonly string[] {
+  return parts.flatMap((part) => (typeof part === 'object' && 'secret' in part ? part.secret : []));
+}

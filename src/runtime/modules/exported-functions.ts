@@ -1,0 +1,85 @@
+import { statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { messageOf } from '../../core/tool-error.ts';
+import { RUN, type Run, type ToolSpec } from '../../core/tool-spec.ts';
+import { systemClock } from '../clock.ts';
+import { chooseExport } from './module-exports.ts';
+import { createModuleLoader, IMPORT_TIMEOUT_MS } from './module-loader.ts';
+import { resolveModule } from './resolve-module.ts';
+
+/** A function that a module exports, or why there is none. */
+type FoundFunction = { readonly work: Work } | { readonly problem: string };
+type Work = (input: unknown, call: unknown) => unknown;
+
+/** Functions of modules that specs name. */
+export interface ExportedFunctions {
+  /** The function that a run names, imported when it is first asked for; a file that changed since is read anew. */
+  find(run: Run): Promise<FoundFunction>;
+  close(): void;
+}
+
+/** What was found last, and the state of its file then. */
+interface Known {
+  readonly file: string;
+  readonly state: string;
+  readonly found: FoundFunction;
+}
+
+/** Modules are tried in a worker before they are imported, like those of a source: one that exits costs only its call. */
+export function createExportedFunctions(): ExportedFunctions {
+  const closing = new AbortController();
+  const loader = createModuleLoader({ timeoutMs: IMPORT_TIMEOUT_MS, clock: systemClock, signal: closing.signal });
+  const known = new WeakMap<Run, Known>();
+
+  const read = async (run: Run): Promise<Known> => {
+    const { module, folder = '.', export: name } = run as NamedRun; // checked when the spec was let in
+    const file = resolveModule(module, folder);
+    const state = stateOf(file);
+    const { good, failure } = await loader.load(file, []);
+    // Somebody who calls wants the function as it is written now, not as it was.
+    if (good === undefined || failure !== undefined) return { file, state, found: problemOf(file, failure) };
+    const chosen = chooseExport(good.exports, name);
+    const work = 'value' in chosen ? toWork(chosen.value) : undefined;
+    if (work !== undefined) return { file, state, found: { work } };
+    const what = 'problem' in chosen ? chosen.problem : `its export "${chosen.name}" is no function`;
+    return { file, state, found: problemOf(file, what) };
+  };
+
+  return {
+    async find(run) {
+      const last = known.get(run);
+      if (last !== undefined && last.state !== '' && stateOf(last.file) === last.state) return last.found;
+      try {
+        const next = await read(run);
+        if ('work' in next.found) known.set(run, next);
+        return next.found;
+      } catch (cause) {
+        return { problem: messageOf(cause) };
+      }
+    },
+    close: () => closing.abort(),
+  };
+}
+
+interface NamedRun extends Run {
+  readonly module: string;
+  readonly export?: string;
+  readonly folder?: string;
+}
+
+/** Where on this machine it lies is not for whoever calls. */
+function problemOf(file: string, what = 'it cannot be read'): FoundFunction {
+  return { problem: `${basename(file)}: ${what.replaceAll(`${dirname(file)}/`, '')}` };
+}
+
+/** A function, or the one of a tool that was defined. */
+function toWork(value: unknown): Work | undefined {
+  if (typeof value === 'function') return value as Work; // whatever it takes, it gets the arguments and the call
+  const run = typeof value === 'object' && value !== null && RUN in value ? (value as ToolSpec)[RUN].run : undefined; // has it
+  return typeof run === 'function' ? (run as Work) : undefined; // likewise
+}
+
+function stateOf(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stats === undefined ? '' : `${stats.mtimeNs}:${stats.size}`;
+}

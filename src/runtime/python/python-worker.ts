@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs';
+import { messageOf } from '../../core/tool-error.ts';
+import { createLineSplitter } from '../mcp/line-splitter.ts';
+import type { OutputTail } from '../processes/output-tail.ts';
+import type { ChildCommand, ChildEnd } from '../processes/start-child.ts';
+import { PythonFailure } from './python-failure.ts';
+import { readWorkerLine, type WorkerAnswer } from './worker-answer.ts';
+import type { WorkerProcess, WorkerProcesses } from './worker-processes.ts';
+
+/** One question to a worker. */
+export interface Question {
+  /** What is asked, as JSON: a call, or what a file offers. */
+  readonly request: object;
+  /** Told of each answer; all but `yield` are the last. */
+  onAnswer(answer: WorkerAnswer): void;
+  /** Told instead of a last answer when the worker is gone. */
+  onLost(failure: PythonFailure): void;
+}
+
+/** A Python process that runs functions. */
+export interface PythonWorker {
+  /** Asks, and returns the number under which the question can be cancelled. */
+  ask(question: Question): number;
+  /** Asks an async function to stop. */
+  cancel(id: number): void;
+  /** Ends the process and what it started. Resolves when nothing is left; questions are told before. */
+  end(graceMs: number): Promise<void>;
+  /** Whether it keeps this process alive. */
+  keepAlive(isNeeded: boolean): void;
+}
+
+export interface WorkerOptions {
+  readonly processes: WorkerProcesses;
+  /** How to start it; secrets are looked up now. */
+  command(): Promise<ChildCommand>;
+  /** Where goes what tools print. */
+  readonly output: OutputTail;
+  /** The longest answer that is read. */
+  readonly maxBytes: number;
+  /** Told once, when it has ended by itself or was ended. */
+  onEnd(): void;
+}
+
+/** How long what it said last may be on its way when it has ended. */
+const LAST_WORDS_MS = 250;
+/** What surrounds an answer in its line. */
+const ENVELOPE_BYTES = 1024;
+
+/** Starts a worker. It can be asked at once; what it cannot answer any more is told to whoever asked. */
+export function startPythonWorker({ processes, command, output, maxBytes, onEnd }: WorkerOptions): PythonWorker {
+  const asked = new Map<number, Question>();
+  const unsent: string[] = [];
+  let child: WorkerProcess | undefined;
+  let isReady = false;
+  let isOver = false;
+  let isNeeded = true;
+  let lastId = 0;
+
+  const onLine = (text: string): void => {
+    const line = readWorkerLine(text);
+    if (line === 'ready') isReady = true;
+    if (line === undefined || line === 'ready') return;
+    const question = asked.get(line.id);
+    if (line.answer.kind !== 'yield') asked.delete(line.id);
+    question?.onAnswer(line.answer);
+  };
+  const send = (line: string): void => {
+    if (child === undefined) unsent.push(line);
+    else if (child.stdin.writable) child.stdin.write(line);
+  };
+  const over = (words: string): void => {
+    if (isOver) return;
+    isOver = true;
+    onEnd();
+    const failure = new PythonFailure(isReady ? 'lost' : 'unreachable', words);
+    for (const { onLost } of asked.values()) onLost(failure);
+    asked.clear();
+  };
+  const start = async (): Promise<WorkerProcess> => {
+    const order = await command();
+    const started = processes.start(order);
+    child = started;
+    output.follow(started.stderr);
+    // An answer that is too long is refused over there; one that comes all the same is not our worker's.
+    const split = createLineSplitter(maxBytes + ENVELOPE_BYTES, { onLine, onTooLong: () => void started.end(0) });
+    started.stdout.on('data', split);
+    const heardAll = new Promise((resolve) => started.stdout.once('close', resolve));
+    // One that can be spoken to no more but stays would keep its calls waiting.
+    void heardAll.then(() => delay(LAST_WORDS_MS)).then(() => (isOver ? undefined : started.end(0)));
+    void started.ended.then(async (how) => {
+      await Promise.race([heardAll, delay(LAST_WORDS_MS)]);
+      over(wordsOf(how, order, output));
+    });
+    started.keepAlive(isNeeded);
+    for (const line of unsent.splice(0)) started.stdin.write(line);
+    return started;
+  };
+  const starting = start();
+  starting.catch((cause) => over(messageOf(cause)));
+
+  return {
+    ask(question) {
+      const id = ++lastId;
+      if (isOver) {
+        question.onLost(new PythonFailure('unreachable', 'it has ended'));
+        return id;
+      }
+      asked.set(id, question);
+      send(`${JSON.stringify({ id, ...question.request })}\n`);
+      return id;
+    },
+    cancel: (id) => send(`{"cancel":${id}}\n`),
+    async end(graceMs) {
+      const started = await starting.catch(() => undefined);
+      started?.keepAlive(true);
+      await started?.end(graceMs);
+      over('it was ended');
+    },
+    keepAlive(needed) {
+      if (needed === isNeeded) return;
+      isNeeded = needed;
+      child?.keepAlive(needed);
+    },
+  };
+}
+
+function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTail): string {
+  // Where its folder is missing the system says that the program is.
+  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return 'the folder of its module is not there';
+  if (end.kind === 'failed')
+    return end.reason === 'ENOENT' ? noProgram(command) : `Python cannot be run: ${end.reason}`;
+  const last = output.text().trimEnd().split('\n').at(-1)?.trim().slice(0, 200);
+  const said = last ? `; the last that it said: ${last}` : '';
+  return `Python ended with ${end.signal ?? `exit code ${end.code}`}${said}`;
+}
+
+function noProgram(command: string): string {
+  const what = /[/\\]/.test(command) ? 'the interpreter that is configured is not there' : `there is no "${command}"`;
+  return `${what}: install Python 3.9 or newer, or name an interpreter under executors.python`;
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,188 @@
+"""Finds the functions that tools run as, and notices when their files have changed."""
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import zlib
+
+from toolcrib_worker.arguments import converters_of
+
+
+class CannotLoad(Exception):
+    """A module or function that is not to be had; says why."""
+
+
+class Loaded:
+    """A function that is ready to be called."""
+
+    def __init__(self, function):
+        self.function = function
+        self.is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        self.positional = ()
+        self.takes_call = False
+        self.converters = {}
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):
+            return  # some functions of C do not tell
+        parameters = signature.parameters.values()
+        self.positional = tuple(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY)
+        self.takes_call = CALL in signature.parameters
+        self.converters = converters_of(function, signature)
+
+
+CALL = "toolcrib_call"
+_stat = os.stat  # a tool may put something else in its place
+
+
+class Loader:
+    """The modules of one folder."""
+
+    def __init__(self, folder):
+        self._folder = os.path.realpath(folder)
+        self._loaded = {}
+        self._objects = {}
+        self._files = {}
+        self._known_modules = 0
+        sys.path[0] = self._folder  # in the place of our own folder
+
+    def load(self, module, name):
+        """The function `name` of `module`: a name, or the path of a file."""
+        key = (module, name)
+        found = self._loaded.get(key)
+        if found is None:
+            found = self._loaded[key] = Loaded(self._find(self.module(module), module, name))
+        return found
+
+    def module(self, reference):
+        """Imports a module."""
+        importlib.invalidate_caches()  # a file may have come a moment ago
+        try:
+            return _import_file(reference) if os.path.isabs(reference) else importlib.import_module(reference)
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            if is_ending():
+                raise
+            raise CannotLoad(f"cannot be imported: {describe_error(error, reference)}") from error
+        finally:
+            self._note_files()
+
+    def has_changed(self):
+        """True if a file that was imported from the folder is another one by now."""
+        if len(sys.modules) != self._known_modules:
+            self._note_files()
+        try:
+            for file, (changed_ns, size) in self._files.items():  # before every call, so it is kept short
+                stat = _stat(file)
+                if stat.st_mtime_ns != changed_ns or stat.st_size != size:
+                    return True
+        except OSError:
+            return True
+        return False
+
+    def file_states(self):
+        """The files that were imported from the folder."""
+        return dict(self._files)
+
+    def instance_of(self, kind):
+        """The one object of a class in this worker."""
+        if kind not in self._objects:
+            self._objects[kind] = kind()
+        return self._objects[kind]
+
+    def _find(self, found, module, name):
+        for part in name.split("."):
+            owner = found
+            if inspect.isclass(owner):
+                try:
+                    owner = self.instance_of(owner)
+                except Exception as error:
+                    raise CannotLoad(f"cannot make a {owner.__name__}: {describe_error(error)}") from error
+            found = getattr(owner, part, None)
+            if found is None:
+                raise CannotLoad(f'has no "{name}"')
+        if not callable(found):
+            raise CannotLoad(f'has a "{name}" that is no function')
+        return found
+
+    def _note_files(self):
+        self._known_modules = len(sys.modules)
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and file not in self._files and self._is_own(file):
+                self._files[file] = _state_of(file)
+
+    def _is_own(self, file):
+        # A virtual environment may lie in the folder; what is installed there does not change under our feet.
+        inside = file.startswith(self._folder + os.sep)
+        return inside and "site-packages" not in file and not file.startswith(sys.prefix + os.sep)
+
+
+def _import_file(path):
+    path = os.path.realpath(path)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) == path:
+            return module
+    # A name that is free: a file called json.py must not take the place of the real one.
+    name = stem if stem.isidentifier() and stem not in sys.modules else f"_toolcrib_{zlib.crc32(path.encode())}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError("it is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(name, None)
+        raise
+    return module
+
+
+def _state_of(file):
+    try:
+        stat = _stat(file)
+        return (stat.st_mtime_ns, stat.st_size)
+    except OSError:
+        return (0, 0)  # gone already
+
+
+def describe_error(error, module=None):
+    """The type and message of an exception, and for a mistake in a file its line; never more of a path than a name."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{type(error).__name__}: {error.msg} ({os.path.basename(error.filename)}, line {error.lineno})"
+    try:
+        message = str(error)
+    except Exception:
+        message = ""
+    line = _line_in(error, module)
+    place = "" if line is None else f" (line {line})"
+    return (f"{type(error).__name__}: {message}" if message else type(error).__name__)[:4000] + place
+
+
+def _line_in(error, module):
+    if module is None:
+        return None
+    stem = os.path.splitext(os.path.basename(module))[0] if os.path.isabs(module) else module.rsplit(".", 1)[-1]
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if os.path.splitext(os.path.basename(file))[0] == stem:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+_ending = [False]
+
+
+def note_ending():
+    """From now on exceptions that end the process are not a tool's."""
+    _ending[0] = True
+
+
+def is_ending():
+    return _ending[0]

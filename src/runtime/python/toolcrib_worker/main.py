@@ -1,0 +1,113 @@
+"""The two ways a worker goes on: one call after the other, or all of them at once on an event loop."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import traceback
+
+from toolcrib_worker.channel import Channel, read_line
+from toolcrib_worker.loading import Loader, is_ending, note_ending
+from toolcrib_worker.running import Desk
+
+
+def main():
+    """Serves until the channel ends."""
+    try:
+        _serve()
+    except Exception:
+        # Threads that a tool left running must not keep a process that nobody can speak to any more.
+        traceback.print_exc()
+        os._exit(70)
+
+
+def _serve():
+    order = json.loads(sys.argv[1])
+    sys.argv[1:] = []
+    _lead_a_group()
+    channel = Channel()
+    signal.signal(signal.SIGTERM, _end)
+    desk = Desk(channel, Loader(order["folder"]), order["maxBytes"])
+    channel.say(ready=list(sys.version_info[:3]))
+    if order["isAsync"]:
+        asyncio.run(_serve_together(desk))
+    else:
+        _serve_in_turn(desk)
+
+
+def _lead_a_group():
+    """With all that tools start, so that it can be ended as one."""
+    try:
+        os.setpgid(0, 0)
+    except (AttributeError, OSError):
+        pass  # no such thing here, or it does already
+
+
+def _end(_signal, _frame):
+    # The tool gets a chance to put away what it has in hand; whoever does not take it is ended by force.
+    note_ending()
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: a second one would cut that short
+    sys.exit(143)
+
+
+def _serve_in_turn(desk):
+    with os.fdopen(desk.channel.read_from, "rb", buffering=1 << 16) as lines:
+        for line in iter(lines.readline, b""):
+            request = read_line(line)
+            if "module" in request:
+                desk.run(request)
+            else:
+                # Describing needs more of Python than running does, and few workers are asked to.
+                from toolcrib_worker.finding import find
+
+                find(desk, request)
+
+
+async def _serve_together(desk):
+    loop = asyncio.get_running_loop()
+    ended = loop.create_future()
+    tasks = {}
+    rest = b""
+
+    def take():
+        nonlocal rest
+        chunk = os.read(desk.channel.read_from, 1 << 16)
+        if not chunk and not ended.done():
+            ended.set_result(None)
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            _take_one(desk, tasks, read_line(line))
+
+    loop.add_reader(desk.channel.read_from, take)
+    await ended
+
+
+def _take_one(desk, tasks, request):
+    if "cancel" in request:
+        task = tasks.get(request["cancel"])
+        if task is not None:
+            task.cancel()
+        return
+    call_id = request["id"]
+
+    def finished(task):
+        del tasks[call_id]
+        if task.cancelled():  # before it had begun, so that nobody has said so
+            desk.fail(call_id, asyncio.CancelledError())
+
+    tasks[call_id] = asyncio.ensure_future(_run(desk, request))
+    tasks[call_id].add_done_callback(finished)
+
+
+async def _run(desk, request):
+    try:
+        prepared = desk.prepare(request, True)
+        if prepared is None:
+            return
+        function, positional, named = prepared
+        await desk.finish_async(request["id"], function(*positional, **named))
+    except BaseException as error:
+        if is_ending():
+            raise
+        desk.fail(request["id"], error)

@@ -1,0 +1,62 @@
+import { isRecord as isObject } from '../../core/json.ts';
+
+type Keyword = (value: unknown, argument: never, schema: Schema) => boolean;
+type Schema = Readonly<Record<string, unknown>>;
+
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  number: (value) => typeof value === 'number',
+  integer: (value) => Number.isInteger(value),
+  boolean: (value) => typeof value === 'boolean',
+  object: isObject,
+  array: Array.isArray,
+  null: (value) => value === null,
+};
+
+/** The keywords that are understood here; each holds for values that it says nothing about. */
+const KEYWORDS: Readonly<Record<string, Keyword>> = {
+  type: (value, types: string | readonly string[]) => [types].flat().some((type) => TYPES[type]?.(value) === true),
+  const: (value, wanted: unknown) => isPlain(wanted) && value === wanted,
+  enum: (value, wanted: readonly unknown[]) => wanted.some((one) => isPlain(one) && one === value),
+  minLength: (value, least: number) => typeof value !== 'string' || [...value].length >= least,
+  // Schemas of runs are written by whoever wrote the code that runs them, so their patterns mean no harm.
+  pattern: (value, pattern: string) => typeof value !== 'string' || new RegExp(pattern, 'u').test(value),
+  minItems: (value, least: number) => !Array.isArray(value) || value.length >= least,
+  minProperties: (value, least: number) => !isObject(value) || Object.keys(value).length >= least,
+  maxProperties: (value, most: number) => !isObject(value) || Object.keys(value).length <= most,
+  minimum: (value, least: number) => typeof value !== 'number' || value >= least,
+  maximum: (value, most: number) => typeof value !== 'number' || value <= most,
+  required: (value, names: readonly string[]) => !isObject(value) || names.every((name) => Object.hasOwn(value, name)),
+  properties: (value, properties: Schema) =>
+    !isObject(value) ||
+    Object.entries(properties).every(([name, schema]) => !Object.hasOwn(value, name) || holds(value[name], schema)),
+  additionalProperties: (value, schema: unknown, { properties = {} }) =>
+    !isObject(value) ||
+    Object.keys(value).every((name) => Object.hasOwn(properties as Schema, name) || holds(value[name], schema)),
+  propertyNames: (value, schema: unknown) =>
+    !isObject(value) || Object.keys(value).every((name) => holds(name, schema)),
+  items: (value, schema: unknown) => !Array.isArray(value) || value.every((item) => holds(item, schema)),
+  anyOf: (value, schemas: readonly unknown[]) => schemas.some((schema) => holds(value, schema)),
+  description: () => true,
+};
+
+/**
+ * True for a value that is valid without doubt. False says nothing: what is not understood here, or not valid, is for
+ * those who know all of JSON Schema and can say what is wrong. They take long to be loaded, and most values are fine.
+ */
+export function isSurelyValid(value: unknown, schema: unknown): boolean {
+  return holds(value, schema);
+}
+
+function holds(value: unknown, schema: unknown): boolean {
+  if (typeof schema === 'boolean') return schema;
+  if (!isObject(schema)) return false;
+  return Object.entries(schema).every(([name, argument]) =>
+    Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name]?.(value, argument as never, schema) === true : false,
+  );
+}
+
+/** Only of these is `===` what JSON Schema means by equal. */
+function isPlain(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}

@@ -1,0 +1,14 @@
+export type { ContractTest } from './executor-contract.ts';
+export { executorContract } from './executor-contract.ts';
+export type {
+  BadRun,
+  ContractCase,
+  ExecutorSubject,
+  FailingCase,
+  HangingCase,
+  WorkingCase,
+} from './executor-subject.ts';
+export { sourceContract } from './source-contract.ts';
+export type { SourceSubject } from './source-subject.ts';
+export type { TestCall, TestCallOptions } from './test-call.ts';
+export { testCall, testSpec } from './test-call.ts';

@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { OFFICE } from './office.ts';
+import { createWorkshop } from './workshop.ts';
+
+const lines = (rows: readonly unknown[]) => rows.map((row) => JSON.stringify(row)).join('\n');
+
+const office = createWorkshop({
+  ...OFFICE,
+  'queries.jsonl': lines([
+    { id: '1', query: 'use add', relevant: ['add'] },
+    { id: '2', query: 'repeat what I say with echo', relevant: ['echo'] },
+    { id: '3', query: 'knit a woollen jumper', relevant: [] },
+  ]),
+  'catalogue.jsonl': lines([
+    { id: 'w1', name: 'get_weather', description: 'Forecast for a city', server: 'meteo' },
+    { id: 'w2', name: 'get_weather', description: 'Weather on Mars', category: 'space' },
+    { id: 'm1', name: 'sendMail', description: 'Send an email', schema: { properties: { recipient: {} } } },
+  ]),
+  'wanted.jsonl': lines([
+    { id: 'a', query: 'weather on mars', relevant: ['w2'] },
+    { id: 'b', query: 'email with a recipient', relevant: ['m1'] },
+    { id: 'c', query: 'zzzz qqqq', relevant: ['w1', 'gone'] },
+    { id: 'd', query: 'knit a woollen jumper', relevant: [] },
+  ]),
+  'broken.jsonl': '{"query": "a", "relevant": []}\nnot json\n',
+  'wrong.jsonl': '{"query": "a", "relevant": "b"}\n',
+  'twice.jsonl': lines([
+    { id: 'x', name: 'a' },
+    { id: 'x', name: 'b' },
+  ]),
+  'empty.jsonl': '\n',
+});
+afterAll(office.remove);
+
+describe('toolcrib eval', () => {
+  it('measures the search over the tools of the configuration', async () => {
+    const figures = await office.json(['eval', '--queries', 'queries.jsonl']);
+    expect(figures).toMatchObject({ requests: 3, recall1: 1, recall5: 1, recall10: 1, mrr: 1, ndcg10: 1, refused: 1 });
+  });
+
+  it('measures a catalogue by its ids, lists the worst requests and says which ids are unknown', async () => {
+    const { code, stdout, stderr } = await office.run([
+      ...['eval', '--queries', 'wanted.jsonl', '--tools', 'catalogue.jsonl', '--limit', '1', '--json'],
+    ]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/1 of the ids that requests ask for belong to no tool and cannot be found: "gone"/);
+    const { worst, ...figures } = JSON.parse(stdout);
+    expect(figures).toMatchObject({ requests: 4, recall1: 2 / 3, mrr: 2 / 3, lost: 1 / 3, refused: 1 });
+    expect(worst).toEqual([{ id: 'c', query: 'zzzz qqqq', relevant: ['w1', 'gone'], found: [], ndcg10: 0 }]);
+  });
+
+  it('prints figures and the worst requests as tables', async () => {
+    const { code, stdout } = await office.run(['eval', '--queries', 'wanted.jsonl', '--tools', 'catalogue.jsonl']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/NDCG@10\s+66\.7 %/);
+    expect(stdout).toMatch(/refused, where nothing fits\s+100\.0 %/);
+    expect(stdout).toMatch(/0\.0 %\s+zzzz qqqq\s+w1, gone\s+nothing/);
+  });
+
+  it.each([
+    [['eval'], /eval needs --queries FILE/],
+    [['eval', '--queries', 'nowhere.jsonl'], /nowhere\.jsonl: .*ENOENT/],
+    [['eval', '--queries', 'broken.jsonl'], /broken\.jsonl:2: .*one JSON object a line/],
+    [['eval', '--queries', 'wrong.jsonl'], /request in line 1 cannot be used: "relevant" is no list of ids/],
+    [['eval', '--queries', 'empty.jsonl'], /empty\.jsonl holds no request/],
+    [['eval', '--queries', 'wanted.jsonl', '--tools', 'twice.jsonl'], /tool in line 2 .* another with the id "x"/],
+    [
+      ['eval', '--queries', 'wanted.jsonl', '--tools', 'wanted.jsonl'],
+      /tool in line 1 cannot be used: "name" is no text/,
+    ],
+  ])('%j is refused with a sentence', async (args, expected) => {
+    const { code, stdout, stderr } = await office.run(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(expected);
+  });
+});

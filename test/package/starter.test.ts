@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+const MAIN = join(ROOT, 'dist/cli/main.js');
+const run = promisify(execFile);
+
+/** A copy, so that what the tools do is done to it. */
+const home = mkdtempSync(join(tmpdir(), 'toolcrib-starter-'));
+const starter = join(home, 'starter');
+beforeAll(() => {
+  cpSync(join(ROOT, 'examples/starter'), starter, { recursive: true, filter: (path) => !path.includes('.toolcrib') });
+  mkdirSync(join(home, 'node_modules'));
+  symlinkSync(ROOT, join(home, 'node_modules/toolcrib'));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+}
+
+async function toolcrib(...args: readonly string[]): Promise<Ran> {
+  const env = { PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, HOME: home };
+  const ran = await run(process.execPath, [MAIN, ...args], { cwd: starter, env }).then(
+    ({ stdout }) => ({ code: 0, stdout }),
+    ({ code, stdout }: Ran) => ({ code, stdout }),
+  );
+  return ran;
+}
+
+it.each([
+  ['function', 'count_words', ['text=one two three'], { words: 3, lines: 1, characters: 13 }],
+  ['mcp', 'notes_find', ['word=nothing'], undefined],
+  ['http', 'town_weather', ['town=harbour'], { town: 'harbour', sky: 'fog', celsius: 9 }],
+  ['shell', 'list_folder', [], ['about.txt']],
+  ['python', 'prime_factors', ['number=360'], [2, 2, 2, 3, 3, 5]],
+  ['http', 'town_list', [], { towns: expect.arrayContaining([{ name: 'hilltop', population: 2600 }]) }],
+])('one toolcrib.yaml has a tool of every kind, and `toolcrib call` runs it: %s', async (kind, name, args, data) => {
+  const shown = JSON.parse((await toolcrib('show', name, '--json')).stdout);
+  expect(shown).toMatchObject({ name, kind });
+  const { code, stdout } = await toolcrib('call', name, ...args, '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, ...(data !== undefined && { data }) });
+  expect(code).toBe(0);
+});
+
+it('what deletes a file asks first, deletes what was named, and nothing outside its folder', async () => {
+  const file = join(starter, 'workspace/old.txt');
+  cpSync(join(starter, 'workspace/about.txt'), file);
+  expect(await toolcrib('call', 'remove_file', 'path=old.txt', '--json')).toMatchObject({ code: 1 });
+  expect(existsSync(file)).toBe(true);
+  for (const path of ['../toolcrib.yaml', '../specs/tools.yaml', '.', '..', '-rf']) {
+    const { code, stdout } = await toolcrib('call', 'remove_file', `path=${path}`, '--yes', '--json');
+    expect(code, stdout).toBe(1);
+  }
+  expect(existsSync(join(starter, 'toolcrib.yaml'))).toBe(true);
+  expect(await toolcrib('call', 'remove_file', 'path=old.txt', '--yes')).toMatchObject({ code: 0 });
+  expect(existsSync(file)).toBe(false);
+  expect(existsSync(join(starter, 'workspace/about.txt'))).toBe(true);
+});
