@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { listOf } from '../core/bundle.ts';
@@ -11,7 +10,6 @@ import { describePython } from '../runtime/python/described-source.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import { hostOf, type SecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
-import type { KeptListPort } from '../runtime/specs/kept-list.ts';
 import type { Config } from './config/config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import type {
@@ -25,6 +23,7 @@ import type {
   SourceConfig,
 } from './config/source-config.ts';
 import { pythonSource } from './configured-python.ts';
+import { keptList } from './kept-list-of.ts';
 import type { LazyStore } from './lazy-store.ts';
 import { createRunTexts, type RunTexts } from './run-texts.ts';
 import { withSettings } from './source-settings.ts';
@@ -200,18 +199,6 @@ async function served(name: string, config: McpSourceConfig, surroundings: Sourc
 async function described(name: string, config: OpenApiSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
   const { configuredOpenApi } = await import('./configured-openapi.ts');
   return configuredOpenApi(name, config, { ...surroundings, kept: keptList(name, config.openapi, surroundings.store) });
-}
-
-/** A list that came from another address is not the last of this source. The address itself is not kept: it may hold a credential. */
-function keptList(name: string, address: SecretText | McpServer, { lists }: LazyStore): KeptListPort {
-  const from = hash('sha256', canonicalJson(address));
-  return {
-    async get() {
-      const list = await lists.get(name);
-      return list?.about?.from === from ? list : undefined;
-    },
-    put: (list) => lists.put(name, { ...list, about: { ...list.about, from } }),
-  };
 }
 
 async function stored(

@@ -16,6 +16,8 @@ beforeAll(() => {
   cpSync(join(ROOT, 'examples/starter'), starter, { recursive: true, filter: (path) => !path.includes('.toolcrib') });
   mkdirSync(join(home, 'node_modules'));
   symlinkSync(ROOT, join(home, 'node_modules/toolcrib'));
+  for (const name of ['@modelcontextprotocol', 'zod'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name));
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
