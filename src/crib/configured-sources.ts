@@ -17,7 +17,6 @@ import type {
   DatabaseSourceConfig,
   FilesSourceConfig,
   HttpSourceConfig,
-  McpServer,
   McpSourceConfig,
   OpenApiSourceConfig,
   SourceConfig,

@@ -5,10 +5,7 @@ import { within } from './one-call.ts';
 import type { SourceSubject } from './source-subject.ts';
 
 /** Runs a test with a source that was started for it, and is closed whatever becomes of it. */
-export async function withLive(
-  subject: SourceSubject,
-  test: (live: LiveSource) => MaybePromise<void>,
-): Promise<void> {
+export async function withLive(subject: SourceSubject, test: (live: LiveSource) => MaybePromise<void>): Promise<void> {
   const source = await subject.create();
   ok(typeof source?.name === 'string' && typeof source.start === 'function', 'A source has a name and start().');
   const { started, abort } = startOf(source);
