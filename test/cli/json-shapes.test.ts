@@ -18,6 +18,8 @@ const SPEC = {
 const office = createWorkshop({
   ...OFFICE,
   'pet.yaml': JSON.stringify(SPEC),
+  'requests.jsonl':
+    '{"id":"1","query":"add two numbers","relevant":["add"]}\n{"id":"2","query":"add salt","relevant":[]}',
   'mcp.json': '{ "mcpServers": { "github": { "command": "github-mcp" } } }',
 });
 afterAll(office.remove);
