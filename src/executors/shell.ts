@@ -7,7 +7,13 @@ import { SHELL_RUN_SCHEMA, type ShellRun } from '../runtime/shell/shell-run.ts';
 /** Runs programs by argument lists, in a sandbox where there is one. */
 export function shellExecutor(ports: ShellPorts): Executor {
   let commands: Promise<Commands> | undefined;
-  const load = async () => (await import('../runtime/shell/run-command.ts')).createCommands(ports);
+  let isClosed = false;
+  const load = async () => {
+    const { createCommands } = await import('../runtime/shell/run-command.ts');
+    const loaded = createCommands(ports);
+    if (isClosed) await loaded.close(); // before its first call, or while it was being loaded
+    return loaded;
+  };
   return {
     kind: 'shell',
     runSchema: SHELL_RUN_SCHEMA,
@@ -17,6 +23,7 @@ export function shellExecutor(ports: ShellPorts): Executor {
       return (await commands).run(call, run as ShellRun); // checked when the spec was let in
     },
     async close() {
+      isClosed = true;
       await (await commands)?.close();
     },
   };

@@ -50,11 +50,13 @@ interface ShopOptions {
   readonly roots?: readonly string[];
   readonly files?: Readonly<Record<string, string>>;
   readonly rest?: object;
+  /** Where its folder is to lie; a new one if absent. */
+  readonly under?: string;
 }
 
 /** A crib with these tools, whose configuration lies in a folder of its own. */
-export async function shopWith({ tools, sandbox, roots, files = {}, rest = {} }: ShopOptions): Promise<Shop> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-shell-')));
+export async function shopWith({ tools, sandbox, roots, files = {}, rest = {}, under }: ShopOptions): Promise<Shop> {
+  const folder = under ?? realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-shell-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const shell = { ...(sandbox !== undefined && { sandbox }), ...(roots !== undefined && { roots }) };
   write(folder, { 'toolcrib.json': JSON.stringify({ tools, executors: { shell }, ...rest }), ...files });

@@ -37,6 +37,8 @@ export type SupervisorReport =
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: string | null };
 
 const LOOK_AGAIN_MS = 25;
+/** Whoever was about to be started when a guard was left alone bears no mark yet: for so long it is waited for. */
+const LATE_MS = 2000;
 
 /**
  * Runs one program in a group of its own and stays until everything that it started has ended. It ends all of it when
@@ -60,7 +62,8 @@ function supervise(pipe: Socket): void {
     if ('began' in order) return void groupIds.add(order.began);
     if ('ended' in order) return void groupIds.delete(order.ended);
     graceMs = order.graceMs;
-    end = 'guard' in order ? endAll(() => livingGuarded(order.guard, groupIds), leave) : run(order, report, leave);
+    end =
+      'guard' in order ? endAll(() => livingGuarded(order.guard, groupIds), leave, LATE_MS) : run(order, report, leave);
   });
 }
 
@@ -93,13 +96,14 @@ function run(
   return end;
 }
 
-/** How to end all of them: each is asked, then forced; `leave` when nobody is left. */
-function endAll(living: () => readonly number[], leave: () => void): (withinMs: number) => void {
+/** How to end all of them: each is asked, then forced; `leave` when nobody is left, not before `stayMs`. */
+function endAll(living: () => readonly number[], leave: () => void, stayMs = 0): (withinMs: number) => void {
   const asked = new Set<number>();
   let deadline = Number.POSITIVE_INFINITY;
+  let stayUntil = 0;
   const look = (): void => {
     const members = living();
-    if (members.length === 0) {
+    if (members.length === 0 && performance.now() >= stayUntil) {
       leave();
       return;
     }
@@ -116,7 +120,9 @@ function endAll(living: () => readonly number[], leave: () => void): (withinMs: 
   return (withinMs) => {
     const isFirst = deadline === Number.POSITIVE_INFINITY;
     deadline = Math.min(deadline, performance.now() + withinMs);
-    if (isFirst) look();
+    if (!isFirst) return;
+    stayUntil = performance.now() + stayMs;
+    look();
   };
 }
 

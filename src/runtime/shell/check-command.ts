@@ -3,6 +3,7 @@ import { isRecord } from '../../core/json.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { hasSecret, namesIn, readTemplate, type Template } from '../template.ts';
+import { checkCode } from './check-code.ts';
 import {
   type ArgumentGroup,
   type CommandPlan,
@@ -12,6 +13,8 @@ import {
   templatesOf,
 } from './command-plan.ts';
 import type { ShellRun } from './shell-run.ts';
+
+const HARMLESS = ['integer', 'number', 'boolean', 'null'];
 
 /** What is wrong with a command that its schema cannot say; a command with any of it is not let in. */
 export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {
@@ -24,7 +27,7 @@ export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {
     ...checkAbsence(plan, known),
     ...plan.groups.flatMap((group) => checkLists(group, known)),
     ...checkSecrets(plan),
-    ...checkScript(plan, known),
+    ...checkCode(plan, (name) => known.isOfType(name, HARMLESS)),
     ...checkFolders(run),
   ];
 }
@@ -113,22 +116,6 @@ function checkSecrets({ groups, cwd }: CommandPlan): readonly string[] {
   return shown.some(hasSecret)
     ? ['its command holds a secret, which others could see; hand it over in env or stdin']
     : [];
-}
-
-const SHELLS = /(^|\/)(sh|bash|dash|ash|zsh|ksh|mksh|fish|busybox)$/;
-const HARMLESS = ['integer', 'number', 'boolean', 'null'];
-
-/** A text inside a shell's script would be read as a part of the script. */
-function checkScript({ program, groups }: CommandPlan, { isOfType }: Known): readonly string[] {
-  if (!SHELLS.test(program)) return [];
-  const templates = groups.flatMap((group) => group.templates);
-  const option = templates.findIndex(({ parts: [first] }) => typeof first === 'string' && /^-[a-z]*c/.test(first));
-  const script = option === -1 ? undefined : templates[option + 1];
-  const names = script === undefined ? [] : namesIn(script).filter((name) => !isOfType(name, HARMLESS));
-  return names.map(
-    (name) =>
-      `{${name}} would be read as a part of the script: write "$1" there, and {${name}} as an argument after the script and a name`,
-  );
 }
 
 function checkFolders({ sandbox = {} }: ShellRun): readonly string[] {

@@ -19,6 +19,8 @@ export interface CommandPlan {
   /** The arguments that are paths. */
   readonly pathNames: ReadonlySet<string>;
   readonly dashNames: ReadonlySet<string>;
+  /** True where the spec says itself what its paths are: then all others are none. */
+  readonly mayClimb: boolean;
 }
 
 /** Reads a run that its schema accepts. What is wrong with its templates stands in them. */
@@ -35,6 +37,7 @@ export function planCommand(run: ShellRun, spec: ToolSpec): CommandPlan {
     env: Object.entries(run.env ?? {}).map(([name, value]) => [name, readTemplate(String(value))] as const),
     stdin: run.stdin === undefined ? undefined : readTemplate(run.stdin),
     dashNames: new Set(run.allowDashes),
+    mayClimb: run.paths !== undefined,
   };
   const properties = propertiesOf(spec, run);
   const isPath = (name: string) => run.paths?.includes(name) ?? isNamedLikePath(name, properties.get(name));

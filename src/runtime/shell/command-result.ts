@@ -1,7 +1,8 @@
 import { constants } from 'node:os';
-import type { JsonValue } from '../../core/json.ts';
+import { isJson } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
+import { parseJson } from '../http/parse-json.ts';
 import type { ProgramEnd } from '../processes/programs.ts';
 import type { ShellRun } from './shell-run.ts';
 
@@ -32,12 +33,10 @@ export function toCommandResult(end: ProgramEnd, context: ResultContext): ToolRe
 function answerOf(text: string, { name, result = 'text' }: ResultContext): ToolResult {
   if (result === 'text') return done(text);
   if (result === 'lines') return done(text, text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/));
-  try {
-    const data: JsonValue = JSON.parse(text);
-    return done(text.trim(), data);
-  } catch (cause) {
-    return failed(toolError('invalid_output', `"${name}" was to print JSON, and printed something else.`, { cause }));
-  }
+  const data = parseJson(text);
+  // What is nested too deeply, or a number that is none, nobody could pass on.
+  if (isJson(data)) return done(text.trim(), data);
+  return failed(toolError('invalid_output', `"${name}" was to print JSON, and printed something else.`));
 }
 
 function commandFailed(
@@ -60,6 +59,15 @@ function signalOf(exitCode: number | null): string | null {
   return entry?.[0] ?? null;
 }
 
+const UNKNOWN = 'its program cannot be started';
+const NOT_THERE = 'its program, or the folder it runs in, is not there';
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: NOT_THERE,
+  ENOTDIR: NOT_THERE,
+  // Also where a folder of PATH is not for us.
+  EACCES: 'its program may not be run, or is not there',
+};
+
 function cannotStart(name: string, reason: string): FailedResult {
   const cause = new Error(`its program cannot be started: ${reason}`);
   if (reason === 'E2BIG')
@@ -67,11 +75,7 @@ function cannotStart(name: string, reason: string): FailedResult {
       toolError('invalid_input', `The arguments of "${name}" are longer than a program can take.`, { cause }),
     );
   const isBusy = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(reason);
-  const why = isBusy
-    ? 'the machine has no room for another program; try again later'
-    : reason === 'ENOENT'
-      ? 'its program, or the folder it runs in, is not there'
-      : 'its program cannot be started';
+  const why = isBusy ? 'the machine has no room for another program; try again later' : (REASONS[reason] ?? UNKNOWN);
   return failed(toolError('unavailable', `"${name}" cannot be run: ${why}.`, { retryable: isBusy, cause }));
 }
 

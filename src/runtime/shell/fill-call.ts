@@ -5,7 +5,7 @@ import type { Secrets } from '../secrets/secrets.ts';
 import { namesIn, type Template } from '../template.ts';
 import { type AllowedFolders, allowPath } from './allowed-folders.ts';
 import type { CommandPlan } from './command-plan.ts';
-import { fillText, isGiven, textOf, UnfitArgument } from './fill-command.ts';
+import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';
 
 /** Where relative paths begin: a folder that a command may use. */
 export interface Place {
@@ -37,7 +37,30 @@ export function resolvePaths(
     const paths = items.map((path) => requirePath({ [name]: path }, name, place));
     return [name, Array.isArray(value) ? paths : (paths[0] ?? '')];
   });
-  return { ...input, ...Object.fromEntries(resolved) };
+  const filled = { ...input, ...Object.fromEntries(resolved) };
+  requireWholePaths(plan, filled, { base: cwd, folders });
+  return filled;
+}
+
+/** A path may be the beginning of a longer one: `{dir}/{name}`, `{path}.txt`. That one must lie in a folder as well. */
+function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, folders }: Place): void {
+  const variables = plan.env.map(([, template]) => ({ isOptional: true, templates: [template] }));
+  for (const group of [...plan.groups, ...variables]) {
+    const longer = group.templates.flatMap((template) => longerPath(template, plan.pathNames) ?? []);
+    for (const values of longer.length === 0 ? [] : roundsOf(group, input))
+      for (const path of longer) {
+        const text = fillText(path, values);
+        // Behind a link `..` leads elsewhere than it seems.
+        const isAllowed = !text.split('/').includes('..') && allowPath(text, base, folders) !== undefined;
+        if (!isAllowed) throw outside(namesIn(path).at(-1) ?? '');
+      }
+  }
+}
+
+/** A template from its first path on, if that is not the end of it. */
+function longerPath({ parts, mistakes }: Template, pathNames: ReadonlySet<string>): Template | undefined {
+  const begin = parts.findIndex((part) => typeof part === 'object' && 'name' in part && pathNames.has(part.name));
+  return begin === -1 || begin === parts.length - 1 ? undefined : { parts: parts.slice(begin), mistakes };
 }
 
 function requirePath(values: JsonObject, name: string, { base, folders }: Place): string {

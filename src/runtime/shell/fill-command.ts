@@ -12,14 +12,17 @@ export class UnfitArgument extends Error {
   }
 }
 
+type FilledPlan = Pick<CommandPlan, 'groups' | 'dashNames' | 'pathNames' | 'mayClimb'>;
+
 /** Fills in the arguments of a program. Each value is one argument or a part of one, whatever it holds. */
-export function fillArguments(plan: Pick<CommandPlan, 'groups' | 'dashNames'>, input: JsonObject): readonly string[] {
+export function fillArguments(plan: FilledPlan, input: JsonObject): readonly string[] {
   const filled: string[] = [];
   let isAfterDashes = false;
   for (const group of plan.groups) {
     for (const values of roundsOf(group, input)) {
       for (const template of group.templates) {
         const text = fillText(template, values);
+        requireNoClimbing(template, values, plan);
         if (!isAfterDashes) requireNoOption(template, text, { values, dashNames: plan.dashNames });
         // Only as it is written in the spec: a value that says so changes nothing.
         isAfterDashes ||= template.parts.length === 1 && template.parts[0] === '--';
@@ -31,7 +34,7 @@ export function fillArguments(plan: Pick<CommandPlan, 'groups' | 'dashNames'>, i
 }
 
 /** Once as it is, once for each item of the list in it, or not at all. */
-function roundsOf({ isOptional, templates }: ArgumentGroup, input: JsonObject): readonly JsonObject[] {
+export function roundsOf({ isOptional, templates }: ArgumentGroup, input: JsonObject): readonly JsonObject[] {
   const names = [...new Set(templates.flatMap(namesIn))];
   const absent = names.find((name) => !isGiven(input, name));
   if (absent !== undefined && isOptional) return [];
@@ -41,6 +44,15 @@ function roundsOf({ isOptional, templates }: ArgumentGroup, input: JsonObject): 
   if (!isOptional) throw new UnfitArgument(list, 'may not be a list');
   if (second !== undefined) throw new UnfitArgument(second, `may not be a list beside ${list}`);
   return (input[list] as readonly JsonValue[]).map((item) => ({ ...input, [list]: item })); // seen to be one
+}
+
+/** Beside a slash of the spec a value is a part of a path, though nobody said so: it may not lead upwards. */
+function requireNoClimbing(template: Template, values: JsonObject, { pathNames, mayClimb }: FilledPlan): void {
+  if (mayClimb || !template.parts.some((part) => typeof part === 'string' && part.includes('/'))) return;
+  const climbing = namesIn(template).find(
+    (name) => !pathNames.has(name) && toText(values[name]).split('/').includes('..'),
+  );
+  if (climbing !== undefined) throw new UnfitArgument(climbing, 'may not hold ".." as the name of a folder');
 }
 
 interface Filling {

@@ -19,12 +19,12 @@ export function findProgram(name: string, { path = '', cwd }: ProgramPlace): str
 }
 
 function isProgram(file: string): boolean {
-  // Most names are in one of many folders: asking so throws for none of the others.
-  if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) return false;
   try {
+    // Most names are in one of many folders: asking so throws for none of the others.
+    if (!(statSync(file, { throwIfNoEntry: false })?.isFile() ?? false)) return false;
     accessSync(file, constants.X_OK);
     return true;
   } catch {
-    return false; // not for us
+    return false; // not for us, or in a folder that is not
   }
 }

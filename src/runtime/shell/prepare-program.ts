@@ -3,7 +3,8 @@ import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { childEnvironment } from '../processes/child-environment.ts';
 import type { Program } from '../processes/programs.ts';
-import { type AllowedFolders, findFolders, type Root } from './allowed-folders.ts';
+import { type AllowedFolders, findFolders, isInside, type Root } from './allowed-folders.ts';
+import { LOADER_VARIABLE } from './check-code.ts';
 import type { CommandPlan } from './command-plan.ts';
 import { fillEnvironment, fillInput, findCwd, resolvePaths } from './fill-call.ts';
 import { fillArguments } from './fill-command.ts';
@@ -52,6 +53,8 @@ async function requireSandbox({ run, ports, findSandbox }: Preparation): Promise
   if (mode === 'none') return undefined;
   const found = await findSandbox();
   if (found.ok) return found.sandbox;
+  // Whoever prefers one does not lose it because the machine is busy.
+  if (found.mayPass) throw new ToolcribError('no_sandbox', `no sandbox can be made just now: ${found.reason}`);
   if (mode === 'preferred') return undefined;
   throw new ToolcribError('no_sandbox', `it may only run in a sandbox, and there is none here: ${found.reason}`);
 }
@@ -101,12 +104,38 @@ function wrap(bare: PreparedProgram, { run, ports }: Preparation, inside?: Insid
   const limited = [...(prlimit === undefined ? [] : [prlimit, ...options]), file, ...bare.args];
   if (inside === undefined) return { ...bare, command: limited[0] ?? file, args: limited.slice(1) };
   const { sandbox, folders } = inside;
+  requireOutOfReach(sandbox, folders);
   const sandboxed = sandboxArguments(sandbox, {
     roots: folders.roots,
     masks: findMasks(folders),
     extra: prlimit === undefined ? [file] : [file, prlimit],
     network: run.sandbox?.network !== false,
     cwd,
+    env: pick(env, (name) => LOADER_VARIABLE.test(name)),
   });
-  return { ...bare, command: sandbox.bubblewrap, args: [...sandboxed, ...limited], isContained: true };
+  return {
+    ...bare,
+    command: sandbox.bubblewrap,
+    args: [...sandboxed, ...limited],
+    // Else its loader would do as they say while it is still outside.
+    env: pick(env, (name) => !LOADER_VARIABLE.test(name)),
+    isContained: true,
+  };
+}
+
+/** A program that could write what makes its sandbox would be in none the next time. */
+function requireOutOfReach({ bubblewrap, system }: Sandbox, { roots }: AllowedFolders): void {
+  const writable = roots.filter(({ isWritable }) => isWritable).map(({ path }) => path);
+  const nearest = (file: string, folders: readonly string[]) =>
+    Math.max(0, ...folders.filter((folder) => isInside(file, folder)).map(({ length }) => length));
+  // The system is read-only, but for roots in it. A link to it may lie elsewhere.
+  const isSafe = (file: string) => nearest(file, writable) === 0 || nearest(file, system) > nearest(file, writable);
+  if (isSafe(bubblewrap) && isSafe(realpathSync.native(bubblewrap))) return;
+  throw new ToolcribError('no_sandbox', 'bubblewrap, which would hold it in, lies in a folder that it may write');
+}
+
+type Variables = Readonly<Record<string, string>>;
+
+function pick(env: Variables, isPicked: (name: string) => boolean): Variables {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => isPicked(name)));
 }

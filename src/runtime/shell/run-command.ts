@@ -66,13 +66,18 @@ export function createCommands(ports: ShellPorts): Commands {
   };
 }
 
-/** It is tried out once for each PATH. */
+/** It is tried out once for each PATH; where the machine was only busy, once more by the next call. */
 function rememberSandbox(): (path: string | undefined) => Promise<FoundSandbox> {
   const found = new Map<string | undefined, Promise<FoundSandbox>>();
   return (path) => {
-    const known = found.get(path) ?? findSandbox(path);
-    found.set(path, known);
-    return known;
+    const known = found.get(path);
+    if (known !== undefined) return known;
+    const looking = findSandbox(path);
+    found.set(path, looking);
+    looking.then((result) => {
+      if (!result.ok && result.mayPass) found.delete(path);
+    });
+    return looking;
   };
 }
 

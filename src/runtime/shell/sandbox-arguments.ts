@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { isInside, type Root } from './allowed-folders.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -10,6 +11,8 @@ export interface Inside {
   readonly extra: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
+  /** Variables that must not be set before it is inside. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Mask {
@@ -31,12 +34,13 @@ const NAMESPACES = [
 /** The arguments before the program: the system to read, the roots, folders of its own, and nothing else. */
 export function sandboxArguments(sandbox: Sandbox, inside: Inside): readonly string[] {
   const { system, hasSizes } = sandbox;
-  const { roots, masks, extra, network, cwd } = inside;
+  const { roots, masks, extra, network, cwd, env = {} } = inside;
   const size = hasSizes ? ['--size', String(MAX_KEPT_BYTES)] : [];
   const own = (path: string) => [...size, '--tmpfs', path];
   const isSeen = (path: string) => [...system, ...roots.map((root) => root.path)].some((seen) => isInside(path, seen));
   // What lies deeper comes later: a folder hides what was put into it before.
   const places = new Map<string, readonly string[]>([
+    ...pinsOf(inside).map((path) => [path, ['--bind', path, path]] as const),
     ...system.map((path) => [path, ['--ro-bind', path, path]] as const),
     ...OWN.map((path) => [path, own(path)] as const),
     ...extra.filter((path) => !isSeen(path)).map((path) => [path, ['--ro-bind', path, path]] as const),
@@ -51,9 +55,26 @@ export function sandboxArguments(sandbox: Sandbox, inside: Inside): readonly str
     ...masks.filter(({ path }) => isSeen(path)).flatMap((mask) => maskOf(mask)),
     // Settings of the kernel belong to root, who needs no capability to change what is its own.
     ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev', ...own('/dev/shm'), '--remount-ro', '/dev'],
-    ...(isRootShown ? [] : ['--remount-ro', '/']),
+    ...(isRootShown ? ['--ro-bind-try', '/sys', '/sys'] : ['--remount-ro', '/']),
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', cwd, '--'],
   ];
+}
+
+/**
+ * The folders between a root and what is covered in it. What is mounted cannot be moved; a folder around it could be, and
+ * the next program would find under another name what is covered under this one only.
+ */
+function pinsOf({ roots, masks }: Inside): readonly string[] {
+  const isWritable = (path: string) =>
+    roots.findLast((root) => isInside(path, root.path))?.isWritable === true &&
+    !roots.some((root) => root.path === path);
+  return masks.flatMap(({ path }) => foldersAbove(path)).filter(isWritable);
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...foldersAbove(parent)];
 }
 
 function maskOf({ path, kind }: Mask): readonly string[] {

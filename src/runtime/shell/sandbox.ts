@@ -13,10 +13,10 @@ export interface Sandbox {
   readonly hasSizes: boolean;
 }
 
-/** A sandbox, or why there is none. */
+/** A sandbox, or why there is none, and whether there may be one in a moment. */
 export type FoundSandbox =
   | { readonly ok: true; readonly sandbox: Sandbox }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly reason: string; readonly mayPass: boolean };
 
 /** What every program may read: programs, libraries and their settings. */
 const SYSTEM = [
@@ -39,11 +39,11 @@ const PROBE_MS = 10_000;
 
 /** Looks for bubblewrap on a PATH and tries it: one that cannot make a sandbox here is none. */
 export async function findSandbox(path: string | undefined): Promise<FoundSandbox> {
-  if (process.platform !== 'linux') return { ok: false, reason: 'bubblewrap runs on Linux only' };
+  if (process.platform !== 'linux') return none('bubblewrap runs on Linux only');
   const bubblewrap = findProgram('bwrap', { path, cwd: '/' });
-  if (bubblewrap === undefined) return { ok: false, reason: 'bubblewrap (bwrap) is not installed' };
+  if (bubblewrap === undefined) return none('bubblewrap (bwrap) is not installed');
   const program = findProgram('true', { path: `${path}:/usr/bin:/bin`, cwd: '/' });
-  if (program === undefined) return { ok: false, reason: 'there is no program "true" to try bubblewrap with' };
+  if (program === undefined) return none('there is no program "true" to try bubblewrap with');
   const system = [...SYSTEM, ...NAMES_OF_HOSTS].filter((folder) => existsSync(folder));
   let reason = '';
   for (const hasSizes of [true, false]) {
@@ -53,7 +53,17 @@ export async function findSandbox(path: string | undefined): Promise<FoundSandbo
     if (problem === undefined) return { ok: true, sandbox };
     reason = problem;
   }
-  return { ok: false, reason: `bubblewrap cannot make a sandbox here: ${reason}` };
+  return none(`bubblewrap cannot make a sandbox here: ${reason}`, BUSY.test(reason));
+}
+
+const DOES_NOT_END = 'it does not end';
+/** What is said where the machine has no room just now. */
+const BUSY = new RegExp(
+  `${DOES_NOT_END}|EAGAIN|EMFILE|ENFILE|ENOMEM|Resource temporarily unavailable|Cannot allocate memory|Too many open files`,
+);
+
+function none(reason: string, mayPass = false): FoundSandbox {
+  return { ok: false, reason, mayPass };
 }
 
 /** What it says against it, if it fails. */
@@ -62,7 +72,7 @@ function tryOut(program: string, args: readonly string[]): Promise<string | unde
     execFile(program, args, { timeout: PROBE_MS, killSignal: 'SIGKILL', env: {} }, (error, _stdout, stderr) => {
       if (error === null) return settle(undefined);
       const [said = ''] = stderr.trim().split('\n');
-      settle(said.slice(0, 300) || (error.killed === true ? 'it does not end' : `it ended with ${String(error.code)}`));
+      settle(said.slice(0, 300) || (error.killed === true ? DOES_NOT_END : `it ended with ${String(error.code)}`));
     });
   });
 }

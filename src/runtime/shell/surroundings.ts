@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { listOf } from '../../core/bundle.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import { type AllowedFolders, isInside, type Root } from './allowed-folders.ts';
 import { findProgram } from './find-program.ts';
 import type { Mask } from './sandbox-arguments.ts';
@@ -24,18 +25,35 @@ export function rootsOf({ sandbox = {} }: ShellRun, settings: ShellSettings, fol
 }
 
 /**
- * What must be covered. A folder that is not there yet is made where a command could make it: whoever makes it first
- * would otherwise say what keys there are.
+ * What must be covered. What is not there yet is made where a command could make it: whoever makes it first would
+ * otherwise say what keys there are, and only what is there can be covered while others fill it.
  */
 export function findMasks({ roots, hidden }: AllowedFolders): readonly Mask[] {
   const isWritable = (path: string) => roots.some((root) => root.isWritable && isInside(path, root.path));
-  for (const path of hidden.folders) if (isWritable(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+  for (const path of hidden.folders.filter(isWritable)) make(() => mkdirSync(path, PRIVATE_FOLDER));
+  for (const path of hidden.files.filter(isWritable)) {
+    make(() => mkdirSync(dirname(path), PRIVATE_FOLDER));
+    make(() => closeSync(openSync(path, 'wx', 0o600)));
+  }
   const masks = [
     ...hidden.readOnly.map((path) => ({ path, kind: 'readOnly' }) as const),
     ...hidden.folders.map((path) => ({ path, kind: 'folder' }) as const), // what is hidden stays so
     ...hidden.files.map((path) => ({ path, kind: 'file' }) as const),
   ];
   return masks.filter(({ path }) => existsSync(path));
+}
+
+const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
+
+/** What we may not make, a command that runs as we do may not either. */
+function make(create: () => void): void {
+  try {
+    create();
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException; // of the file system
+    if (['EEXIST', 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(code)) return;
+    throw new ToolcribError('no_sandbox', 'what must be hidden from it cannot be hidden', { cause });
+  }
 }
 
 /** How many processes a sandbox may hold where nothing is said. */
