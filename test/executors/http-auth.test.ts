@@ -168,7 +168,7 @@ describe('OAuth 2 client credentials', () => {
     const env = { SECRET: 'client-secret-value' };
     const executor = httpExecutor({
       clock,
-      secrets: createSecrets({ s: { env: 'SECRET', hosts: [tokens.host] } }, { env, folder: '.' }),
+      secrets: createSecrets({ s: { env: 'SECRET', hosts: [tokens.host, api.host] } }, { env, folder: '.' }),
       allowPrivate: () => [tokens.host, api.host],
     });
     onTestFinished(() => executor.close?.());

@@ -59,6 +59,10 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(options, resolve);
     if (given.agent !== undefined) endWith(request, signal);
     request.on('error', reject);
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      reject(new FetchError('malformed', `${url.host} wants to speak something else than HTTP.`));
+    });
     request.end(body);
   });
 }

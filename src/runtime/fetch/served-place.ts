@@ -19,9 +19,17 @@ export function isServedAt(
   url: URL,
   address: string,
 ): boolean {
-  const names = listOf(hosts).map((name) => name.toLowerCase());
-  if (names.includes(url.host) || names.includes(url.hostname)) return true;
+  const to = plainName(url.hostname);
+  const isNamed = listOf(hosts)
+    .map((name) => URL.parse(`http://${name}`))
+    .some((named) => named !== null && plainName(named.hostname) === to && ['', url.port].includes(named.port));
+  if (isNamed) return true;
   if (portOf(url) !== port) return false;
   // What a name stands for may change: then no address of this machine is safe.
   return isSamePlace(address, isIP(host) === 0 ? '0.0.0.0' : host);
+}
+
+/** A name may end with a dot and mean the same; the address parser has seen to case and other scripts. */
+function plainName(hostname: string): string {
+  return hostname.replace(/\.$/, '');
 }

@@ -61,6 +61,8 @@ export function createAuthorizer({ secrets, clock, reach }: AuthorizerPorts): Au
       return { ...NONE, headers: { authorization: `Basic ${text}` } };
     }
     if ('apiKey' in auth) return apiKey(auth.apiKey, await fill(auth.apiKey.value));
+    // A token is worth as much as what it was fetched with, so it goes to the same hosts and no others.
+    await Promise.all([fill(auth.clientCredentials.clientId), fill(auth.clientCredentials.clientSecret)]);
     const kept = tokenOf(auth.clientCredentials);
     const text = await kept.get();
     return { ...bearer(text), token: { text, kept } };

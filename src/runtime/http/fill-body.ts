@@ -3,7 +3,7 @@ import { readTemplate } from '../template.ts';
 import { argumentOf, type Filling, fillText, onlyName } from './fill-text.ts';
 import type { HttpParameter, HttpPart, HttpRun } from './http-run.ts';
 import { decodeBase64, fillMultipart, readPart } from './multipart.ts';
-import { fillParameter, readParameter } from './parameters.ts';
+import { fillParameter, readParameters } from './parameters.ts';
 
 /** A body and what it is. */
 interface FilledBody {
@@ -98,9 +98,7 @@ function base64Body(text: string): FillBody {
 }
 
 function formBody(body: Readonly<Record<string, JsonValue>>): FillBody {
-  const parameters = Object.entries(body).map(
-    ([name, value]) => readParameter(name, value as HttpParameter), // checked when the spec was let in
-  );
+  const parameters = readParameters(body as Readonly<Record<string, HttpParameter>>); // checked when the spec was let in
   return (filling) => ({
     bytes: parameters.flatMap((parameter) => fillParameter(parameter, filling)).join('&'),
     contentType: 'application/x-www-form-urlencoded',

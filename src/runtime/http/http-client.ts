@@ -75,6 +75,11 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
   const exchange = async (call: ToolCall, plan: RequestPlan, signal: AbortSignal): Promise<FetchedResponse> => {
     const origin = originOf(plan, call);
     const { host } = origin;
+    if (plan.isSecret && origin.protocol === 'http:' && !isNamed(origin, ports.allowPrivate()))
+      throw new FetchError(
+        'refused',
+        'No credential is sent over plain http, except to hosts that are named as private.',
+      );
     const secrets = await unlessAborted(findSecrets(plan, ports.secrets, host), signal);
     const request = buildRequest(plan, call, { origin, secrets });
     return fetchAuthorized({ plan, request, call, signal, host }, authorizer, fetchOnce);
@@ -146,4 +151,8 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     if (signal.aborted) abort();
   });
+}
+
+function isNamed({ host, hostname }: URL, allowed: readonly string[]): boolean {
+  return allowed.some((name) => [host, hostname].includes(name.toLowerCase()));
 }

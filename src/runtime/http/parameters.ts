@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../core/json.ts';
 import { readTemplate, type Template } from '../template.ts';
-import { argumentOf, type Filling, fillText, onlyName, textOf } from './fill-text.ts';
+import { argumentOf, BadArgument, type Filling, fillText, onlyName, textOf } from './fill-text.ts';
 import type { HttpParameter, StyledParameter } from './http-run.ts';
 
 type Style = NonNullable<StyledParameter['style']>;
@@ -14,15 +14,27 @@ export interface Parameter {
   /** Absent: a list is repeated, an object is JSON. */
   readonly style?: Style;
   readonly explode?: boolean;
+  /** Names that are not for the members of an argument which is spread. */
+  readonly taken?: ReadonlySet<string>;
   /** True where the text around the arguments was written into an address, and is encoded already. */
   readonly isEncoded?: boolean;
 }
 
 /** Reads a parameter of a run. */
-export function readParameter(name: string, given: HttpParameter): Parameter {
+function readParameter(name: string, given: HttpParameter): Parameter {
   const styled = typeof given === 'object' && 'value' in given ? given : { value: given };
   const values = Array.isArray(styled.value) ? styled.value : [styled.value];
   return { ...styled, name: encode(name), templates: values.map((value) => readTemplate(String(value))) };
+}
+
+/** The parameters of one place, none of which an argument that is spread may set again. */
+export function readParameters(
+  given: Readonly<Record<string, HttpParameter>>,
+  others: readonly string[] = [],
+): readonly Parameter[] {
+  const parameters = Object.entries(given).map(([name, value]) => readParameter(name, value));
+  const taken = new Set([...others, ...parameters.map(({ name }) => name)]);
+  return parameters.map((parameter) => ({ ...parameter, taken }));
 }
 
 /** The pairs that a parameter becomes; none where its argument is absent. */
@@ -61,7 +73,8 @@ function spread({ json, text }: Value): readonly Value[] {
 
 const SEPARATORS: Readonly<Record<string, string>> = { form: ',', spaceDelimited: '%20', pipeDelimited: '%7C' };
 
-function fillStyled({ name, style = 'form', explode }: Parameter, value: JsonValue): readonly string[] {
+function fillStyled(parameter: Parameter, value: JsonValue): readonly string[] {
+  const { name, style = 'form', explode } = parameter;
   if (style === 'json') return [`${name}=${encode(JSON.stringify(value))}`];
   if (style === 'deepObject') return deepPairs(name, value);
   const isSpread = explode ?? style === 'form';
@@ -73,8 +86,16 @@ function fillStyled({ name, style = 'form', explode }: Parameter, value: JsonVal
   }
   if (!isJsonObject(value)) return [`${name}=${encode(textOf(value))}`];
   const members = Object.entries(value);
-  if (isSpread) return members.map(([key, member]) => `${encode(key)}=${encode(textOf(member))}`);
+  if (isSpread) return members.map(([key, member]) => `${freeName(key, parameter)}=${encode(textOf(member))}`);
   return members.length === 0 ? [] : [`${name}=${join(members.flat())}`];
+}
+
+/** The name of a member as a parameter of its own, unless the run has one of that name. */
+function freeName(key: string, { name, templates: [template], taken }: Parameter): string {
+  const own = encode(key);
+  if (own === name || taken?.has(own) !== true) return own;
+  const argument = template === undefined ? undefined : onlyName(template);
+  throw new BadArgument(argument ?? '', `may have no member "${key}": the request has a parameter of that name`);
 }
 
 function deepPairs(name: string, value: JsonValue): readonly string[] {

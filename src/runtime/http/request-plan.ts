@@ -3,7 +3,7 @@ import { type Address, readAddress } from './address.ts';
 import { type FillBody, readBody } from './fill-body.ts';
 import { type NamedTemplates, readNamed } from './fill-headers.ts';
 import type { HttpAuth, HttpRun } from './http-run.ts';
-import { type Parameter, readParameter } from './parameters.ts';
+import { encode, type Parameter, readParameters } from './parameters.ts';
 import { readSelect, type Selection } from './select-data.ts';
 
 /** A run that was read once, so that a call only fills it in. */
@@ -17,6 +17,8 @@ export interface RequestPlan {
   /** The names of the secrets in all of these. */
   readonly secrets: readonly string[];
   readonly isBodySecret: boolean;
+  /** True if a secret is sent along in any way. */
+  readonly isSecret: boolean;
   readonly auth: readonly HttpAuth[];
   readonly select: Selection | undefined;
   readonly response: HttpRun['response'];
@@ -27,17 +29,24 @@ const MAX_BYTES = 10_000_000;
 
 /** Reads a run. */
 export function planRequest(run: HttpRun): RequestPlan {
-  const { method = 'GET', query = {}, body, auth = [], select, response, maxResponseBytes = MAX_BYTES } = run;
+  const address = readAddress(run);
+  const credentials = listAuth(run.auth);
+  const secrets = [...new Set(templatesOf(run).flatMap(secretNames))];
+  const keys = credentials.flatMap((one) =>
+    'apiKey' in one && one.apiKey.in === 'query' ? encode(one.apiKey.name) : [],
+  );
+  const { method = 'GET', query = {}, body, select, response, maxResponseBytes = MAX_BYTES } = run;
   return {
     method: method.toUpperCase(),
-    address: readAddress(run),
-    query: Object.entries(query).map(([name, value]) => readParameter(name, value)),
+    address,
+    query: readParameters(query, [...address.query.map(({ name }) => name), ...keys]),
     headers: readNamed(run.headers),
     cookies: readNamed(run.cookies),
     fillBody: readBody(run),
-    secrets: [...new Set(templatesOf(run).flatMap(secretNames))],
+    secrets,
+    isSecret: secrets.length > 0 || credentials.length > 0,
     isBodySecret: textsIn(body).some((text) => secretNames(readTemplate(text)).length > 0),
-    auth: listAuth(auth),
+    auth: credentials,
     select: select === undefined ? undefined : readSelect(select),
     response,
     maxBytes: maxResponseBytes,

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { isJson } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
-import { parseJson } from '../http/parse-json.ts';
+import { parseJson } from '../parse-json.ts';
 import type { ProgramEnd } from '../processes/programs.ts';
 import type { ShellRun } from './shell-run.ts';
 

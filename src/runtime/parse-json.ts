@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../core/json.ts';
+import type { JsonValue } from '../core/json.ts';
 
 /** The value of a JSON text; undefined for what is none. A member named `__proto__` is left out: whoever copies it would be changed by it. */
 export function parseJson(text: string): JsonValue | undefined {
