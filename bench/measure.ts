@@ -63,3 +63,19 @@ export function printTable(heading: string, rows: readonly (readonly string[])[]
         .trimEnd()}`,
     );
 }
+
+/** Medians in microseconds of contenders that take turns call by call: whatever the machine does just then hits all alike. */
+export async function takeTurns(
+  runs: readonly (() => unknown)[],
+  { rounds, warmUp }: { readonly rounds: number; readonly warmUp: number },
+): Promise<readonly number[]> {
+  const times = runs.map((): number[] => []);
+  for (let round = 0; round < rounds + warmUp; round++) {
+    for (const [index, run] of runs.entries()) {
+      const begin = performance.now();
+      await run();
+      if (round >= warmUp) times[index]?.push((performance.now() - begin) * 1000);
+    }
+  }
+  return times.map(median);
+}

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCrib } from 'toolcrib';
-import { compare, printTable } from './measure.ts';
+import { printTable, takeTurns } from './measure.ts';
 
 const TOOLS = `
 def add(a, b): return a + b
@@ -45,21 +45,27 @@ export async function benchPython(): Promise<void> {
   const peers = [ECHO, BARE].map((code) => spawn('python3', ['-c', code], { cwd: folder, stdio: 'pipe' }));
   const [echo, bare] = peers.map(createPeer);
   const call = { id: 1, module: 'tools', function: 'add', args: { a: 1, b: 2 } };
-  const timings = await compare([
+  const callOf = async (name: string) => {
+    const result = await chest.call(name, { a: 1, b: 2 });
+    if (!result.ok || result.data !== 3) throw new Error(`${name} answered ${JSON.stringify(result)}`);
+  };
+  const contenders = [
     { name: 'bare pipe', note: 'the call as a line of JSON, there and back', run: () => bare?.(call) },
-    { name: 'a function', note: 'validated, with a timeout', run: () => chest.call('add', { a: 1, b: 2 }) },
-    { name: 'an async function', note: 'on the event loop', run: () => chest.call('add_async', { a: 1, b: 2 }) },
+    { name: 'a function', note: 'validated, with a timeout', run: () => callOf('add') },
+    { name: 'an async function', note: 'on the event loop', run: () => callOf('add_async') },
     { name: 'echo', note: 'nothing is called', run: () => echo?.(call) },
-  ]);
-  const base = timings[0]?.microseconds ?? Number.NaN;
+  ];
+  const medians = await takeTurns(
+    contenders.map(({ run }) => run),
+    { rounds: 4000, warmUp: 1000 },
+  );
+  const [base = Number.NaN] = medians;
   printTable('A call of a warm Python function, median', [
     ['', 'us', 'of the bare pipe', ''],
-    ...timings.map(({ name, microseconds, note }) => [
-      name,
-      microseconds.toFixed(1),
-      `${(microseconds / base).toFixed(2)} times`,
-      note,
-    ]),
+    ...contenders.map(({ name, note }, index) => {
+      const microseconds = medians[index] ?? Number.NaN;
+      return [name, microseconds.toFixed(1), `${(microseconds / base).toFixed(2)} times`, note];
+    }),
   ]);
   for (const peer of peers) peer.kill();
   await crib.close();

@@ -49,7 +49,7 @@ async function ours(tools: readonly ToolRow[], settings: Parameters<typeof creat
 }
 
 /** Everything of a tool that full-text search looks at, field by field. */
-function documentOf(row: ToolRow, id: number) {
+export function documentOf(row: ToolRow, id: number) {
   const texts = searchTextsOf(toSpecs([row])[0] as ReturnType<typeof toSpecs>[number]); // one in, one out
   return {
     id,
@@ -61,7 +61,8 @@ function documentOf(row: ToolRow, id: number) {
   };
 }
 
-const TEXT_FIELDS = ['name', 'description', 'source', 'category', 'parameters'];
+/** Fields of `documentOf`. */
+export const TEXT_FIELDS: readonly string[] = ['name', 'description', 'source', 'category', 'parameters'];
 
 /** Names in parts, without which no library would find any. */
 function spaced(text: string): string {
@@ -71,7 +72,7 @@ function spaced(text: string): string {
 const miniSearch: Method = {
   name: 'MiniSearch',
   async build(tools) {
-    const index = new MiniSearch({ fields: TEXT_FIELDS });
+    const index = new MiniSearch({ fields: [...TEXT_FIELDS] });
     index.addAll(tools.map(documentOf));
     return (query) =>
       index

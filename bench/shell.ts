@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createCrib } from '../src/index.ts';
 import { childEnvironment } from '../src/runtime/processes/child-environment.ts';
 import { findSandbox } from '../src/runtime/shell/sandbox.ts';
-import { median, printTable } from './measure.ts';
+import { printTable, takeTurns } from './measure.ts';
 
 const ROUNDS = 300;
 const WARM_UP = 30;
@@ -27,13 +27,13 @@ export async function benchShell(): Promise<void> {
       { name: 'toolcrib, without a sandbox', run: bare.run },
       ...(held === undefined ? [] : [{ name: 'toolcrib, in a sandbox', run: held.run }]),
     ];
-    const medians = await timesOf(contenders);
+    const medians = await takeTurns(contenders.map(checked), { rounds: ROUNDS, warmUp: WARM_UP });
     const [first = Number.NaN] = medians;
     printTable('One call of /bin/echo, median', [
       ['', 'ms', 'of spawn'],
       ...contenders.map(({ name }, index) => {
-        const ms = medians[index] ?? Number.NaN;
-        return [name, ms.toFixed(2), `${(ms / first).toFixed(2)} x`];
+        const microseconds = medians[index] ?? Number.NaN;
+        return [name, (microseconds / 1000).toFixed(2), `${(microseconds / first).toFixed(2)} x`];
       }),
       ...(held === undefined ? [['toolcrib, in a sandbox', '-', 'there is no bubblewrap here']] : []),
     ]);
@@ -44,18 +44,12 @@ export async function benchShell(): Promise<void> {
   }
 }
 
-/** They take turns, so that a noisy moment hits all alike. */
-async function timesOf(contenders: readonly Contender[]): Promise<readonly number[]> {
-  const times = contenders.map((): number[] => []);
-  for (let round = 0; round < ROUNDS + WARM_UP; round++) {
-    for (const [index, { name, run }] of contenders.entries()) {
-      const begin = performance.now();
-      const said = await run(`round ${round}`);
-      if (said !== `round ${round}\n`) throw new Error(`${name} said ${JSON.stringify(said)}`);
-      if (round >= WARM_UP) times[index]?.push(performance.now() - begin);
-    }
-  }
-  return times.map(median);
+/** Throws for a contender that does not do what it is measured for. */
+function checked({ name, run }: Contender): () => Promise<void> {
+  return async () => {
+    const said = await run('a few words');
+    if (said !== 'a few words\n') throw new Error(`${name} said ${JSON.stringify(said)}`);
+  };
 }
 
 function spawnEcho(text: string, cwd: string): Promise<string> {

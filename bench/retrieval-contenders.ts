@@ -1,0 +1,135 @@
+import { type AnyOrama, create, insert, insertMultiple, load, type RawData, save, search } from '@orama/orama';
+import MiniSearch from 'minisearch';
+import type { StoredIndexes } from '../src/core/store.ts';
+import type { ToolSpec } from '../src/core/tool-spec.ts';
+import type { Generation } from '../src/crib/generation.ts';
+import { createSearchIndex, type OpenRetriever } from '../src/crib/search-index.ts';
+import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';
+import { createRetriever, type KeptRetriever } from '../src/retrieval/create-retriever.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import { type ToolRow, toSpecs } from './retrieval-data.ts';
+import { documentOf, TEXT_FIELDS } from './retrieval-methods.ts';
+
+const LIMIT = 10;
+
+/** Asks for the best tools; what comes back is not looked at. */
+type Ask = (query: string) => unknown;
+
+/** A search library under the clock. What it is given is prepared before: only its own work counts. */
+export interface SpeedContender {
+  readonly name: string;
+  /** Reads tools in; the clock runs once `build` is called. */
+  prepare(rows: readonly ToolRow[]): Prepared;
+}
+
+/** Tools as a library takes them. */
+interface Prepared {
+  /** Everything up to the first answer. */
+  build(query: string): Promise<Built>;
+  /** From what `keep` returned to the first answer. */
+  restart(kept: string, query: string): Promise<unknown>;
+}
+
+/** An index that stands. */
+interface Built {
+  readonly ask: Ask;
+  /** Adds one more tool, and asks whatever makes it searchable. */
+  add(row: ToolRow): unknown;
+  keep(): string;
+}
+
+/** Ours, and what it is compared with. */
+export const SPEED_CONTENDERS: readonly SpeedContender[] = [
+  ours('ours', (ports) => builtinRetriever(ports)),
+  ours('ours, words alone', ({ clock: _clock, warn: _warn, ...settings }) => createRetriever(settings)),
+  { name: 'MiniSearch', prepare: miniSearch },
+  { name: 'Orama', prepare: orama },
+];
+
+function ours(name: string, make: (ports: Parameters<OpenRetriever>[0]) => KeptRetriever): SpeedContender {
+  const ports = { bundlesOf: () => [], clock: systemClock, warn: console.error };
+  return {
+    name,
+    prepare(rows) {
+      const specs = toSpecs(rows);
+      return {
+        async build(query) {
+          const retriever = make(ports);
+          retriever.add(specs);
+          const ask = (request: string) => retriever.rank(request, { limit: LIMIT, minScore: 0 });
+          await ask(query);
+          return {
+            ask,
+            add: (row) => retriever.add(toSpecs([row])),
+            keep: () => Buffer.from(retriever.snapshot()).toString('base64'),
+          };
+        },
+        restart(kept, query) {
+          const indexes: StoredIndexes = { get: async () => ({ hash: '', text: kept }), put: async () => {} };
+          const rank = createSearchIndex({
+            generation: generationOf(specs),
+            opener: () => async (given) => make(given),
+            kept: () => indexes,
+            ...{ clock: systemClock, warn: console.error },
+          });
+          return rank(query, { limit: LIMIT });
+        },
+      };
+    },
+  };
+}
+
+/** As much of a generation as a search looks at. */
+function generationOf(specs: readonly ToolSpec[]): () => Generation {
+  const byName = new Map(specs.map((spec) => [spec.name, spec]));
+  const catalog = { specs, held: [], get: (name: string) => byName.get(name) };
+  const generation = { catalog, bundles: { of: () => [] } } as unknown as Generation; // nothing else of it is asked for
+  return () => generation;
+}
+
+function miniSearch(rows: readonly ToolRow[]): Prepared {
+  const documents = rows.map(documentOf);
+  const settings = { fields: [...TEXT_FIELDS] };
+  const asker =
+    (index: MiniSearch): Ask =>
+    (query) =>
+      index.search(query).slice(0, LIMIT);
+  return {
+    async build(query) {
+      const index = new MiniSearch(settings);
+      index.addAll(documents);
+      const ask = asker(index);
+      ask(query);
+      return { ask, add: (row) => index.add(documentOf(row, index.documentCount)), keep: () => JSON.stringify(index) };
+    },
+    restart: async (kept, query) => asker(MiniSearch.loadJSON(kept, settings))(query),
+  };
+}
+
+function orama(rows: readonly ToolRow[]): Prepared {
+  const documents = rows.map((row, id) => ({ ...documentOf(row, id), id: String(id) }));
+  // Of no known keys: the types of the library follow every one of them without end.
+  const schema: Record<string, 'string'> = Object.fromEntries(TEXT_FIELDS.map((field) => [field, 'string']));
+  const asker =
+    (index: AnyOrama): Ask =>
+    (query) =>
+      search(index, { term: query, limit: LIMIT });
+  return {
+    async build(query) {
+      const index: AnyOrama = create({ schema });
+      await insertMultiple(index, documents, 1000);
+      const ask = asker(index);
+      await ask(query);
+      return {
+        ask,
+        add: (row) => insert(index, { ...documentOf(row, 0), id: row.id }),
+        keep: () => JSON.stringify(save(index)),
+      };
+    },
+    async restart(kept, query) {
+      const index: AnyOrama = create({ schema });
+      load(index, JSON.parse(kept) as RawData); // what `save` returned
+      return asker(index)(query);
+    },
+  };
+}
