@@ -31,7 +31,13 @@ export async function benchHttp(): Promise<void> {
     const chest = await crib.open();
     const contenders: readonly Contender[] = [
       { name: 'fetch', run: async () => (await fetch(`http://${host}/weather/Oslo?units=si`)).json() },
-      { name: 'the crib', run: () => chest.call('weather', { city: 'Oslo', units: 'si' }) },
+      {
+        name: 'the crib',
+        async run() {
+          const result = await chest.call('weather', { city: 'Oslo', units: 'si' });
+          if (!result.ok) throw new Error(`the crib answered ${JSON.stringify(result)}`);
+        },
+      },
     ];
     const costs = await measureAll(contenders);
     print(costs);
