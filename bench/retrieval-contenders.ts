@@ -33,7 +33,7 @@ interface Prepared {
 /** An index that stands. */
 interface Built {
   readonly ask: Ask;
-  /** Adds one more tool, and asks whatever makes it searchable. */
+  /** Adds one more tool; where it has a vector, the next search makes it. */
   add(row: ToolRow): unknown;
   keep(): string;
 }
@@ -41,7 +41,7 @@ interface Built {
 /** Ours, and what it is compared with. */
 export const SPEED_CONTENDERS: readonly SpeedContender[] = [
   ours('ours', (ports) => builtinRetriever(ports)),
-  ours('ours, words alone', ({ clock: _clock, warn: _warn, ...settings }) => createRetriever(settings)),
+  ours('ours (words alone)', ({ clock: _clock, warn: _warn, ...settings }) => createRetriever(settings)),
   { name: 'MiniSearch', prepare: miniSearch },
   { name: 'Orama', prepare: orama },
 ];

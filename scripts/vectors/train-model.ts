@@ -25,7 +25,7 @@ export const CHOSEN = {
   passes: 3,
   batchSize: 256,
   extraTools: 128,
-  temperature: 0.05,
+  temperature: 0.08,
   mapRate: 1e-3,
   ownRate: 2e-3,
   weightRate: 5e-3,

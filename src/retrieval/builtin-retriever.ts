@@ -1,10 +1,11 @@
 import type { Clock } from '../core/ports.ts';
+import { BUILTIN_VECTORS } from './calibrations.ts';
 import { createRetriever, type KeptRetriever, type RetrieverSettings } from './create-retriever.ts';
 import { builtinEmbedder } from './dense/builtin-embedder.ts';
 import { createDenseIndex } from './dense/dense-index.ts';
 
 /** What the vectors that come with the package need. */
-export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense'> {
+export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense' | 'calibration'> {
   readonly clock: Clock;
   /** Told when search has to go by words alone. */
   warn(message: string): void;
@@ -15,6 +16,7 @@ export function builtinRetriever({ clock, warn, ...settings }: BuiltinSettings):
   const embedder = builtinEmbedder();
   return createRetriever({
     ...settings,
+    calibration: BUILTIN_VECTORS,
     dense: (snapshot) => createDenseIndex({ embedder, snapshot, clock, warn }),
   });
 }

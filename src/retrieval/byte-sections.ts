@@ -27,8 +27,8 @@ export function writeSections(note: number, sections: readonly Uint8Array[]): Ui
 /** The pieces as views; undefined where the bytes are damaged or were made in another way. */
 export function readSections(note: number, given: Uint8Array): readonly Uint8Array[] | undefined {
   if (given.byteLength < HEAD_WORDS * 4) return undefined;
-  // Views of words need an aligned start, which bytes out of a pool need not have.
-  const bytes = given.byteOffset % ALIGNMENT === 0 ? given : given.slice();
+  // Views of words need an aligned start, which bytes out of a pool need not have; `slice` of a Buffer makes no copy.
+  const bytes = given.byteOffset % ALIGNMENT === 0 ? given : new Uint8Array(given);
   const [magic, checksum, madeBy, count = 0] = new Uint32Array(bytes.buffer, bytes.byteOffset, HEAD_WORDS);
   if (magic !== MAGIC || madeBy !== note || checksum !== crc32(bytes.subarray(8))) return undefined;
   const head = (HEAD_WORDS + count) * 4;

@@ -26,17 +26,26 @@ const FEWEST = 50;
 export function findCandidates({ match, meaning, named, choice, limit }: Lookup): readonly Candidate[] {
   const depth = Math.max(FEWEST, limit);
   const best = topIds(match.scores, depth, choice);
-  const found = named.size === 0 && meaning === undefined ? best : [...new Set([...named, ...best])];
-  if (meaning === undefined) return found.map((id) => ({ id, lexical: match.scoreOf(id), similarity: undefined }));
   const count = match.scores.length;
-  const near = nearestIds(meaning, { depth, count, isAllowed: choice.isAllowed });
-  const ids = Uint32Array.from(new Set([...found, ...near]));
-  const similarities = meaning.dense.similarity(meaning.vectors, ids);
-  return Array.from(ids, (id, place) => ({
-    id,
-    lexical: match.scoreOf(id),
-    similarity: similarities[place] ?? 0,
-  }));
+  const near = meaning === undefined ? [] : nearestIds(meaning, { depth, count, isAllowed: choice.isAllowed });
+  const ids =
+    meaning === undefined && named.size === 0 ? new Uint32Array(best) : distinct([...named, ...best, ...near]);
+  const similarities = meaning?.dense.similarity(meaning.vectors, ids);
+  const candidates: Candidate[] = [];
+  for (let place = 0; place < ids.length; place += 1) {
+    const id = ids[place] as number; // within the list
+    candidates.push({ id, lexical: match.scoreOf(id), similarity: similarities?.[place] });
+  }
+  return candidates;
+}
+
+/** Each id once. A sort takes less than a set of them would. */
+function distinct(ids: readonly number[]): Uint32Array {
+  const sorted = new Uint32Array(ids).sort();
+  let count = 0;
+  for (let place = 0; place < sorted.length; place += 1)
+    if (place === 0 || sorted[place] !== sorted[place - 1]) sorted[count++] = sorted[place] as number; // within the list
+  return sorted.subarray(0, count);
 }
 
 interface Reach {

@@ -1,15 +1,17 @@
 import { isPromise } from '../core/json.ts';
 import type { DenseIndex, QueryVectors, Ranked, RankOptions, Retriever } from '../core/retriever.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { type Calibration, WORDS_ALONE } from './calibrations.ts';
 import { findCandidates } from './candidates.ts';
+import { denseTexts } from './dense-texts.ts';
 import { explainHit } from './explain-hit.ts';
 import { fingerprintTexts } from './fingerprint-texts.ts';
 import { fuse } from './fuse.ts';
+import { judgeHits } from './judge-hits.ts';
 import { createLexicalIndex } from './lexical/lexical-index.ts';
 import { namesMentioned } from './named-in.ts';
-import { PARAMETERS } from './parameters.ts';
 import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
-import { type SearchTexts, searchTextsOf } from './search-texts.ts';
+import { searchTextsOf } from './search-texts.ts';
 import { createToolIds, type ToolIds } from './tool-ids.ts';
 import type { Choice } from './top-ids.ts';
 
@@ -17,6 +19,8 @@ import type { Choice } from './top-ids.ts';
 export interface RetrieverSettings {
   /** Makes the side that compares meanings, empty or from what it kept; absent: words alone. */
   readonly dense?: (snapshot: Uint8Array | undefined) => DenseIndex;
+  /** What the similarities of the dense side are worth; absent: nobody knows, and a score says how well a tool fits, not how likely. */
+  readonly calibration?: Calibration;
   /** What `snapshot` returned once. One that cannot be used is as good as none: everything is indexed anew. */
   readonly snapshot?: Uint8Array;
   /** The bundles that a tool is found by, besides its own words. */
@@ -37,7 +41,8 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   const lexical = kept?.lexical ?? createLexicalIndex();
   const dense = settings.dense?.(kept?.dense);
   // Those of the snapshot that nobody has added yet: they may be gone from the catalog.
-  const unconfirmed = new Set(kept?.tools.flatMap((tool, id) => (tool === null ? [] : id)));
+  const unconfirmed = new Set<number>();
+  for (const [id, name] of kept?.tools.names.entries() ?? []) if (name !== null) unconfirmed.add(id);
   let changes = 0;
 
   function removeTool(id: number): void {
@@ -70,18 +75,17 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     const named = new Set([...namesMentioned(query)].flatMap((name) => ids.named(name)).filter(choice.isAllowed));
     const meaning = dense !== undefined && vectors !== undefined ? { dense, vectors } : undefined;
     const candidates = findCandidates({ match, meaning, named, choice, limit: options.limit });
-    const fused = fuse(candidates, ids.size);
-    const { minScore = PARAMETERS.minScore } = options;
-    const hits = fused.map((hit) => ({ ...hit, score: named.has(hit.id) ? 1 : hit.score, name: ids.name(hit.id) }));
-    return hits
-      .filter(({ score }) => score > 0 && score >= minScore)
-      .sort(inOrder(options.usage))
-      .slice(0, Math.max(0, options.limit))
-      .map(({ id, name, score, similarity }) => ({
-        name,
-        score,
-        why: explainHit({ isNamed: named.has(id), words: match.explain(id), similarity }),
-      }));
+    const hits = fuse(candidates, ids.size).map((hit) => ({
+      ...hit,
+      name: ids.name(hit.id),
+      isNamed: named.has(hit.id),
+    }));
+    const calibration = meaning === undefined ? WORDS_ALONE : settings.calibration;
+    return judgeHits(hits, { ...options, calibration }).map(({ id, name, score, similarity, isNamed }) => ({
+      name,
+      score,
+      why: explainHit({ isNamed, words: match.explain(id), similarity }),
+    }));
   }
 
   return {
@@ -108,30 +112,10 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   };
 }
 
-/** Scores that differ by less are equal where usage may decide. */
-const STEP = 0.005;
-
-function inOrder(usage: RankOptions['usage']): (a: Hit, b: Hit) => number {
-  const byScore = (a: Hit, b: Hit) => b.score - a.score || (a.name < b.name ? -1 : 1);
-  if (usage === undefined) return byScore;
-  const steps = ({ score }: Hit) => Math.round(score / STEP);
-  return (a, b) => steps(b) - steps(a) || usage(b.name) - usage(a.name) || byScore(a, b);
-}
-
-interface Hit {
-  readonly name: string;
-  readonly score: number;
-}
-
 // Equal scores by name, not by id: what was added before or after must not matter.
 function choiceOf(ids: ToolIds, among: ((name: string) => boolean) | undefined): Choice {
   return {
     isAllowed: (id) => ids.isUsed(id) && (among === undefined || among(ids.name(id))),
     isFirst: (a, b) => ids.name(a) < ids.name(b),
   };
-}
-
-/** What of a tool has a meaning to compare, most telling first. */
-function denseTexts({ name, title, description, examples }: SearchTexts): readonly string[] {
-  return [`${title === '' ? name : title}. ${description}`, ...(examples === '' ? [] : [examples])];
 }

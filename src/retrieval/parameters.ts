@@ -32,11 +32,13 @@ export const PARAMETERS = {
   /** What a word of a name counts that a word of the request begins. */
   prefix: 0.7,
   /** What two words count that stand together in the request and in the tool, beside the mean of both. */
-  phrase: 0.4,
+  phrase: 0.3,
   /** How many of the rarest words the best tool must have in common with a request for words to count in full. */
-  evidence: 1,
+  evidence: 1.25,
   /** The weight of meaning beside words: `most` up to `from` tools, falling with each tenfold. */
   dense: { most: 0.5, least: 0.2, fallsPerDecade: 0.13, from: 500 },
-  /** What a hit must score where nobody says otherwise. */
+  /** What the best hit must score where nobody says otherwise and its similarity is not calibrated. */
   minScore: 0.25,
+  /** What share of the best score a hit must reach where nobody says otherwise. */
+  minShare: 0.2,
 } as const;

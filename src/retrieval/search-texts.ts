@@ -20,16 +20,17 @@ export type Field = (typeof FIELDS)[number];
 export type SearchTexts = Readonly<Record<Field, string>>;
 
 /** More than this of a text is not searched: a description is no place for a book. */
-const MAX_TEXT_LENGTH = 20_000;
+export const MAX_TEXT_LENGTH = 20_000;
 const MAX_DEPTH = 5;
 const MAX_PARAMETERS = 200;
+const MAX_CHOICES = 20;
 /** A schema may contain itself, in memory even a hundred times. */
 const MAX_SCHEMAS = 1000;
 
 /** What of a spec is searched. A spec may come from anywhere: what is not text counts as none. */
 export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = []): SearchTexts {
-  const parameters = { names: [] as string[], texts: [] as string[], schemas: 0 };
-  collectParameters(spec.input, parameters, 0);
+  const found: Parameters = { names: '', texts: '', count: 0, schemas: 0, depth: 0 };
+  if (isSchemaObject(spec.input)) collectSchema(spec.input, found);
   return {
     name: textOf(spec.name),
     title: textOf(spec.title),
@@ -38,39 +39,86 @@ export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = []): 
     bundle: textOf(bundles),
     category: textOf(spec.category),
     tags: textOf(spec.tags),
-    parameters: textOf(parameters.names),
-    parameterTexts: textOf(parameters.texts),
-    examples: textOf(Array.isArray(spec.examples) ? spec.examples.map((example) => example?.request) : []),
+    parameters: textOf(found.names),
+    parameterTexts: textOf(found.texts),
+    examples: textOf(Array.isArray(spec.examples) ? spec.examples.map((example) => example?.request) : ''),
   };
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, MAX_TEXT_LENGTH);
-  if (!Array.isArray(value)) return '';
+  if (typeof value === 'string') return value.length > MAX_TEXT_LENGTH ? value.slice(0, MAX_TEXT_LENGTH) : value;
+  if (!Array.isArray(value) || value.length === 0) return '';
   return value
     .filter((part) => typeof part === 'string')
-    .join(' \n')
+    .join(BETWEEN)
     .slice(0, MAX_TEXT_LENGTH);
 }
 
+/** What separates texts that were not written as one. */
+const BETWEEN = ' \n';
+
+/** What is collected of the parameters of a tool: their names and texts, one behind the other. */
 interface Parameters {
-  readonly names: string[];
-  readonly texts: string[];
+  names: string;
+  texts: string;
+  count: number;
   schemas: number;
+  depth: number;
 }
 
-function collectParameters(schema: unknown, found: Parameters, depth: number): void {
-  if (!isSchemaObject(schema) || depth > MAX_DEPTH || found.schemas >= MAX_SCHEMAS) return;
-  found.schemas += 1;
-  const { properties, items, anyOf, oneOf, allOf } = schema;
-  for (const [name, property] of Object.entries(isSchemaObject(properties) ? properties : {})) {
-    if (found.names.length >= MAX_PARAMETERS) return;
-    found.names.push(name);
-    if (!isSchemaObject(property)) continue;
-    for (const text of [property.title, property.description]) if (typeof text === 'string') found.texts.push(text);
-    if (Array.isArray(property.enum))
-      found.texts.push(...property.enum.filter((value) => typeof value === 'string').slice(0, 20));
-    collectParameters(property, found, depth + 1);
+type Schema = Readonly<Record<string, unknown>>;
+
+// Only the keys that a schema has are looked at: asking thousands of shapes for keys they lack takes longer than all the rest.
+function collectSchema(schema: Schema, found: Parameters): void {
+  if (!enter(found)) return;
+  for (const key in schema) if (HOLDS_SCHEMAS.has(key)) collectInner(key, schema[key], found);
+  found.depth -= 1;
+}
+
+function collectProperty(property: Schema, found: Parameters): void {
+  const isWithinLimits = enter(found);
+  for (const key in property) {
+    const value = property[key];
+    if (key === 'title' || key === 'description') {
+      if (typeof value === 'string') found.texts += value + BETWEEN;
+    } else if (key === 'enum') collectChoices(value, found);
+    else if (isWithinLimits && HOLDS_SCHEMAS.has(key)) collectInner(key, value, found);
   }
-  for (const part of [items, anyOf, oneOf, allOf].flat()) collectParameters(part, found, depth + 1);
+  if (isWithinLimits) found.depth -= 1;
+}
+
+const HOLDS_SCHEMAS: ReadonlySet<string> = new Set(['properties', 'items', 'anyOf', 'oneOf', 'allOf']);
+
+function enter(found: Parameters): boolean {
+  if (found.depth > MAX_DEPTH || found.schemas >= MAX_SCHEMAS) return false;
+  found.schemas += 1;
+  found.depth += 1;
+  return true;
+}
+
+function collectInner(key: string, value: unknown, found: Parameters): void {
+  if (key !== 'properties') collectParts(value, found);
+  else if (isSchemaObject(value)) collectProperties(value, found);
+}
+
+function collectProperties(properties: Schema, found: Parameters): void {
+  for (const name in properties) {
+    if (found.count >= MAX_PARAMETERS) return;
+    found.count += 1;
+    found.names += name + BETWEEN;
+    const property = properties[name];
+    if (isSchemaObject(property)) collectProperty(property, found);
+  }
+}
+
+function collectChoices(choices: unknown, found: Parameters): void {
+  if (!Array.isArray(choices)) return;
+  for (const text of choices.filter((one) => typeof one === 'string').slice(0, MAX_CHOICES))
+    found.texts += text + BETWEEN;
+}
+
+function collectParts(parts: unknown, found: Parameters): void {
+  if (isSchemaObject(parts)) collectSchema(parts, found);
+  if (!Array.isArray(parts)) return;
+  for (const part of parts) if (isSchemaObject(part)) collectSchema(part, found);
 }

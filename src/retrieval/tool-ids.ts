@@ -10,49 +10,57 @@ export interface ToolIds {
   release(id: number): void;
   /** Those whose name is this one but for case. */
   named(lowerCase: string): readonly number[];
-  entries(): readonly KeptTool[];
+  entries(): KeptTools;
 }
 
-/** A tool as a snapshot knows it: its name and what was searched of it; a free number has none. */
-export type KeptTool = readonly [name: string, fingerprint: number] | null;
+/** Tools as a snapshot knows them, by number: their names and what was searched of them; a free number has no name. */
+export interface KeptTools {
+  readonly names: readonly (string | null)[];
+  readonly fingerprints: Float64Array;
+}
 
-export function createToolIds(kept: readonly KeptTool[] = []): ToolIds {
-  const tools: KeptTool[] = [...kept];
+export function createToolIds(kept?: KeptTools): ToolIds {
+  const names: (string | null)[] = kept === undefined ? [] : [...kept.names];
+  let fingerprints = new Float64Array(Math.max(64, names.length));
+  if (kept !== undefined) fingerprints.set(kept.fingerprints);
   const ids = new Map<string, number>();
   const free: number[] = [];
   // Made by the first request that may name a tool.
   let byLowerCase: Map<string, readonly number[]> | undefined;
   const noteLowerCase = (name: string, id: number, byName: Map<string, readonly number[]>) => {
     const lowerCase = name.toLowerCase();
-    byName.set(lowerCase, [...(byName.get(lowerCase) ?? []), id]);
+    const others = byName.get(lowerCase);
+    byName.set(lowerCase, others === undefined ? [id] : [...others, id]);
   };
-  tools.forEach((tool, id) => {
-    if (tool === null) free.push(id);
-    else ids.set(tool[0], id);
+  names.forEach((name, id) => {
+    if (name === null) free.push(id);
+    else ids.set(name, id);
   });
   return {
     get size() {
       return ids.size;
     },
-    isUsed: (id) => (tools[id] ?? null) !== null,
+    isUsed: (id) => (names[id] ?? null) !== null,
     find: (name) => ids.get(name),
-    name: (id) => tools[id]?.[0] ?? '',
-    fingerprint: (id) => tools[id]?.[1] ?? 0,
+    name: (id) => names[id] ?? '',
+    fingerprint: (id) => fingerprints[id] ?? 0,
     take(name, fingerprint) {
-      const id = free.pop() ?? tools.length;
-      tools[id] = [name, fingerprint];
+      const id = free.pop() ?? names.length;
+      names[id] = name;
+      if (id >= fingerprints.length) fingerprints = doubled(fingerprints);
+      fingerprints[id] = fingerprint;
       ids.set(name, id);
       if (byLowerCase !== undefined) noteLowerCase(name, id, byLowerCase);
       return id;
     },
     release(id) {
-      const name = tools[id]?.[0] ?? '';
+      const name = names[id] ?? '';
       const lowerCase = name.toLowerCase();
       const others = byLowerCase?.get(lowerCase)?.filter((other) => other !== id) ?? [];
       if (others.length === 0) byLowerCase?.delete(lowerCase);
       else byLowerCase?.set(lowerCase, others);
       ids.delete(name);
-      tools[id] = null;
+      names[id] = null;
       free.push(id);
     },
     named(lowerCase) {
@@ -62,6 +70,12 @@ export function createToolIds(kept: readonly KeptTool[] = []): ToolIds {
       }
       return byLowerCase.get(lowerCase) ?? [];
     },
-    entries: () => tools,
+    entries: () => ({ names, fingerprints: fingerprints.subarray(0, names.length) }),
   };
+}
+
+function doubled(numbers: Float64Array): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(numbers.length * 2);
+  larger.set(numbers);
+  return larger;
 }

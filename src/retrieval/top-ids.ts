@@ -8,49 +8,53 @@ export interface Choice {
 export function topIds(scores: Float32Array, limit: number, { isAllowed, isFirst }: Choice): readonly number[] {
   // A heap whose root is the worst of the best: most scores fail at it and cost one comparison.
   const heap: number[] = [];
+  // Whoever wants more than there are gets all.
+  const heapScores = new Float32Array(limit < scores.length ? Math.ceil(limit) : scores.length);
   let bar = 0;
   for (let id = 0; id < scores.length; id += 1) {
     const score = scores[id] as number; // within the array
     if (score < bar || score === 0) continue;
     const isFull = heap.length >= limit;
     if ((isFull && score === bar && !isFirst(id, heap[0] ?? 0)) || !isAllowed(id)) continue;
-    if (isFull) sink(id);
-    else rise(id);
-    if (heap.length >= limit) bar = scores[heap[0] ?? 0] ?? 0;
+    if (isFull) sink(id, score);
+    else rise(id, score);
+    if (heap.length >= limit) bar = heapScores[0] ?? 0;
   }
   return heap;
 
-  function isWorse(a: number, b: number): boolean {
-    const scoreA = scores[a] as number; // ids come from the array
-    const scoreB = scores[b] as number; // likewise
-    return scoreA < scoreB || (scoreA === scoreB && isFirst(b, a));
+  function isWorse(id: number, score: number, place: number): boolean {
+    const other = heapScores[place] as number; // a place of the heap
+    return score < other || (score === other && isFirst(heap[place] as number, id)); // likewise
   }
 
-  function rise(id: number): void {
+  function put(place: number, id: number, score: number): void {
+    heap[place] = id;
+    heapScores[place] = score;
+  }
+
+  function rise(id: number, score: number): void {
     let place = heap.length;
-    heap.push(id);
     while (place > 0) {
       const parent = (place - 1) >> 1;
-      const above = heap[parent] ?? 0;
-      if (!isWorse(id, above)) break;
-      heap[place] = above;
+      if (!isWorse(id, score, parent)) break;
+      put(place, heap[parent] as number, heapScores[parent] as number); // likewise
       place = parent;
     }
-    heap[place] = id;
+    put(place, id, score);
   }
 
   /** Puts an id in the place of the worst. */
-  function sink(id: number): void {
+  function sink(id: number, score: number): void {
     let place = 0;
     for (;;) {
       let child = 2 * place + 1;
       if (child >= heap.length) break;
-      if (child + 1 < heap.length && isWorse(heap[child + 1] ?? 0, heap[child] ?? 0)) child += 1;
-      const below = heap[child] ?? 0;
-      if (!isWorse(below, id)) break;
-      heap[place] = below;
+      const right = child + 1;
+      if (right < heap.length && isWorse(heap[right] as number, heapScores[right] as number, child)) child = right; // likewise
+      if (isWorse(id, score, child)) break;
+      put(place, heap[child] as number, heapScores[child] as number); // likewise
       place = child;
     }
-    heap[place] = id;
+    put(place, id, score);
   }
 }

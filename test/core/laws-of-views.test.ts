@@ -104,7 +104,7 @@ describe('law 6: what a tool reaches', () => {
           input: { type: 'object' },
           async run(_, { tools }) {
             seen.listed = namesOf(tools.list());
-            seen.found = namesOf(await tools.search('tool named', { limit: 100 }));
+            seen.found = namesOf(await tools.search(WORLD_NAMES.join(' '), { limit: 100 }));
             seen.called = (await Promise.all(WORLD_NAMES.map((name) => tools.call(name, {})))).map(reached);
           },
         });

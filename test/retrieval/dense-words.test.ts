@@ -28,6 +28,11 @@ describe('the words that vectors stand for', () => {
       { examples: [['aB1C'], ['ABc'], ['A'.repeat(60)], ['HTTPServer 1st 22Nd'], ['\u007f\u0000']] },
     );
     fc.assert(
+      fc.property(fc.array(fc.constantFrom('aB', '1', 'Word', '’', '—', '…', '\u2003', '\u205f', ' ')), (parts) => {
+        expect(fingerprintsOf(parts.join(''))).toEqual(wordsOf(parts.join('')).map(fingerprint));
+      }),
+    );
+    fc.assert(
       fc.property(fc.stringMatching(/^[abAB12 _-]{0,30}$/), (text) => {
         expect(fingerprintsOf(text)).toEqual(wordsOf(text).map(fingerprint));
       }),

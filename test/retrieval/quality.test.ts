@@ -32,17 +32,17 @@ describe('search over the labelled set does not become worse', () => {
   });
 
   it('the right tools are found and ranked', () => {
-    expect(quality.ndcg10).toBeGreaterThan(0.36);
-    expect(quality.recall10).toBeGreaterThan(0.5);
+    expect(quality.ndcg10).toBeGreaterThan(0.4);
+    expect(quality.recall10).toBeGreaterThan(0.59);
   });
 
-  it('at most one answerable request in twenty finds nothing', () => {
-    expect(quality.lost).toBeLessThan(0.05);
+  it('at most one answerable request in thirty finds nothing', () => {
+    expect(quality.lost).toBeLessThan(1 / 30);
   });
 
   it('requests that nothing answers are refused more often than answerable ones are lost', () => {
-    expect(quality.refused).toBeGreaterThan(0.1);
-    expect(quality.refused).toBeGreaterThan(2 * quality.lost);
+    expect(quality.refused).toBeGreaterThan(0.11);
+    expect(quality.refused).toBeGreaterThan(4 * quality.lost);
   });
 
   it('words alone find less, and still something', async () => {
@@ -52,7 +52,7 @@ describe('search over the labelled set does not become worse', () => {
       rows.map(({ id, description, server, schema }) => specOf(id, description, { source: server, input: schema })),
     );
     const words = await evaluate(requests, async (query) => namesOf(await retriever.rank(query, { limit: 10 })));
-    expect(words.ndcg10).toBeGreaterThan(0.28);
+    expect(words.ndcg10).toBeGreaterThan(0.34);
     expect(words.ndcg10).toBeLessThan(quality.ndcg10);
   });
 });

@@ -38,13 +38,44 @@ describe('an index that was kept', () => {
     await expect(createRetriever({ snapshot: officeSnapshot() }).rank('send an email', options)).resolves.toEqual([]);
   });
 
-  it('what came out of a pool of buffers, not aligned, is read as well', async () => {
+  it.each([
+    ['bytes', (length: number) => new Uint8Array(length)],
+    ['a Buffer, whose slices share its memory', (length: number) => Buffer.alloc(length)],
+  ])('what came out of a pool, not aligned, is read as well: %s', async (_, pool) => {
     const bytes = officeSnapshot();
-    const shifted = new Uint8Array(bytes.length + 3).subarray(3);
+    const shifted = pool(bytes.length + 3).subarray(3);
     shifted.set(bytes);
     const retriever = createRetriever({ snapshot: shifted });
     retriever.add(OFFICE);
     expect(retriever.changes).toBe(0);
+    expect(namesOf(await retriever.rank('read a file', options))[0]).toBe('read_file');
+  });
+
+  it.each([
+    ['description', { description: 'Read a file of the workspacf' }],
+    ['title', { title: 'Reader' }],
+    ['source', { source: 'tess' }],
+    ['category', { category: 'files' }],
+    ['tags', { tags: ['file'] }],
+    ['examples', { examples: [{ request: 'open it' }] }],
+    ['name of a parameter', { input: { type: 'object', properties: { place: { description: 'Where' } } } }],
+    ['text of a parameter', { input: { type: 'object', properties: { path: { description: 'Whera' } } } }],
+    [
+      'choices of a parameter',
+      { input: { type: 'object', properties: { path: { description: 'Where', enum: ['Here'] } } } },
+    ],
+    ['fields its words stand in', { description: 'Read a file', title: ' of the workspace' }],
+  ])('a tool is indexed anew if it has another %s', (_, change) => {
+    const spec = specOf('read_file', 'Read a file of the workspace', {
+      input: { type: 'object', properties: { path: { description: 'Where' } } },
+    });
+    const before = createRetriever();
+    before.add([spec]);
+    const after = createRetriever({ snapshot: before.snapshot() });
+    after.add([spec]);
+    expect(after.changes).toBe(0);
+    after.add([{ ...spec, ...change }]);
+    expect(after.changes).toBe(2);
   });
 
   it('can be kept again after every change', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Embedder } from '../../core/embedder.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { createEmbedWords, type EmbedWords } from './embed-words.ts';
+import { createEmbedInto, type EmbedInto } from './embed-words.ts';
 import { readModel, type WordVectors } from './model-file.ts';
 
 const FILE = 'models/words.tcv';
@@ -26,13 +26,19 @@ export function builtinEmbedder(path: string = builtinModelPath()): Embedder {
     get model() {
       return load().model;
     },
-    embed: (texts) => texts.map(load().embed),
+    embed(texts) {
+      const { embed, dimensions } = load();
+      // One block for all of them: a buffer for each would take longer than what is written into it.
+      const block = new Float32Array(texts.length * dimensions);
+      return texts.map((text, place) => embed(text, block.subarray(place * dimensions, (place + 1) * dimensions)));
+    },
   };
 }
 
 interface Loaded {
   readonly model: string;
-  readonly embed: EmbedWords;
+  readonly dimensions: number;
+  readonly embed: EmbedInto;
 }
 
 /** Where the package keeps its model: beside `src` in the sources, beside `dist` when it is installed. */
@@ -49,7 +55,8 @@ function packageFolder(folder: string): string {
 
 function open(path: string): Loaded {
   const model: WordVectors = readModel(readBytes(path), path);
-  return { model: `builtin-${model.checksum.toString(16)}`, embed: createEmbedWords(model) };
+  const { dimensions, checksum } = model;
+  return { model: `builtin-${checksum.toString(16)}`, dimensions, embed: createEmbedInto(model) };
 }
 
 function readBytes(path: string): Uint8Array {

@@ -28,6 +28,8 @@ const PATIENCE_MS = 5000;
 /** Nothing waits yet. */
 export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp {
   const waiting = new Map<number, DenseTool>();
+  // Goes on where it was: from the start it would pass all those again that are done.
+  let rest = waiting.values();
   let running: Promise<void> | undefined;
 
   function take(tools: readonly DenseTool[], vectors: readonly Float32Array[]): void {
@@ -42,8 +44,15 @@ export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp
     }
   }
 
+  function nextTools(): readonly DenseTool[] {
+    const tools = [...rest.take(TOOLS_AT_ONCE)];
+    if (tools.length > 0) return tools;
+    rest = waiting.values();
+    return [...rest.take(TOOLS_AT_ONCE)];
+  }
+
   function step(): MaybePromise<void> {
-    const tools = [...waiting.values().take(TOOLS_AT_ONCE)];
+    const tools = nextTools();
     const vectors = embedder.embed(tools.flatMap(({ texts }) => texts));
     return isPromise(vectors) ? vectors.then((made) => take(tools, made)) : take(tools, vectors);
   }
@@ -55,10 +64,7 @@ export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp
 
   return {
     add(tools) {
-      // A tool without texts has an empty one, so that it is known like the others.
-      for (const { id, texts } of tools) {
-        waiting.set(id, { id, texts: texts.length === 0 ? [''] : texts.slice(0, MAX_TEXTS) });
-      }
+      for (const tool of tools) waiting.set(tool.id, withinLimits(tool));
     },
     remove(ids) {
       for (const id of ids) waiting.delete(id);
@@ -76,6 +82,13 @@ export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp
       }
     },
   };
+}
+
+/** A tool without texts has an empty one, so that it is known like the others. */
+function withinLimits(tool: DenseTool): DenseTool {
+  const { id, texts } = tool;
+  if (texts.length === 0) return { id, texts: [''] };
+  return texts.length > MAX_TEXTS ? { id, texts: texts.slice(0, MAX_TEXTS) } : tool;
 }
 
 function withPatience(work: Promise<void>, clock: Clock): Promise<void> {

@@ -38,14 +38,15 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
     const dimensions = vectors[0]?.length ?? 0;
     if (dimensions === 0) throw new Error(`"${embedder.model}" answers without a vector; name another model.`);
     tools ??= createDenseTools(dimensions);
-    tools.put(id, quantized(vectors, tools));
+    checkLength(vectors, tools);
+    tools.put(id, vectors);
   }
 
-  function quantized(vectors: readonly Float32Array[], { rows }: DenseTools): readonly QuantizedVector[] {
-    if (vectors.some(({ length }) => length !== rows.scan.layout.dimensions)) {
-      throw new Error(`"${embedder.model}" answers with vectors of another length than before; name another model.`);
-    }
-    return vectors.map(quantize);
+  function checkLength(vectors: readonly Float32Array[], { rows }: DenseTools): void {
+    const { dimensions } = rows.scan.layout;
+    for (const { length } of vectors)
+      if (length !== dimensions)
+        throw new Error(`"${embedder.model}" answers with vectors of another length than before; name another model.`);
   }
 
   function fail(cause: unknown): undefined {
@@ -64,7 +65,8 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
 
   function toVectors(vectors: readonly Float32Array[]): OwnVectors | undefined {
     if (tools === undefined) return undefined;
-    const sentences = quantized(vectors, tools).filter(({ inverseNorm }) => inverseNorm > 0);
+    checkLength(vectors, tools);
+    const sentences = vectors.map(quantize).filter(({ inverseNorm }) => inverseNorm > 0);
     hasWarned = false;
     return sentences.length === 0 ? undefined : { sentences };
   }

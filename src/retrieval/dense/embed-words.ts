@@ -1,38 +1,64 @@
 import { fingerprintsOf } from './fingerprints-of.ts';
 import type { WordVectors } from './model-file.ts';
+import { createPlainSum, createWasmSum } from './sum-words.ts';
 
 /** Beyond this a text says nothing new, and a megabyte of it must not cost a second. */
 const MAX_CHARACTERS = 8192;
+
+/** Texts after which it pays to add by WebAssembly. */
+const MANY = 500;
 
 /** The sum of the weighted vectors of a text's words; noughts where none is known. */
 export type EmbedWords = (text: string) => Float32Array;
 
 /** Embeds by a model. */
 export function createEmbedWords(model: WordVectors): EmbedWords {
-  const { dimensions, fingerprints, scales, vectors } = model;
-  const starts = startsOf(fingerprints);
-  // Of the kind that numbers are added in: rounding each step would take as long as the sum itself.
-  const sum = new Float64Array(dimensions);
-  return (text) => {
-    sum.fill(0);
-    for (const wanted of fingerprintsOf(text.slice(0, MAX_CHARACTERS))) {
+  const embedInto = createEmbedInto(model);
+  return (text) => embedInto(text, new Float32Array(model.dimensions));
+}
+
+/** Writes what `EmbedWords` returns into an array, and returns that. */
+export type EmbedInto = (text: string, into: Float32Array) => Float32Array;
+
+/** Embeds by a model, into arrays of its dimensions. */
+export function createEmbedInto(model: WordVectors): EmbedInto {
+  const { dimensions } = model;
+  const starts = startsOf(model.fingerprints);
+  let { fingerprints } = model;
+  let sums = createPlainSum(model);
+  let texts = 0;
+  let read: WordVectors | undefined = model;
+  return (text, into) => {
+    const found = fingerprintsOf(text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text);
+    texts += 1;
+    if (texts === MANY) hurry();
+    sums.start();
+    for (const wanted of found) {
       const place = placeOf(wanted);
-      if (place >= 0) addWord(place);
+      if (place >= 0) sums.add(place);
     }
-    return new Float32Array(sum);
+    sums.finish();
+    for (let index = 0; index < dimensions; index++) into[index] = sums.sum[index] as number; // as long as each other
+    return into;
   };
 
-  function addWord(place: number): void {
-    const scale = scales[place] ?? 0;
-    const first = place * dimensions;
-    for (let index = 0; index < dimensions; index++) {
-      sum[index] = (sum[index] ?? 0) + scale * (vectors[first + index] ?? 0);
-    }
+  /** Few texts are not worth the copy. With all of it copied, the file need not stay in memory. */
+  function hurry(): void {
+    const faster = read && createWasmSum({ ...read, scales: read.scales.slice() });
+    if (faster === undefined) return;
+    sums = faster;
+    fingerprints = fingerprints.slice();
+    read = undefined;
   }
 
   function placeOf(wanted: number): number {
-    const end = starts[(wanted >>> 16) + 1] ?? 0;
-    for (let place = starts[wanted >>> 16] ?? 0; place < end; place++) if (fingerprints[place] === wanted) return place;
+    const end = starts[(wanted >>> 16) + 1] as number; // there is one for every 16 bits
+    for (
+      let place = starts[wanted >>> 16] as number;
+      place < end;
+      place++ // likewise
+    )
+      if (fingerprints[place] === wanted) return place;
     return -1;
   }
 }
@@ -40,7 +66,10 @@ export function createEmbedWords(model: WordVectors): EmbedWords {
 /** Where the fingerprints begin that share their upper 16 bits: about one each, so that a word is found at once. */
 function startsOf(fingerprints: Uint32Array): Uint32Array {
   const starts = new Uint32Array(65_537);
-  for (const value of fingerprints) starts[(value >>> 16) + 1] = (starts[(value >>> 16) + 1] ?? 0) + 1;
-  for (let index = 1; index < starts.length; index++) starts[index] = (starts[index] ?? 0) + (starts[index - 1] ?? 0);
-  return starts;
+  let next = 0;
+  for (let place = 0; place < fingerprints.length; place++) {
+    const upper = (fingerprints[place] as number) >>> 16; // within the list
+    while (next <= upper) starts[next++] = place;
+  }
+  return starts.fill(fingerprints.length, next);
 }

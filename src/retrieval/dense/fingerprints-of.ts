@@ -1,12 +1,16 @@
 import { FINGERPRINT_START, fingerprint, finishFingerprint, takeCharacter } from './fingerprint.ts';
 import { MAX_WORD_LENGTH, wordsOf } from './words.ts';
 
-/** The fingerprints of a text's words. Most texts are ASCII, and no string is made of their words. */
+/** The fingerprints of a text's words. Most texts are ASCII but for punctuation, and no string is made of their words. */
 export function fingerprintsOf(text: string): readonly number[] {
   return fingerprintsOfAscii(text) ?? wordsOf(text).map(fingerprint);
 }
 
-const [OTHER, DIGIT, LOWER, UPPER, BEYOND] = [0, 1, 2, 3, 4];
+const OTHER = 0;
+const DIGIT = 1;
+const LOWER = 2;
+const UPPER = 3;
+const BEYOND = 4;
 
 /** The same as `wordsOf` for what it knows; undefined for other texts. */
 function fingerprintsOfAscii(text: string): readonly number[] | undefined {
@@ -42,9 +46,15 @@ function endsBefore(before: number, kind: number, after: number): boolean {
   return kind !== before;
 }
 
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/.test(character)) return LOWER;
+  if (/[A-Z]/.test(character)) return UPPER;
+  return /\d/.test(character) ? DIGIT : OTHER;
+});
+
 function kindOf(code: number): number {
-  if (code >= 0x61 && code <= 0x7a) return LOWER;
-  if (code >= 0x41 && code <= 0x5a) return UPPER;
-  if (code >= 0x30 && code <= 0x39) return DIGIT;
-  return code < 0x80 ? OTHER : BEYOND;
+  if (code < 128) return KINDS[code] as number; // there is one for every ASCII code
+  // Dashes, quotation marks, ellipses and spaces of many kinds: they stand in many a text that is ASCII but for them.
+  return code >= 0x2000 && code < 0x2060 ? OTHER : BEYOND;
 }

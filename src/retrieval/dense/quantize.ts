@@ -12,18 +12,40 @@ const MOST_STEPS = 127;
 
 /** Rounds a vector to bytes. Only its direction is kept; numbers that are none count as nought. */
 export function quantize(vector: Float32Array): QuantizedVector {
-  let largest = 0;
-  for (const value of vector) if (Math.abs(value) > largest && Number.isFinite(value)) largest = Math.abs(value);
   const steps = new Int8Array(vector.length);
   const signs = new Int8Array(Math.ceil(vector.length / 64) * 8);
+  return { steps, signs, inverseNorm: fillQuantized(vector, steps, signs) };
+}
+
+/** Rounds one vector after the other; what it returns is overwritten by the next. */
+export function createQuantizer(dimensions: number): typeof quantize {
+  const steps = new Int8Array(dimensions);
+  const signs = new Int8Array(Math.ceil(dimensions / 64) * 8);
+  return (vector) => ({ steps, signs, inverseNorm: fillQuantized(vector, steps, signs) });
+}
+
+/** Writes steps and signs; returns the inverse norm. */
+function fillQuantized(vector: Float32Array, steps: Int8Array, signs: Int8Array): number {
+  let largest = 0;
+  for (let index = 0; index < vector.length; index++) {
+    const size = Math.abs(vector[index] as number); // within the vector
+    if (size > largest && size < Number.POSITIVE_INFINITY) largest = size;
+  }
   const scale = largest === 0 ? 0 : MOST_STEPS / largest;
   let squares = 0;
+  let bits = 0;
   for (let index = 0; index < vector.length; index++) {
-    const value = (vector[index] ?? 0) * scale;
-    const step = Number.isFinite(value) ? Math.round(value) : 0;
-    steps[index] = step;
+    // What is no number, or has no end, is a nought once it is a byte.
+    steps[index] = Math.round((vector[index] as number) * scale); // within the vector
+    const step = steps[index] as number; // likewise
     squares += step * step;
-    if (step > 0) signs[index >> 3] = (signs[index >> 3] ?? 0) | (1 << (index & 7));
+    // The sign of the opposite, not a comparison: half of all guesses of which way it goes would be wrong.
+    bits |= (-step >>> 31) << (index & 7);
+    if ((index & 7) === 7) {
+      signs[index >> 3] = bits;
+      bits = 0;
+    }
   }
-  return { steps, signs, inverseNorm: squares === 0 ? 0 : 1 / Math.sqrt(squares) };
+  if ((vector.length & 7) !== 0) signs[vector.length >> 3] = bits;
+  return squares === 0 ? 0 : 1 / Math.sqrt(squares);
 }

@@ -50,11 +50,12 @@ export function createRowSearch(store: RowStore): RowSearch {
     },
     compare(rows) {
       const list = new Int32Array(scan.buffer(), layout.list, rows.length);
-      for (let place = 0; place < rows.length; place++) list[place] = store.addressOf(rows[place] ?? 0);
+      for (let place = 0; place < rows.length; place++) list[place] = store.addressOf(rows[place] as number); // within the list
       scan.multiply(rows.length);
       const products = new Int32Array(scan.buffer(), layout.products, rows.length);
       for (let place = 0; place < rows.length; place++) {
-        cosines[place] = (products[place] ?? 0) * aimNorm * store.inverseNormOf(rows[place] ?? 0);
+        const inverseNorm = store.inverseNormOf(rows[place] as number); // likewise
+        cosines[place] = (products[place] as number) * aimNorm * inverseNorm; // one for each row
       }
       return cosines;
     },

@@ -1,7 +1,6 @@
 import type { RowLayout } from './row-layout.ts';
 import { type Code, op, toWasm, type WasmFunction } from './wasm-bytes.ts';
-
-const PAGE_BYTES = 65_536;
+import { PAGE_BYTES } from './wasm-engine.ts';
 
 /** The loops of a scan as a WebAssembly module, unrolled for the layout at hand: a row is done without an inner loop. */
 export function scanProgram(layout: RowLayout): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,6 @@
 import { layoutRows, type RowLayout } from './row-layout.ts';
 import { scanProgram } from './scan-program.ts';
+import { PAGE_BYTES, runWasm, type WasmExports } from './wasm-engine.ts';
 
 /** The three loops that a dense search spends its time in, over memory laid out by `layout`. */
 export interface Scan {
@@ -23,11 +24,10 @@ export function createScan(dimensions: number): Scan {
 
 /** Undefined where WebAssembly or its SIMD instructions are missing. */
 export function createWasmScan(dimensions: number): Scan | undefined {
-  const { WebAssembly: engine } = globalThis as { readonly WebAssembly?: WasmEngine }; // the compiler knows no platform
   const layout = layoutRows(dimensions);
-  const bytes = scanProgram(layout);
-  if (engine?.validate(bytes) !== true) return undefined;
-  const { memory, measure, collect, multiply } = new engine.Instance(new engine.Module(bytes)).exports;
+  const running = runWasm<ScanExports>(scanProgram(layout));
+  if (running === undefined) return undefined;
+  const { memory, measure, collect, multiply } = running;
   return {
     ...{ layout, measure, collect, multiply },
     buffer: () => memory.buffer,
@@ -38,18 +38,7 @@ export function createWasmScan(dimensions: number): Scan | undefined {
   };
 }
 
-interface WasmExports extends Pick<Scan, 'measure' | 'collect' | 'multiply'> {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-}
-
-/** What we use of WebAssembly. */
-interface WasmEngine {
-  validate(bytes: Uint8Array): boolean;
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: WasmExports };
-}
-
-const PAGE_BYTES = 65_536;
+type ScanExports = WasmExports & Pick<Scan, 'measure' | 'collect' | 'multiply'>;
 
 /** The same in plain JavaScript. */
 export function createPlainScan(dimensions: number): Scan {

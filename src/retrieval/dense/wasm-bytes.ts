@@ -53,6 +53,18 @@ export const op = {
   /** Products of 16-bit numbers, added in pairs. */
   multiplyPairs: [0xfd, 0xba, 0x01],
   addVectors: [0xfd, 0xae, 0x01],
+  /** The lower and the upper four of eight 16-bit numbers, each made a 32-bit one. */
+  widenLower: [0xfd, 0xa7, 0x01],
+  widenUpper: [0xfd, 0xa8, 0x01],
+  /** Two 32-bit numbers as 64-bit floats: the lower two. */
+  toFloats: [0xfd, 0xfe, 0x01],
+  /** The upper two of four 32-bit numbers, twice. */
+  repeatUpper: [0xfd, 0x0d, ...[0, 1].flatMap(() => [8, 9, 10, 11, 12, 13, 14, 15])],
+  multiplyFloats: [0xfd, 0xf2, 0x01],
+  addFloats: [0xfd, 0xf0, 0x01],
+  /** A 64-bit float, twice. */
+  loadTwice: (offset: number): Code => [0xfd, 0x0a, 3, ...unsigned(offset)],
+  storeVector: (offset: number): Code => [0xfd, 0x0b, 4, ...unsigned(offset)],
   lane: (index: number): Code => [0xfd, 0x1b, index],
   whenTrue: (body: Code): Code => [0x04, 0x40, ...body, 0x0b],
   /** Runs while the variable, counted down by one each time, is not nought. */

@@ -1,9 +1,8 @@
 import { PARAMETERS } from '../parameters.ts';
 import { FIELDS, type Field, type SearchTexts } from '../search-texts.ts';
-import { ownText } from './own-text.ts';
-import { termOf } from './terms.ts';
+import { createDistinct } from './distinct.ts';
+import { createTermReader } from './term-reader.ts';
 import type { Vocabulary } from './vocabulary.ts';
-import { eachWord } from './words.ts';
 
 /** Distinct terms of one tool that are searched; a text that has more is a list of everything. */
 const MAX_TERMS_PER_TOOL = 1500;
@@ -16,8 +15,9 @@ export interface CountedTerms {
   readonly fields: Uint16Array;
   /** How much each says about the tool, from 1 to 255. */
   readonly impacts: Uint8Array;
-  /** Terms that follow each other in what a tool is called and what it does, as `pairOf` has them. */
-  readonly pairs: readonly number[];
+  /** Terms that follow each other in what a tool is called and what it does, as `pairOf` has them; the first `pairCount`. */
+  readonly pairs: Uint32Array;
+  readonly pairCount: number;
 }
 
 /** Fields in which it matters that words stand together. */
@@ -31,81 +31,61 @@ export function pairOf(before: number, after: number): number {
 
 /** Counts the terms of one tool after the other; what it returns is overwritten by the next. */
 export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) => CountedTerms {
-  const numbers = new Uint32Array(MAX_TERMS_PER_TOOL);
   const fields = new Uint16Array(MAX_TERMS_PER_TOOL);
   const impacts = new Uint8Array(MAX_TERMS_PER_TOOL);
   const sums = new Float64Array(MAX_TERMS_PER_TOOL);
   const repeats = new Uint32Array(MAX_TERMS_PER_TOOL);
-  const placeOf = new Map<number, number>();
-  const numberOf = rememberNumbers(vocabulary);
+  const terms = createDistinct(MAX_TERMS_PER_TOOL);
+  const pairs = new Uint32Array(MAX_PAIRS);
+  const eachTerm = createTermReader(vocabulary, () => terms.count < MAX_TERMS_PER_TOOL);
   const { maxRepeats, saturation, lengthPenalty, usualLength } = PARAMETERS;
+  let [pairCount, length, before, bit, weight] = [0, 0, 0, 0, 0];
+
+  function notePair(number: number): void {
+    const pair = pairOf(before, number);
+    for (let place = 0; place < pairCount; place += 1) if (pairs[place] === pair) return;
+    pairs[pairCount] = pair;
+    pairCount += 1;
+  }
+
+  function takeTerm(number: number, isWhole: boolean): void {
+    length += weight;
+    if (before !== NOT_PHRASED && !isWhole) {
+      if (before >= 0 && pairCount < MAX_PAIRS) notePair(number);
+      before = number;
+    }
+    const known = terms.count;
+    const place = terms.placeOf(number);
+    if (place < 0) return;
+    if (place === known) fields[place] = sums[place] = repeats[place] = 0;
+    fields[place] = (fields[place] as number) | bit; // a place is below the limit
+    const repeat = (repeats[place] as number) + 1; // likewise
+    repeats[place] = repeat;
+    if (repeat <= maxRepeats) sums[place] = (sums[place] as number) + weight; // likewise
+  }
 
   return (texts) => {
-    const pairs = new Set<number>();
-    placeOf.clear();
-    let count = 0;
-    let length = 0;
-    FIELDS.forEach((field, bit) => {
+    terms.clear();
+    pairCount = length = 0;
+    for (let place = 0; place < FIELDS.length; place += 1) {
+      const field = FIELDS[place] as Field; // within the list
       const text = texts[field];
-      if (text === '') return;
-      const weight = PARAMETERS.weights[field];
-      repeats.fill(0, 0, count);
-      let before = PHRASED.has(field) ? START : NOT_PHRASED;
-      eachWord(text, (word, isWhole) => {
-        const number = count < MAX_TERMS_PER_TOOL ? numberOf(word) : numberOfKnown(vocabulary, word);
-        if (number < 0) return;
-        length += weight;
-        if (before !== NOT_PHRASED && !isWhole) {
-          if (before >= 0 && pairs.size < MAX_PAIRS) pairs.add(pairOf(before, number));
-          before = number;
-        }
-        let place = placeOf.get(number);
-        if (place === undefined) {
-          if (count === MAX_TERMS_PER_TOOL) return;
-          place = count;
-          count += 1;
-          placeOf.set(number, place);
-          numbers[place] = number;
-          fields[place] = sums[place] = repeats[place] = 0;
-        }
-        fields[place] = (fields[place] ?? 0) | (1 << bit);
-        repeats[place] = (repeats[place] ?? 0) + 1;
-        if ((repeats[place] ?? 0) <= maxRepeats) sums[place] = (sums[place] ?? 0) + weight;
-      });
-    });
+      if (text === '') continue;
+      bit = 1 << place;
+      weight = PARAMETERS.weights[field];
+      before = PHRASED.has(field) ? START : NOT_PHRASED;
+      repeats.fill(0, 0, terms.count);
+      eachTerm(text, takeTerm);
+    }
+    const { count, numbers } = terms;
     const bar = saturation * (1 - lengthPenalty + (lengthPenalty * length) / usualLength);
     for (let place = 0; place < count; place += 1) {
       const sum = sums[place] ?? 0;
       impacts[place] = Math.max(1, Math.round((255 * sum) / (sum + bar)));
     }
-    return { count, numbers, fields, impacts, pairs: [...pairs] };
+    return { count, numbers, fields, impacts, pairs, pairCount };
   };
 }
 
 const START = -1;
 const NOT_PHRASED = -2;
-const REMEMBERED_WORDS = 150_000;
-const SAYS_NOTHING = -1;
-
-/** The number of a word's term; words are met again and again, and stemming costs more than remembering. */
-function rememberNumbers(vocabulary: Vocabulary): (word: string) => number {
-  const numbers = new Map<string, number>();
-  let releases = 0;
-  return (word) => {
-    // A released number may be another term's by now.
-    if (releases !== vocabulary.releases || numbers.size > REMEMBERED_WORDS) {
-      numbers.clear();
-      releases = vocabulary.releases;
-    }
-    const known = numbers.get(word);
-    if (known !== undefined) return known;
-    const term = termOf(word);
-    const number = term === undefined ? SAYS_NOTHING : (vocabulary.take(term) ?? SAYS_NOTHING);
-    numbers.set(ownText(word), number);
-    return number;
-  };
-}
-
-function numberOfKnown(vocabulary: Vocabulary, word: string): number {
-  return vocabulary.find(termOf(word) ?? '') ?? SAYS_NOTHING;
-}

@@ -148,27 +148,31 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   function explain(id: number, terms: readonly WeightedTerm[]): readonly MatchedWord[] {
     const matched: MatchedWord[] = [];
     const start = said.start(id);
-    for (let at = start; at < start + said.length(id); at += 1) {
-      const entry = said.data[at] ?? 0;
+    const end = start + said.length(id);
+    const { data } = said;
+    let bits = 0;
+    for (const { number } of terms) bits |= 1 << (number & 31);
+    for (let at = start; at < end; at += 1) {
+      const entry = data[at] as number; // within the list
+      // Most terms are not asked for, and five of their bits tell.
+      if (((bits >>> ((entry >>> FIELD_BITS) & 31)) & 1) === 0) continue;
       const asked = terms.find(({ number }) => number === entry >>> FIELD_BITS);
-      if (asked === undefined) continue;
-      const fields = FIELDS.filter((_, bit) => (entry & (1 << bit)) !== 0);
-      matched.push({ word: asked.word, weight: asked.weight, fields });
+      if (asked !== undefined) matched.push({ word: asked.word, weight: asked.weight, fields: fieldsIn(entry) });
     }
     return matched.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
   }
 
   return {
     add(id, texts) {
-      const { count, numbers, fields, impacts, pairs: together } = countTerms(texts);
+      const { count, numbers, fields, impacts, pairs: together, pairCount } = countTerms(texts);
       said.reserve(id, count);
-      pairs.reserve(id, together.length);
+      pairs.reserve(id, pairCount);
       for (let place = 0; place < count; place += 1) {
         const number = numbers[place] ?? 0;
         postings.push(number, ((id << IMPACT_BITS) | (impacts[place] ?? 0)) >>> 0);
         said.push(id, ((number << FIELD_BITS) | (fields[place] ?? 0)) >>> 0);
       }
-      for (const pair of together) pairs.push(id, pair);
+      for (let place = 0; place < pairCount; place += 1) pairs.push(id, together[place] ?? 0);
       toolCount += 1;
       idLimit = Math.max(idLimit, id + 1);
       if (idLimit > scores.length) scores = new Float32Array(idLimit * 2);
@@ -220,6 +224,12 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
 }
 
 const MAX_WORDS_OF_PREFIX_SEARCH = 4;
+
+function fieldsIn(entry: number): readonly Field[] {
+  const fields: Field[] = [];
+  for (let bit = 0; bit < FIELD_BITS; bit += 1) if ((entry & (1 << bit)) !== 0) fields.push(FIELDS[bit] as Field); // a bit a field
+  return fields;
+}
 
 function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, id: number): void {
   const start = postings.start(term);

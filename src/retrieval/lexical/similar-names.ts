@@ -11,6 +11,8 @@ export interface NameTerms {
 interface Entry {
   readonly number: number;
   readonly term: string;
+  /** Which letters it has. */
+  readonly letters: number;
 }
 
 const MIN_TYPO_LENGTH = 4;
@@ -21,18 +23,19 @@ const MAX_FOUND = 3;
 /** An index by first letter and length: who mistypes a word mostly gets its first letter right. */
 export function createNameTerms(): NameTerms {
   const uses = new Map<number, number>();
-  const shelves = new Map<string, Entry[]>();
-  const shelfOf = (letter: string, length: number) => shelves.get(`${letter}${length}`) ?? [];
+  const shelves = new Map<number, Entry[]>();
+  const shelfOf = (word: string, length: number) => shelves.get(shelfNumber(word, length)) ?? NO_ENTRIES;
 
   return {
     add(number, term) {
       const before = uses.get(number) ?? 0;
       uses.set(number, before + 1);
       if (before > 0) return;
-      const key = `${term[0]}${term.length}`;
+      const entry = { number, term, letters: lettersOf(term) };
+      const key = shelfNumber(term, term.length);
       const shelf = shelves.get(key);
-      if (shelf === undefined) shelves.set(key, [{ number, term }]);
-      else shelf.push({ number, term });
+      if (shelf === undefined) shelves.set(key, [entry]);
+      else shelf.push(entry);
     },
     remove(number, term) {
       const before = uses.get(number) ?? 0;
@@ -41,28 +44,54 @@ export function createNameTerms(): NameTerms {
         return;
       }
       uses.delete(number);
-      const shelf = shelfOf(term[0] ?? '', term.length);
-      const place = shelf.findIndex((entry) => entry.number === number);
-      if (place >= 0) shelf.splice(place, 1);
+      const key = shelfNumber(term, term.length);
+      shelves.set(
+        key,
+        (shelves.get(key) ?? []).filter((entry) => entry.number !== number),
+      );
     },
     startingWith(word) {
       if (word.length < MIN_PREFIX_LENGTH) return [];
       const found: Entry[] = [];
       for (let length = word.length + 1; length <= word.length + 8 && found.length < MAX_FOUND; length += 1)
-        found.push(...shelfOf(word[0] ?? '', length).filter(({ term }) => term.startsWith(word)));
+        found.push(...shelfOf(word, length).filter(({ term }) => term.startsWith(word)));
       return firstOf(found);
     },
     near(word) {
       if (word.length < MIN_TYPO_LENGTH) return [];
       const allowed = word.length >= MIN_LENGTH_FOR_TWO ? 2 : 1;
+      const letters = lettersOf(word);
       const found: Entry[] = [];
       for (let reach = 1; reach <= allowed && found.length === 0; reach += 1) {
         for (let length = word.length - reach; length <= word.length + reach; length += 1)
-          for (const entry of shelfOf(word[0] ?? '', length)) if (isWithin(word, entry.term, reach)) found.push(entry);
+          for (const entry of shelfOf(word, length))
+            if (mayBeWithin(letters ^ entry.letters, reach) && isWithin(word, entry.term, reach)) found.push(entry);
       }
       return firstOf(found);
     },
   };
+}
+
+const NO_ENTRIES: readonly Entry[] = [];
+/** More than a term is long. */
+const LENGTHS = 128;
+
+function shelfNumber(word: string, length: number): number {
+  return word.charCodeAt(0) * LENGTHS + length;
+}
+
+/** A bit for each letter of a word; others than English ones share bits. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);
+  return letters;
+}
+
+/** False where more letters differ than typos can account for, two each: most words fail here. */
+function mayBeWithin(differing: number, reach: number): boolean {
+  let rest = differing;
+  for (let letter = 0; letter < 2 * reach; letter += 1) rest &= rest - 1;
+  return rest === 0;
 }
 
 // By spelling, so that the order in which tools came does not matter.

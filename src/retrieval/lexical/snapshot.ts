@@ -41,12 +41,17 @@ export function readLexical(bytes: Uint8Array): KeptIndex | undefined {
   if (head === undefined || postings === undefined || said === undefined || pairs === undefined) return undefined;
   const terms = postings.lengths.length === 0 ? [] : new TextDecoder().decode(text).split('\n');
   if (terms.length !== postings.lengths.length || said.lengths.length !== pairs.lengths.length) return undefined;
-  if (postings.values.some((entry) => entry >>> 8 >= said.lengths.length)) return undefined;
   return { terms, postings, said, pairs, toolCount: wordsIn(head)[0] ?? 0 };
 }
 
 function listsIn(lengths: Uint8Array | undefined, values: Uint8Array | undefined): KeptLists | undefined {
   if (lengths === undefined || values === undefined) return undefined;
   const lists = { lengths: wordsIn(lengths), values: wordsIn(values) };
-  return lists.lengths.reduce((sum, length) => sum + length, 0) === lists.values.length ? lists : undefined;
+  return sumOf(lists.lengths) === lists.values.length ? lists : undefined;
+}
+
+function sumOf(numbers: Uint32Array): number {
+  let sum = 0;
+  for (let place = 0; place < numbers.length; place += 1) sum += numbers[place] as number; // within the list
+  return sum;
 }

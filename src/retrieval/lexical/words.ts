@@ -6,13 +6,14 @@ export interface Word {
   readonly isWhole: boolean;
 }
 
-const MAX_WORD_LENGTH = 64;
+export const MAX_WORD_LENGTH = 64;
 /** A longer word that changes case is an identifier; nobody types one without its parts. */
-const MAX_WHOLE_LENGTH = 16;
+export const MAX_WHOLE_LENGTH = 16;
 
-const SEPARATOR = 0;
+/** Kinds of ASCII characters. */
+export const SEPARATOR = 0;
 const LOWER = 1;
-const UPPER = 2;
+export const UPPER = 2;
 const DIGIT = 3;
 
 /** Calls `visit` with each word of a text, split at punctuation and at changes of case; scripts without spaces give pairs of characters. */
@@ -34,7 +35,8 @@ function isAscii(text: string): boolean {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+/** By ASCII code. */
+export const KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const letter = String.fromCharCode(code);
   if (/[a-z]/.test(letter)) return LOWER;
   if (/[A-Z]/.test(letter)) return UPPER;
@@ -69,9 +71,12 @@ function eachAsciiWord(text: string, visit: (word: string, isWhole: boolean) => 
 
 /** True between `t` and `H` of `gitHub`, and between `P` and `R` of `HTTPRequest`. */
 function isCaseChange(text: string, index: number): boolean {
-  const before = KINDS[text.charCodeAt(index - 1)];
-  if (before !== UPPER) return true;
-  // The end of an abbreviation; a plural `s` as in `URLs` still belongs to it.
+  return KINDS[text.charCodeAt(index - 1)] !== UPPER || isBehindAbbreviation(text, index);
+}
+
+/** True for an upper-case letter behind another one, where a word begins: `R` of `HTTPRequest`. */
+export function isBehindAbbreviation(text: string, index: number): boolean {
+  // A plural `s` as in `URLs` still belongs to the abbreviation.
   const next = text.charCodeAt(index + 1);
   if (KINDS[next] !== LOWER) return false;
   return !(text[index + 1] === 's' && KINDS[text.charCodeAt(index + 2)] !== LOWER);

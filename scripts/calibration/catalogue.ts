@@ -1,0 +1,90 @@
+import type { Embedder } from '../../src/core/embedder.ts';
+import { isPromise } from '../../src/core/json.ts';
+import type { DenseIndex, QueryVectors } from '../../src/core/retriever.ts';
+import { RUN } from '../../src/core/tool-spec.ts';
+import { findCandidates } from '../../src/retrieval/candidates.ts';
+import { createDenseIndex } from '../../src/retrieval/dense/dense-index.ts';
+import { denseTexts } from '../../src/retrieval/dense-texts.ts';
+import { fuse } from '../../src/retrieval/fuse.ts';
+import { createLexicalIndex } from '../../src/retrieval/lexical/lexical-index.ts';
+import { type SearchTexts, searchTextsOf } from '../../src/retrieval/search-texts.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { SetTool } from '../vectors/training-sets.ts';
+
+/** Tools that requests are tried against, some of them out of it for a while. */
+export interface Catalogue {
+  /** The score of the best tool for a request; 0 where nothing was found. */
+  bestScore(request: string): number;
+  /** The tools that say the same as one, itself included. */
+  alike(id: string): readonly string[];
+  /** Runs `task` while these tools are gone. */
+  without<T>(ids: Iterable<string>, task: () => T): T;
+}
+
+/** More alike than this in what they say of themselves, one tool answers what the other does. */
+const ALIKE = 0.8;
+const MOST_ALIKE = 20;
+
+/** A catalogue of these tools; `byWords` leaves meanings out of the search. */
+export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, byWords: boolean): Catalogue {
+  const texts = tools.map(textsOf);
+  const places = new Map(tools.map(({ id }, place) => [id, place]));
+  const lexical = createLexicalIndex();
+  const dense = createDenseIndex({ embedder, clock: systemClock, warn: fail });
+  const used = new Set<number>();
+  const add = (place: number) => {
+    const own = texts[place];
+    if (own === undefined) return;
+    lexical.add(place, own);
+    dense.add([{ id: place, texts: denseTexts(own) }]);
+    used.add(place);
+  };
+  for (const place of texts.keys()) add(place);
+
+  return {
+    bestScore(request) {
+      const match = lexical.match(request);
+      const vectors = byWords ? undefined : vectorsOf(dense, request);
+      const meaning = vectors && { dense, vectors };
+      const choice = { isAllowed: (place: number) => used.has(place), isFirst: (a: number, b: number) => a < b };
+      const found = findCandidates({ match, meaning, named: new Set(), choice, limit: 10 });
+      return fuse(found, used.size).reduce((most, { score }) => Math.max(most, score), 0);
+    },
+    alike(id) {
+      const own = texts[places.get(id) ?? -1];
+      const vectors = own && vectorsOf(dense, `${own.name} ${own.description}`.replace(/[.!?;\n]+/g, ' '));
+      const near = vectors === undefined ? [] : dense.rank(vectors, MOST_ALIKE);
+      const found = near.filter(({ similarity }) => similarity > ALIKE).map((hit) => hit.id);
+      const sameName = [...used].filter((place) => texts[place]?.name === own?.name);
+      return [id, ...[...found, ...sameName].map((place) => tools[place]?.id ?? '')];
+    },
+    without(ids, task) {
+      const gone = new Set([...ids].map((id) => places.get(id) ?? -1).filter((place) => used.has(place)));
+      for (const place of gone) {
+        lexical.remove(place);
+        dense.remove([place]);
+        used.delete(place);
+      }
+      const result = task();
+      for (const place of gone) add(place);
+      return result;
+    },
+  };
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+function vectorsOf(dense: DenseIndex, text: string): QueryVectors | undefined {
+  const vectors = dense.prepare(text);
+  return isPromise(vectors) ? undefined : vectors; // word vectors are there at once
+}
+
+function textsOf({ name, description = '', server = '', category, schema }: SetTool): SearchTexts {
+  return searchTextsOf({
+    ...{ name, description, source: server, origin: name },
+    ...(category !== undefined && { category }),
+    ...{ input: schema ?? {}, effects: {}, policy: {}, tags: [], [RUN]: { kind: 'function' } },
+  });
+}
