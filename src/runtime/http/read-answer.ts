@@ -3,8 +3,8 @@ import { isJson, type JsonValue } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { type Content, done, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { FetchedResponse } from '../fetch/guarded-fetch.ts';
-import { bodyText, readContentType } from './content-type.ts';
 import { parseJson } from '../parse-json.ts';
+import { bodyText, readContentType } from './content-type.ts';
 import type { RequestPlan } from './request-plan.ts';
 import { selectData } from './select-data.ts';
 
