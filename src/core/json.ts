@@ -115,6 +115,11 @@ export function escapePointer(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
+/** What a segment of a JSON pointer stands for. */
+export function unescapePointer(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 function article(type: string): string {
   return type === 'undefined' ? type : `a ${type}`;
 }

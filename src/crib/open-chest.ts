@@ -1,8 +1,7 @@
-import { type BundleInfo, bundleInfo, expand } from '../core/bundle.ts';
+import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
-import { describe, readMember, readOptions } from '../core/known-keys.ts';
-import { RESERVED_NAMES } from '../core/meta-tools.ts';
+import { describe, readMember } from '../core/known-keys.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Profile } from '../core/profile.ts';
 import type { Retriever, SearchHit } from '../core/retriever.ts';
@@ -19,6 +18,7 @@ import { type Entrance, enterCall } from './enter-call.ts';
 import type { Generation } from './generation.ts';
 import { type Listed, listView } from './list-view.ts';
 import type { Pipeline } from './pipeline.ts';
+import { searchView } from './search-view.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
 import type { Setups } from './setups.ts';
 
@@ -41,9 +41,6 @@ export interface Opening {
   readonly profile: Profile;
   readonly active?: readonly string[];
 }
-
-const DEFAULT_LIMIT = 10;
-const SEARCH_KEYS = ['limit', 'minScore', 'expand', 'bundleFilter'] as const;
 
 /** Opens in constant time: nothing is looked at before the first use. A class for speed, as some open a chest per request. */
 class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
@@ -91,34 +88,10 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return this.#view().get(name);
   }
 
-  async search(query: string, given: SearchOptions = {}): Promise<readonly SearchHit[]> {
-    if (typeof query !== 'string')
-      throw new ToolcribError('invalid_option', `search takes words, got ${describe(query)}.`);
-    const options = readOptions<SearchOptions>(given, SEARCH_KEYS, 'search');
-    const view = this.#view();
-    const { limit = DEFAULT_LIMIT, minScore, bundleFilter } = options;
-    const usage = this.#host.usageOf(this.#profile.name, this.#caller.id);
-    const ranked = await this.#host.rank(query, {
-      limit,
-      among: (name) => view.has(name) && !RESERVED_NAMES.includes(name), // what finds tools is no find
-      ...(minScore !== undefined && { minScore }),
-      ...(usage !== undefined && { usage }),
-    });
-    const { bundles } = this.#host.generation();
-    const byName = new Map(ranked.map((hit) => [hit.name, hit]));
-    const hits = [...byName.keys()];
-    const requiresOf = (name: string) => view.get(name)?.requires ?? [];
-    const names =
-      options.expand === true
-        ? expand(hits, bundles, { isInView: view.has, requiresOf, ...(bundleFilter && { bundleFilter }) })
-        : hits;
-    return names.flatMap((name) => {
-      const spec = view.get(name);
-      if (spec === undefined) return [];
-      const [bundle] = bundles.of(name);
-      const hit = byName.get(name) ?? { name, score: 0, why: `belongs with ${hits.join(', ')}` };
-      return { ...hit, description: spec.description, ...(bundle !== undefined && { bundle: bundle.name }), spec };
-    });
+  async search(query: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {
+    const { rank, usageOf, generation } = this.#host;
+    const usage = usageOf(this.#profile.name, this.#caller.id);
+    return searchView(query, options, { view: this.#view(), rank, usage, generation });
   }
 
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult> {

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../core/json.ts';
-import { isJsonObject } from '../core/json.ts';
+import { isJsonObject, type JsonObject } from '../core/json.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 
 /** A call by name and arguments. */

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonSchema } from '../core/json.ts';
+import { canonicalJson, type JsonSchema, unescapePointer } from '../core/json.ts';
 import { copySchema, isRecord } from './map-schema.ts';
 
 /** A schema whose root says `type: object`, as every vendor asks for arguments. */
@@ -127,7 +127,7 @@ function resolve(reference: string, root: JsonSchema): unknown {
   if (!reference.startsWith('#/')) return undefined;
   let at: unknown = root;
   for (const segment of reference.slice(2).split('/')) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = unescapePointer(segment);
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
     at = Reflect.get(at, key);
   }

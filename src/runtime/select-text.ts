@@ -1,4 +1,4 @@
-import type { JsonValue } from '../core/json.ts';
+import { type JsonValue, unescapePointer } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createLinearPatterns } from './schemas/linear-pattern.ts';
 import { createWorkLimit, TooMuchWorkError } from './schemas/work-limit.ts';
@@ -93,7 +93,7 @@ function textAt(whole: LongText, pointer: string): string {
     );
   let value = dataOf(whole);
   for (const [index, step] of pointer.split('/').slice(1).entries()) {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = unescapePointer(step);
     const found = memberOf(value, key);
     if (found === undefined) {
       const at = pointer

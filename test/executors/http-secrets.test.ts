@@ -33,7 +33,8 @@ it('a token that was fetched with a secret goes only to hosts of that secret', a
     },
   });
   onTestFinished(() => crib.close());
-  await (await crib.open()).call('nice', {});
+  expect(await (await crib.open()).call('nice', {})).toMatchObject({ error: { code: 'unavailable' } });
+  expect(evil.requests).toEqual([]);
   expect(evil.requests.map(({ headers }) => headers.authorization)).not.toContain('Bearer token-of-the-owner');
 });
 
@@ -76,7 +77,9 @@ it('members of an argument do not become parameters that the run has set', async
   const { call, server } = await openShop(echo, {
     run: { query: { role: 'guest', filter: { value: '{filter}', style: 'form', explode: true } } },
   });
-  await call({ filter: { role: 'admin' } });
+  expect(await call({ filter: { role: 'admin' } })).toMatchObject({ error: { code: 'invalid_input' } });
+  expect(await call({ filter: { shade: 'red' } })).toMatchObject({ ok: true });
+  expect(server.requests.map(({ url }) => url)).toEqual(['/?role=guest&shade=red']);
   expect(server.requests.map(({ url }) => url)).not.toContain('/?role=guest&role=admin');
 });
 

@@ -24,15 +24,13 @@ import {
   processesOf,
   SANDBOX,
   said,
+  script,
   shellTool,
   shopWith,
   TEXT,
   uniqueSeconds,
   withPrograms,
 } from './shell-shop.ts';
-
-const script = (name: string, text: string, rest: object = {}) =>
-  shellTool(name, {}, { command: ['sh', '-c', text], ...rest });
 
 /** A folder that is not a root of anything. */
 function folderOutside(): string {

@@ -10,6 +10,7 @@ import {
   processesOf,
   SANDBOX,
   said,
+  script,
   shellTool,
   shopWith,
   TEXT,
@@ -17,8 +18,6 @@ import {
   withPrograms,
 } from './shell-shop.ts';
 
-const script = (name: string, text: string, rest: object = {}) =>
-  shellTool(name, {}, { command: ['sh', '-c', text], ...rest });
 /** What nobody inside may write. */
 const SYSTEM =
   '/ /usr /usr/bin /etc /etc/passwd /opt /var /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname /proc/sysrq-trigger';

@@ -35,6 +35,11 @@ export function shellTool(name: string, properties: Readonly<Record<string, obje
   };
 }
 
+/** A tool that runs a few lines of shell, which nobody's arguments get into. */
+export function script(name: string, text: string, rest: object = {}) {
+  return shellTool(name, {}, { command: ['sh', '-c', text], ...rest });
+}
+
 export const TEXT = { type: 'string' } as const;
 
 export interface Shop {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../core/json.ts';
+import { type JsonSchema, unescapePointer } from '../../core/json.ts';
 
 /** What the values of a schema can be. */
 export interface Shape {
@@ -36,10 +36,7 @@ export function shapeOf(schema: JsonSchema, root: JsonSchema | undefined, depth 
 function follow(schema: JsonSchema, root: JsonSchema | undefined, depth = 0): JsonSchema {
   const { $ref } = schema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#/') || depth >= MAX_DEPTH) return schema;
-  const segments = $ref
-    .slice(2)
-    .split('/')
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const segments = $ref.slice(2).split('/').map(unescapePointer);
   const target = segments.reduce<unknown>(
     (at, segment) => (isSchema(at) && Object.hasOwn(at, segment) ? at[segment] : undefined),
     root,

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json.ts';
+import { isRecord, type JsonObject } from '../../core/json.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
 import type { Era } from './output-schema.ts';
 
@@ -35,7 +35,7 @@ export function readPlainCall(body: unknown, headers: Headers, takesEnvelope: En
   const { jsonrpc, id, method, params } = body;
   if (jsonrpc !== '2.0' || method !== 'tools/call' || !isId(id) || !isObjectOf(params, PARAMS_KEYS)) return undefined;
   const { name, arguments: given, _meta: meta = {} } = params;
-  if (typeof name !== 'string' || !isArguments(given) || !isMembers(meta) || 'progressToken' in meta) return undefined;
+  if (typeof name !== 'string' || !isArguments(given) || !isRecord(meta) || 'progressToken' in meta) return undefined;
   const version = headers.get('mcp-protocol-version');
   const isModern = version === MODERN;
   const isPlain = isModern
@@ -71,12 +71,8 @@ function isLegacyCall(meta: Members, headers: Headers): boolean {
   );
 }
 
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isObjectOf(value: unknown, keys: readonly string[]): value is Members {
-  return isMembers(value) && Object.keys(value).every((key) => keys.includes(key));
+  return isRecord(value) && Object.keys(value).every((key) => keys.includes(key));
 }
 
 function isId(id: unknown): id is string | number {
@@ -84,5 +80,5 @@ function isId(id: unknown): id is string | number {
 }
 
 function isArguments(given: unknown): boolean {
-  return given === undefined || (isMembers(given) && !Object.hasOwn(given, '__proto__'));
+  return given === undefined || (isRecord(given) && !Object.hasOwn(given, '__proto__'));
 }

@@ -108,9 +108,13 @@ function firstHop(address: string | URL, { method = 'GET', headers = {}, body }:
   };
 }
 
-function isAllowed({ host, hostname }: URL, redirects: number, allowPrivate: AllowPrivate = []): boolean {
-  if (allowPrivate === 'first') return redirects === 0;
-  return allowPrivate.some((allowed) => [host, hostname].includes(allowed.toLowerCase()));
+function isAllowed(url: URL, redirects: number, allowPrivate: AllowPrivate = []): boolean {
+  return allowPrivate === 'first' ? redirects === 0 : isNamedHost(url, allowPrivate);
+}
+
+/** True for a host that a list names, with its port or without. */
+export function isNamedHost({ host, hostname }: URL, names: readonly string[]): boolean {
+  return names.some((name) => [host, hostname].includes(name.toLowerCase()));
 }
 
 const NOTHING = Buffer.alloc(0);

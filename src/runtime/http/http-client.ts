@@ -4,7 +4,7 @@ import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
 import { createAgentPool } from '../fetch/agent-pool.ts';
 import { FetchError } from '../fetch/fetch-error.ts';
-import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../fetch/guarded-fetch.ts';
+import { type FetchedResponse, type GuardedFetchOptions, guardedFetch, isNamedHost } from '../fetch/guarded-fetch.ts';
 import { createRedact } from '../secrets/redact.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import { answerFailure, type Failing } from './answer-failure.ts';
@@ -75,7 +75,7 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
   const exchange = async (call: ToolCall, plan: RequestPlan, signal: AbortSignal): Promise<FetchedResponse> => {
     const origin = originOf(plan, call);
     const { host } = origin;
-    if (plan.isSecret && origin.protocol === 'http:' && !isNamed(origin, ports.allowPrivate()))
+    if (plan.isSecret && origin.protocol === 'http:' && !isNamedHost(origin, ports.allowPrivate()))
       throw new FetchError(
         'refused',
         'No credential is sent over plain http, except to hosts that are named as private.',
@@ -151,8 +151,4 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     if (signal.aborted) abort();
   });
-}
-
-function isNamed({ host, hostname }: URL, allowed: readonly string[]): boolean {
-  return allowed.some((name) => [host, hostname].includes(name.toLowerCase()));
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue } from '../../core/json.ts';
+import { isJsonObject, type JsonValue, unescapePointer } from '../../core/json.ts';
 
 /** One step into data: the name of a member, the place of an item, or `*` for all items. */
 type Step = string | typeof ALL;
@@ -13,10 +13,7 @@ export function readSelect(text: string): readonly Step[] | undefined {
 
 function readPointer(text: string): readonly Step[] | undefined {
   if (/~(?![01])/.test(text)) return undefined;
-  return text
-    .slice(1)
-    .split('/')
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return text.slice(1).split('/').map(unescapePointer);
 }
 
 const STEP = /^(?:\.?([^.[\]]+)|\[(\d+|\*)\])/;

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/json.ts';
+import { isRecord, unescapePointer } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Description, Fields } from './description.ts';
 
@@ -29,7 +29,7 @@ export function followPointer({ root }: Description, ref: string): Pointed {
 /** The parts of a reference into the description. */
 export function segmentsOf(ref: string): readonly string[] {
   const parts = ref.slice(1).split('/').slice(1);
-  return parts.map((part) => decode(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parts.map((part) => unescapePointer(decode(part)));
 }
 
 function decode(part: string): string {

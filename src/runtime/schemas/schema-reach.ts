@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../core/json.ts';
+import { type JsonSchema, unescapePointer } from '../../core/json.ts';
 
 /** True if `part` is applied by `branch`: it stands inside it, or inside what it refers to. */
 export type Reach = (branch: unknown, part: unknown) => boolean;
@@ -39,7 +39,7 @@ function follow(ref: string, root: JsonSchema): unknown {
   let node: unknown = root;
   for (const segment of ref.slice(2).split('/')) {
     if (typeof node !== 'object' || node === null) return undefined;
-    const key = decode(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+    const key = unescapePointer(decode(segment));
     node = Object.hasOwn(node, key) ? (node as Record<string, unknown>)[key] : undefined; // an own key
   }
   return node;

@@ -29,14 +29,16 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
   required: (value, names: readonly string[]) => !isObject(value) || names.every((name) => Object.hasOwn(value, name)),
   properties: (value, properties: Schema) =>
     !isObject(value) ||
-    Object.entries(properties).every(([name, schema]) => !Object.hasOwn(value, name) || holds(value[name], schema)),
+    Object.entries(properties).every(
+      ([name, schema]) => !Object.hasOwn(value, name) || isSurelyValid(value[name], schema),
+    ),
   additionalProperties: (value, schema: unknown, { properties = {} }) =>
     !isObject(value) ||
-    Object.keys(value).every((name) => Object.hasOwn(properties as Schema, name) || holds(value[name], schema)),
+    Object.keys(value).every((name) => Object.hasOwn(properties as Schema, name) || isSurelyValid(value[name], schema)),
   propertyNames: (value, schema: unknown) =>
-    !isObject(value) || Object.keys(value).every((name) => holds(name, schema)),
-  items: (value, schema: unknown) => !Array.isArray(value) || value.every((item) => holds(item, schema)),
-  anyOf: (value, schemas: readonly unknown[]) => schemas.some((schema) => holds(value, schema)),
+    !isObject(value) || Object.keys(value).every((name) => isSurelyValid(name, schema)),
+  items: (value, schema: unknown) => !Array.isArray(value) || value.every((item) => isSurelyValid(item, schema)),
+  anyOf: (value, schemas: readonly unknown[]) => schemas.some((schema) => isSurelyValid(value, schema)),
   description: () => true,
 };
 
@@ -45,10 +47,6 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
  * those who know all of JSON Schema and can say what is wrong. They take long to be loaded, and most values are fine.
  */
 export function isSurelyValid(value: unknown, schema: unknown): boolean {
-  return holds(value, schema);
-}
-
-function holds(value: unknown, schema: unknown): boolean {
   if (typeof schema === 'boolean') return schema;
   if (!isObject(schema)) return false;
   return Object.entries(schema).every(([name, argument]) =>

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/json.ts';
 import { describe } from '../../core/known-keys.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { splitCommand } from './split-command.ts';
@@ -8,7 +9,7 @@ const LEGACY_KEYS = ['tool_type', 'input_schema', 'output_schema', 'implementati
 
 /** True for an entry as seed 003 writes it. */
 export function isLegacyEntry(entry: unknown): entry is Fields {
-  return isFields(entry) && LEGACY_KEYS.some((key) => Object.hasOwn(entry, key));
+  return isRecord(entry) && LEGACY_KEYS.some((key) => Object.hasOwn(entry, key));
 }
 
 /** An entry of seed 003's `tools.yaml` in our own format. What it says beside its own five members stays. */
@@ -88,7 +89,7 @@ function withPlaceholders(schema: Fields, { command, url }: Fields): Fields {
   const texts = [Array.isArray(command) ? command : [], url].flat().filter(isText);
   const names = new Set(texts.flatMap((text) => [...text.matchAll(PLACEHOLDER)].flatMap((match) => match[1] ?? [])));
   const input = { type: 'object', properties: {}, ...schema };
-  if (names.size === 0 || !isFields(input.properties)) return input;
+  if (names.size === 0 || !isRecord(input.properties)) return input;
   const { required, properties } = input as { readonly required?: unknown; readonly properties: Fields }; // seen above
   const missing = [...names].filter((name) => !Object.hasOwn(properties, name));
   return {
@@ -100,10 +101,6 @@ function withPlaceholders(schema: Fields, { command, url }: Fields): Fields {
 
 function requireFields(value: unknown, what: string): Fields {
   if (value === undefined || value === null) return {};
-  if (isFields(value)) return value;
+  if (isRecord(value)) return value;
   throw new ToolcribError('not_a_tool', `${what} must be an object, got ${describe(value)}.`);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import { isRecord } from '../../core/json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,7 +16,7 @@ export function resolveRunPaths(run: Fields, folder: string): Fields {
     ...((kind === 'python' || (kind === 'function' && isName(module))) && {
       folder: resolvePath(found ?? '.', folder),
     }),
-    ...(isFields(sandbox) && { sandbox: resolveSandbox(sandbox, folder) }),
+    ...(isRecord(sandbox) && { sandbox: resolveSandbox(sandbox, folder) }),
   };
 }
 
@@ -42,8 +43,4 @@ function isName(module: unknown): boolean {
 
 function isDotted(path: unknown): path is string {
   return typeof path === 'string' && /^\.{1,2}([/\\]|$)/.test(path);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
