@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCrib } from 'toolcrib';
-import { printTable, takeTurns } from './measure.ts';
+import { compare, printTable, takeTurns } from './measure.ts';
 
 const TOOLS = `
 def add(a, b): return a + b
@@ -55,16 +55,22 @@ export async function benchPython(): Promise<void> {
     { name: 'an async function', note: 'on the event loop', run: () => callOf('add_async') },
     { name: 'echo', note: 'nothing is called', run: () => echo?.(call) },
   ];
-  const medians = await takeTurns(
+  const warmUp = 10_000;
+  for (const { run } of contenders) for (let count = 0; count < warmUp; count++) await run();
+  const batches = await compare(contenders);
+  const turns = await takeTurns(
     contenders.map(({ run }) => run),
-    { rounds: 4000, warmUp: 1000 },
+    { rounds: 4000, warmUp: 100 },
   );
-  const [base = Number.NaN] = medians;
-  printTable('A call of a warm Python function, median', [
-    ['', 'us', 'of the bare pipe', ''],
+  const [base = Number.NaN] = batches.map(({ microseconds }) => microseconds);
+  const [baseInTurns = Number.NaN] = turns;
+  printTable('A call of a warm Python function, median; each in a loop of its own, and all in turns', [
+    ['', 'us', 'of the bare pipe', 'in turns', 'of the bare pipe', ''],
     ...contenders.map(({ name, note }, index) => {
-      const microseconds = medians[index] ?? Number.NaN;
-      return [name, microseconds.toFixed(1), `${(microseconds / base).toFixed(2)} times`, note];
+      const alone = batches[index]?.microseconds ?? Number.NaN;
+      const inTurns = turns[index] ?? Number.NaN;
+      const times = (value: number, of: number) => `${(value / of).toFixed(2)} times`;
+      return [name, alone.toFixed(1), times(alone, base), inTurns.toFixed(1), times(inTurns, baseInTurns), note];
     }),
   ]);
   for (const peer of peers) peer.kill();
