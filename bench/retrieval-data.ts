@@ -27,9 +27,9 @@ export interface RetrievalSet {
 /** True where the sets are on this machine. */
 export const hasSets: boolean = existsSync(ROOT);
 
-/** The names of the sets of a folder. */
+/** The names of the sets of a folder; none where they are not at hand. */
 export function setsOf(folder: 'dev' | 'train'): readonly string[] {
-  return readdirSync(join(ROOT, folder)).sort();
+  return hasSets ? readdirSync(join(ROOT, folder)).sort() : [];
 }
 
 /** A set; of its requests at most a thousand, spread evenly, since some sets are sorted by difficulty. */

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
+import { measureCatalogue, readRequests } from '../src/crib/search-quality.ts';
 import { evaluate, type Quality } from '../src/retrieval/evaluate.ts';
 import { printTable } from './measure.ts';
 import { hasSets, readSet, setsOf } from './retrieval-data.ts';
@@ -28,15 +31,39 @@ async function benchRetrievalQuality(): Promise<void> {
   ]);
 }
 
+const LABELLED_SET = join(import.meta.dirname, '../test/retrieval/set');
+
+/** What is refused and lost where nobody gives a `minScore`: on the sets, and on our own. */
+async function benchRefusal(): Promise<void> {
+  const rows: string[][] = [['set', 'NDCG@10', 'nothing found, %', 'refused, %']];
+  const measure = async (name: string, tools: readonly unknown[], requests: readonly unknown[]) => {
+    const { ndcg10, lost, refused } = await measureCatalogue(tools, readRequests(requests), console.error);
+    const cells = [ndcg10, lost, refused].map((share) => (share === null ? '' : (100 * share).toFixed(1)));
+    rows.push([name, ...cells]);
+  };
+  for (const name of setsOf('dev')) {
+    const { tools, requests } = readSet('dev', name);
+    await measure(name, tools, requests);
+  }
+  const tools = readLabelled('tools.jsonl');
+  await measure('our own, as agents ask', tools, readLabelled('queries.jsonl'));
+  await measure('our own, as people ask', tools, readLabelled('turns.jsonl'));
+  printTable('ours, as it is by default: nothing found though something fits, and refused where nothing fits', rows);
+}
+
+function readLabelled(file: string): readonly unknown[] {
+  const lines = readFileSync(join(LABELLED_SET, file), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as unknown); // JSON.parse says any
+}
+
 function cellsOf({ ndcg10, recall1, recall5, recall10, mrr, msPerQuery }: Quality): readonly string[] {
   const shares = [ndcg10, recall1, recall5, recall10, mrr].map((share) => (100 * share).toFixed(1));
   return [...shares, msPerQuery.toFixed(3)];
 }
 
 console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown processor'}`);
-if (!hasSets) console.log('The sets are not on this machine (../shared/retrieval); there is nothing to measure.');
-else {
-  const only = process.argv[2];
-  if (only !== 'speed') await benchRetrievalQuality();
-  if (only !== 'quality') await benchRetrievalSpeed();
-}
+if (!hasSets) console.log('The sets are not on this machine (../shared/retrieval): only our own is measured.');
+const only = process.argv[2];
+if (hasSets && (only === undefined || only === 'quality')) await benchRetrievalQuality();
+if (only === undefined || only === 'quality' || only === 'refusal') await benchRefusal();
+if (hasSets && (only === undefined || only === 'speed')) await benchRetrievalSpeed();

@@ -1,19 +1,33 @@
-/** Makes a score a chance, fitted on requests with and without an answer; and the least that is worth showing. */
+/** What scores are worth, for each way to ask. */
 export interface Calibration {
+  /** For requests that speak of one case, as people do. */
+  readonly particular: Curve;
+  /** For requests in general terms, see `isInGeneralTerms`: more is to be expected of their best hit. */
+  readonly general: Curve;
+}
+
+/** Makes a score a chance, fitted on requests with and without an answer; and the least that is worth showing. */
+export interface Curve {
   readonly bias: number;
   readonly slope: number;
   readonly minScore: number;
 }
 
-// Both are what scripts/calibrate-search.ts printed; docs/search.md says on what.
+// All are what scripts/calibrate-search.ts and scripts/calibrate-general.ts printed; docs/search.md says on what.
 
 /** For words and the vectors that come with the package. Other vectors in the file need other numbers. */
-export const BUILTIN_VECTORS: Calibration = { bias: -3.25, slope: 5.42, minScore: 0.1 };
+export const BUILTIN_VECTORS: Calibration = {
+  particular: { bias: -3.25, slope: 5.42, minScore: 0.1 },
+  general: { bias: -6.68, slope: 10.03, minScore: 0.173 },
+};
 
 /** For words alone. */
-export const WORDS_ALONE: Calibration = { bias: -2.58, slope: 3.61, minScore: 0.14 };
+export const WORDS_ALONE: Calibration = {
+  particular: { bias: -2.58, slope: 3.61, minScore: 0.14 },
+  general: { bias: -5.08, slope: 6.66, minScore: 0.175 },
+};
 
 /** How likely it is, from 0 to 1, that a tool with this score answers the request, if half of all requests had an answer. */
-export function chanceOf(score: number, { bias, slope }: Calibration): number {
+export function chanceOf(score: number, { bias, slope }: Curve): number {
   return 1 / (1 + Math.exp(-bias - slope * score));
 }

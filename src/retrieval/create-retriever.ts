@@ -5,8 +5,9 @@ import { type Calibration, WORDS_ALONE } from './calibrations.ts';
 import { findCandidates } from './candidates.ts';
 import { denseTexts } from './dense-texts.ts';
 import { explainHit } from './explain-hit.ts';
-import { fingerprintTexts } from './fingerprint-texts.ts';
+import { fingerprintSpec } from './fingerprint-spec.ts';
 import { fuse } from './fuse.ts';
+import { isInGeneralTerms } from './general-terms.ts';
 import { judgeHits } from './judge-hits.ts';
 import { createLexicalIndex } from './lexical/lexical-index.ts';
 import { namesMentioned } from './named-in.ts';
@@ -14,6 +15,7 @@ import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
 import { searchTextsOf } from './search-texts.ts';
 import { createToolIds, type ToolIds } from './tool-ids.ts';
 import type { Choice } from './top-ids.ts';
+import { createUnconfirmed } from './unconfirmed.ts';
 
 /** How a retriever is made. */
 export interface RetrieverSettings {
@@ -41,8 +43,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   const lexical = kept?.lexical ?? createLexicalIndex();
   const dense = settings.dense?.(kept?.dense);
   // Those of the snapshot that nobody has added yet: they may be gone from the catalog.
-  const unconfirmed = new Set<number>();
-  for (const [id, name] of kept?.tools.names.entries() ?? []) if (name !== null) unconfirmed.add(id);
+  const unconfirmed = createUnconfirmed(kept?.tools.names ?? []);
   let changes = 0;
 
   function removeTool(id: number): void {
@@ -54,12 +55,15 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   }
 
   function addTool(spec: ToolSpec): void {
-    const texts = searchTextsOf(spec, settings.bundlesOf?.(spec.name));
-    const fingerprint = fingerprintTexts(texts);
+    const bundles = settings.bundlesOf?.(spec.name);
+    const fingerprint = fingerprintSpec(spec, bundles);
     const known = ids.find(spec.name);
-    if (known !== undefined && ids.fingerprint(known) === fingerprint) {
-      unconfirmed.delete(known);
-      if (dense !== undefined && !dense.has(known)) dense.add([{ id: known, texts: denseTexts(texts) }]);
+    const isSame = known !== undefined && ids.fingerprint(known) === fingerprint;
+    if (isSame) unconfirmed.delete(known);
+    if (isSame && dense?.has(known) !== false) return;
+    const texts = searchTextsOf(spec, bundles);
+    if (isSame) {
+      dense?.add([{ id: known, texts: denseTexts(texts) }]);
       return;
     }
     if (known !== undefined) removeTool(known);
@@ -81,7 +85,8 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
       isNamed: named.has(hit.id),
     }));
     const calibration = meaning === undefined ? WORDS_ALONE : settings.calibration;
-    return judgeHits(hits, { ...options, calibration }).map(({ id, name, score, similarity, isNamed }) => ({
+    const curve = isInGeneralTerms(query) ? calibration?.general : calibration?.particular;
+    return judgeHits(hits, { ...options, curve }).map(({ id, name, score, similarity, isNamed }) => ({
       name,
       score,
       why: explainHit({ isNamed, words: match.explain(id), similarity }),
@@ -97,13 +102,13 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
       }
     },
     async rank(query, options) {
-      for (const id of unconfirmed) removeTool(id);
+      unconfirmed.all().forEach(removeTool);
       if (ids.size === 0) return [];
       const prepared = dense?.prepare(query);
       return rankWith(query, isPromise(prepared) ? await prepared : prepared, options);
     },
     snapshot() {
-      for (const id of unconfirmed) removeTool(id);
+      unconfirmed.all().forEach(removeTool);
       return writeRetriever({ tools: ids.entries(), lexical, dense: dense?.snapshot() });
     },
     get changes() {

@@ -1,5 +1,5 @@
 import type { RankOptions } from '../core/retriever.ts';
-import { type Calibration, chanceOf } from './calibrations.ts';
+import { type Curve, chanceOf } from './calibrations.ts';
 import type { Fused } from './fuse.ts';
 import { PARAMETERS } from './parameters.ts';
 
@@ -13,19 +13,18 @@ export interface FoundTool extends Fused {
 /** What tools are judged by. */
 export interface Judgement extends RankOptions {
   /** Undefined where nobody knows what the similarities are worth: then scores stay as they are. */
-  readonly calibration: Calibration | undefined;
+  readonly curve: Curve | undefined;
 }
 
 /** The hits, in order, with what they are likely to be worth. */
 export function judgeHits(found: readonly FoundTool[], judgement: Judgement): readonly FoundTool[] {
-  const { calibration, limit, minScore, usage } = judgement;
+  const { curve, limit, minScore, usage } = judgement;
   const worthOf = ({ isNamed, score }: FoundTool): number => {
     if (isNamed) return 1;
-    return calibration === undefined ? score : chanceOf(score, calibration);
+    return curve === undefined ? score : chanceOf(score, curve);
   };
   const ordered = found.filter(({ isNamed, score }) => isNamed || score > 0).sort(inOrder(usage));
-  const isHit =
-    minScore === undefined ? hitByDefault(ordered, calibration) : (tool: FoundTool) => worthOf(tool) >= minScore;
+  const isHit = minScore === undefined ? hitByDefault(ordered, curve) : (tool: FoundTool) => worthOf(tool) >= minScore;
   return ordered
     .filter(isHit)
     .slice(0, Math.max(0, limit))
@@ -33,10 +32,9 @@ export function judgeHits(found: readonly FoundTool[], judgement: Judgement): re
 }
 
 /** Where nobody says what is enough, the best tool decides whether there are hits, and what is far behind it is none. */
-function hitByDefault(tools: readonly FoundTool[], calibration: Calibration | undefined): (tool: FoundTool) => boolean {
+function hitByDefault(tools: readonly FoundTool[], curve: Curve | undefined): (tool: FoundTool) => boolean {
   const best = tools.reduce((most, { score }) => Math.max(most, score), 0);
-  const isAnswered =
-    calibration === undefined ? best >= PARAMETERS.minScore : chanceOf(best, calibration) >= calibration.minScore;
+  const isAnswered = curve === undefined ? best >= PARAMETERS.minScore : chanceOf(best, curve) >= curve.minScore;
   return ({ isNamed, score }) => isNamed || (isAnswered && score >= best * PARAMETERS.minShare);
 }
 

@@ -9,7 +9,8 @@ export interface KeptParts {
   readonly dense: Uint8Array | undefined;
 }
 
-const VERSION = 2;
+/** Raised whenever tools are numbered or fingerprinted in another way. */
+const VERSION = 3;
 
 export function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
   const { names, fingerprints } = tools;

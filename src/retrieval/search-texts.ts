@@ -19,7 +19,7 @@ export type Field = (typeof FIELDS)[number];
 /** The texts of one tool, by field. */
 export type SearchTexts = Readonly<Record<Field, string>>;
 
-/** More than this of a text is not searched: a description is no place for a book. */
+/** More than this of a field is not searched: a description is no place for a book. */
 export const MAX_TEXT_LENGTH = 20_000;
 const MAX_DEPTH = 5;
 const MAX_PARAMETERS = 200;
@@ -27,40 +27,77 @@ const MAX_CHOICES = 20;
 /** A schema may contain itself, in memory even a hundred times. */
 const MAX_SCHEMAS = 1000;
 
-/** What of a spec is searched. A spec may come from anywhere: what is not text counts as none. */
-export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = []): SearchTexts {
-  const found: Parameters = { names: '', texts: '', count: 0, schemas: 0, depth: 0 };
-  if (isSchemaObject(spec.input)) collectSchema(spec.input, found);
-  return {
-    name: textOf(spec.name),
-    title: textOf(spec.title),
-    description: textOf(spec.description),
-    source: textOf(spec.source),
-    bundle: textOf(bundles),
-    category: textOf(spec.category),
-    tags: textOf(spec.tags),
-    parameters: textOf(found.names),
-    parameterTexts: textOf(found.texts),
-    examples: textOf(Array.isArray(spec.examples) ? spec.examples.map((example) => example?.request) : ''),
-  };
-}
-
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value.length > MAX_TEXT_LENGTH ? value.slice(0, MAX_TEXT_LENGTH) : value;
-  if (!Array.isArray(value) || value.length === 0) return '';
-  return value
-    .filter((part) => typeof part === 'string')
-    .join(BETWEEN)
-    .slice(0, MAX_TEXT_LENGTH);
-}
-
 /** What separates texts that were not written as one. */
 const BETWEEN = ' \n';
 
-/** What is collected of the parameters of a tool: their names and texts, one behind the other. */
-interface Parameters {
-  names: string;
-  texts: string;
+/** What of a spec is searched. */
+export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = []): SearchTexts {
+  const texts = FIELDS.map(() => '');
+  eachText(spec, bundles, (place, text) => {
+    const before = texts[place];
+    texts[place] = before === '' ? text : before + BETWEEN + text;
+  });
+  const textOf = (place: number) => cut(texts[place] ?? '');
+  return {
+    name: textOf(PLACE.name),
+    title: textOf(PLACE.title),
+    description: textOf(PLACE.description),
+    source: textOf(PLACE.source),
+    bundle: textOf(PLACE.bundle),
+    category: textOf(PLACE.category),
+    tags: textOf(PLACE.tags),
+    parameters: textOf(PLACE.parameters),
+    parameterTexts: textOf(PLACE.parameterTexts),
+    examples: textOf(PLACE.examples),
+  };
+}
+
+function cut(text: string): string {
+  return text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
+}
+
+/** Is given a text, and by its place in `FIELDS` where it stands. */
+export type TakeText = (place: number, text: string) => void;
+
+const PLACE = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Readonly<Record<Field, number>>; // one for each
+
+/** Gives every text of a spec that is searched. A spec may come from anywhere: what is not text counts as none. */
+export function eachText(spec: ToolSpec, bundles: readonly string[], take: TakeText): void {
+  const { name, title, description, source, category, tags, input, examples } = spec;
+  giveText(PLACE.name, name, take);
+  giveText(PLACE.title, title, take);
+  giveText(PLACE.description, description, take);
+  giveText(PLACE.source, source, take);
+  giveTexts(PLACE.bundle, bundles, take);
+  giveText(PLACE.category, category, take);
+  giveTexts(PLACE.tags, tags, take);
+  if (isSchemaObject(input)) walkSchema(input, { take, names: 0, texts: 0, count: 0, schemas: 0, depth: 0 });
+  if (!Array.isArray(examples)) return;
+  const requests = examples.map((example) => example?.request);
+  giveTexts(PLACE.examples, requests, take);
+}
+
+function giveText(place: number, text: unknown, take: TakeText): void {
+  if (typeof text !== 'string' || text === '') return;
+  take(place, cut(text));
+}
+
+function giveTexts(place: number, texts: unknown, take: TakeText): void {
+  if (!Array.isArray(texts)) return giveText(place, texts, take);
+  let length = 0;
+  for (const text of texts) {
+    if (typeof text !== 'string' || length > MAX_TEXT_LENGTH) continue;
+    giveText(place, text, take);
+    length += text.length;
+  }
+}
+
+/** A walk through the parameters of a tool. */
+interface Walk {
+  readonly take: TakeText;
+  /** How many characters of names and of texts were given. */
+  names: number;
+  texts: number;
   count: number;
   schemas: number;
   depth: number;
@@ -69,56 +106,60 @@ interface Parameters {
 type Schema = Readonly<Record<string, unknown>>;
 
 // Only the keys that a schema has are looked at: asking thousands of shapes for keys they lack takes longer than all the rest.
-function collectSchema(schema: Schema, found: Parameters): void {
-  if (!enter(found)) return;
-  for (const key in schema) if (HOLDS_SCHEMAS.has(key)) collectInner(key, schema[key], found);
-  found.depth -= 1;
+function walkSchema(schema: Schema, walk: Walk): void {
+  if (!enter(walk)) return;
+  for (const key in schema) walkInner(key, schema[key], walk);
+  walk.depth -= 1;
 }
 
-function collectProperty(property: Schema, found: Parameters): void {
-  const isWithinLimits = enter(found);
+function walkProperty(property: Schema, walk: Walk): void {
+  const isWithinLimits = enter(walk);
   for (const key in property) {
     const value = property[key];
-    if (key === 'title' || key === 'description') {
-      if (typeof value === 'string') found.texts += value + BETWEEN;
-    } else if (key === 'enum') collectChoices(value, found);
-    else if (isWithinLimits && HOLDS_SCHEMAS.has(key)) collectInner(key, value, found);
+    if (key === 'title' || key === 'description') giveParameterText(value, walk);
+    else if (key === 'enum') giveChoices(value, walk);
+    else if (isWithinLimits) walkInner(key, value, walk);
   }
-  if (isWithinLimits) found.depth -= 1;
+  if (isWithinLimits) walk.depth -= 1;
 }
 
-const HOLDS_SCHEMAS: ReadonlySet<string> = new Set(['properties', 'items', 'anyOf', 'oneOf', 'allOf']);
-
-function enter(found: Parameters): boolean {
-  if (found.depth > MAX_DEPTH || found.schemas >= MAX_SCHEMAS) return false;
-  found.schemas += 1;
-  found.depth += 1;
+function enter(walk: Walk): boolean {
+  if (walk.depth > MAX_DEPTH || walk.schemas >= MAX_SCHEMAS) return false;
+  walk.schemas += 1;
+  walk.depth += 1;
   return true;
 }
 
-function collectInner(key: string, value: unknown, found: Parameters): void {
-  if (key !== 'properties') collectParts(value, found);
-  else if (isSchemaObject(value)) collectProperties(value, found);
+function walkInner(key: string, value: unknown, walk: Walk): void {
+  if (key === 'items' || key === 'anyOf' || key === 'oneOf' || key === 'allOf') walkParts(value, walk);
+  else if (key === 'properties' && isSchemaObject(value)) walkProperties(value, walk);
 }
 
-function collectProperties(properties: Schema, found: Parameters): void {
+function walkProperties(properties: Schema, walk: Walk): void {
   for (const name in properties) {
-    if (found.count >= MAX_PARAMETERS) return;
-    found.count += 1;
-    found.names += name + BETWEEN;
+    if (walk.count >= MAX_PARAMETERS) return;
+    walk.count += 1;
+    if (walk.names < MAX_TEXT_LENGTH) giveText(PLACE.parameters, name, walk.take);
+    walk.names += name.length;
     const property = properties[name];
-    if (isSchemaObject(property)) collectProperty(property, found);
+    if (isSchemaObject(property)) walkProperty(property, walk);
   }
 }
 
-function collectChoices(choices: unknown, found: Parameters): void {
-  if (!Array.isArray(choices)) return;
-  for (const text of choices.filter((one) => typeof one === 'string').slice(0, MAX_CHOICES))
-    found.texts += text + BETWEEN;
+function giveParameterText(text: unknown, walk: Walk): void {
+  if (typeof text !== 'string' || walk.texts >= MAX_TEXT_LENGTH) return;
+  giveText(PLACE.parameterTexts, text, walk.take);
+  walk.texts += text.length;
 }
 
-function collectParts(parts: unknown, found: Parameters): void {
-  if (isSchemaObject(parts)) collectSchema(parts, found);
+function giveChoices(choices: unknown, walk: Walk): void {
+  if (!Array.isArray(choices)) return;
+  const texts = choices.filter((choice) => typeof choice === 'string');
+  for (const text of texts.slice(0, MAX_CHOICES)) giveParameterText(text, walk);
+}
+
+function walkParts(parts: unknown, walk: Walk): void {
+  if (isSchemaObject(parts)) walkSchema(parts, walk);
   if (!Array.isArray(parts)) return;
-  for (const part of parts) if (isSchemaObject(part)) collectSchema(part, found);
+  for (const part of parts) if (isSchemaObject(part)) walkSchema(part, walk);
 }

@@ -1,10 +1,11 @@
-import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { builtinEmbedder, builtinModelPath } from '../../src/retrieval/dense/builtin-embedder.ts';
 import { createDenseIndex } from '../../src/retrieval/dense/dense-index.ts';
 import { HEADER_BYTES, readModel } from '../../src/retrieval/dense/model-file.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { modelOf, stillClock } from './dense-samples.ts';
 
 const sound = modelOf(['send', 'mail', 'weather', 'file'], 8);
@@ -48,7 +49,7 @@ describe('the file of word vectors', () => {
   });
 
   it.each(Object.entries(DAMAGED))('leaves search to words, and says so once, if it %s', (_, [bytes, reason]) => {
-    const path = join(mkdtempSync(join(tmpdir(), 'toolcrib-model-')), 'words.tcv');
+    const path = join(temporaryFolder(), 'words.tcv');
     writeFileSync(path, bytes);
     const warnings: string[] = [];
     const warn = (message: string) => warnings.push(message);

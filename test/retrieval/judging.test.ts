@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { builtinRetriever } from '../../src/retrieval/builtin-retriever.ts';
-import { BUILTIN_VECTORS, type Calibration, chanceOf, WORDS_ALONE } from '../../src/retrieval/calibrations.ts';
+import { BUILTIN_VECTORS, type Curve, chanceOf, WORDS_ALONE } from '../../src/retrieval/calibrations.ts';
 import { createRetriever } from '../../src/retrieval/create-retriever.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { namesOf, OFFICE, specOf } from './specs.ts';
@@ -20,14 +20,16 @@ const everything = { limit: 100, minScore: 0 };
 
 describe('a score says how likely a hit is to answer', () => {
   it.each([
-    ['words and vectors', BUILTIN_VECTORS],
-    ['words alone', WORDS_ALONE],
-  ])('%s: a better fit is likelier, and nothing is certain', (_, calibration: Calibration) => {
-    const chances = Array.from({ length: 101 }, (_, percent) => chanceOf(percent / 100, calibration));
+    ['words and vectors', BUILTIN_VECTORS.particular],
+    ['words and vectors, in general terms', BUILTIN_VECTORS.general],
+    ['words alone', WORDS_ALONE.particular],
+    ['words alone, in general terms', WORDS_ALONE.general],
+  ])('%s: a better fit is likelier, and nothing is certain', (_, curve: Curve) => {
+    const chances = Array.from({ length: 101 }, (_, percent) => chanceOf(percent / 100, curve));
     expect(chances).toEqual(chances.toSorted((a, b) => a - b));
     expect(new Set(chances).size).toBe(chances.length);
     expect(chances.every((chance) => chance > 0 && chance < 1)).toBe(true);
-    expect(chances[0]).toBeLessThan(calibration.minScore);
+    expect(chances[0]).toBeLessThan(curve.minScore);
     expect(chances[100]).toBeGreaterThan(0.5);
   });
 
@@ -53,6 +55,15 @@ describe('where nobody says what is enough', () => {
   it('a request that nothing answers finds nothing, by meaning neither', async () => {
     expect(await office().rank('zebra crossing', { limit: 10 })).toEqual([]);
     expect(await office().rank('zebra crossing', everything)).not.toEqual([]);
+  });
+
+  it('more is asked of the best hit where a request is in general terms', async () => {
+    const retriever = office();
+    const particular = 'send my parcel by carrier pigeon';
+    const general = 'send a parcel by carrier pigeon';
+    expect(await retriever.rank(general, everything)).not.toEqual([]);
+    expect(await retriever.rank(general, { limit: 10 })).toEqual([]);
+    expect(await retriever.rank(particular, { limit: 10 })).not.toEqual([]);
   });
 
   it('the best hit decides: others come with it although they alone would not be enough', async () => {

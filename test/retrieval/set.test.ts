@@ -44,6 +44,7 @@ function repeated(texts: readonly string[]): string[] {
 
 const tools = readLines('tools.jsonl') as LabelledTool[]; // the first test checks the shape
 const requests = readLines('queries.jsonl') as LabelledRequest[]; // the first test checks the shape
+const turns = readLines('turns.jsonl') as LabelledRequest[]; // likewise
 const answerable = requests.filter(({ relevant }) => relevant.length > 0);
 const unanswerable = requests.filter(({ relevant }) => relevant.length === 0);
 const toolIds = new Set(tools.map(({ id }) => id));
@@ -65,7 +66,7 @@ describe('the labelled set', () => {
     );
     const isRequest = ajv.compile(shape({ id: text, query: text, relevant: { type: 'array', items: text } }));
     expect(tools.filter((tool) => !isTool(tool))).toEqual([]);
-    expect(requests.filter((request) => !isRequest(request))).toEqual([]);
+    expect([...requests, ...turns].filter((request) => !isRequest(request))).toEqual([]);
   });
 
   test('is large enough to gate search', () => {
@@ -81,6 +82,15 @@ describe('the labelled set', () => {
     expect(overlabelled).toEqual([]);
   });
 
+  test('asks for the same in the words of agents and of people', () => {
+    const byId = new Map(turns.map((turn) => [turn.id, turn]));
+    expect(requests.filter(({ id, relevant }) => byId.get(id)?.relevant.join() !== relevant.join())).toEqual([]);
+    expect(requests.filter(({ id, query }) => byId.get(id)?.query === query)).toEqual([]);
+    const asked = new Set(requests.map(({ id }) => id));
+    // What a model would answer or write by itself, nobody searches for.
+    expect(turns.filter(({ id }) => !asked.has(id) && !id.startsWith('far'))).toEqual([]);
+  });
+
   test('asks for every tool at least once', () => {
     const asked = new Set(requests.flatMap(({ relevant }) => relevant));
     expect([...toolIds].filter((id) => !asked.has(id))).toEqual([]);
@@ -89,9 +99,10 @@ describe('the labelled set', () => {
   test('says nothing twice', () => {
     expect(repeated(tools.map(({ id }) => id))).toEqual([]);
     expect(repeated(requests.map(({ id }) => id))).toEqual([]);
-    expect(repeated([...tools.map(({ description }) => description), ...requests.map(({ query }) => query)])).toEqual(
-      [],
-    );
+    const descriptions = tools.map(({ description }) => description);
+    expect(repeated([...descriptions, ...turns.map(({ query }) => query)])).toEqual([]);
+    // Agents may put two turns alike, but what they ask must not be a description.
+    expect(repeated([...descriptions, ...new Set(requests.map(({ query }) => query))])).toEqual([]);
   });
 
   test('names each tool by its server and name', () => {

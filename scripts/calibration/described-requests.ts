@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Embedder } from '../../src/core/embedder.ts';
+import { isInGeneralTerms } from '../../src/retrieval/general-terms.ts';
+import type { SetQuery, SetTool, TrainingSet } from '../vectors/training-sets.ts';
+import { createCatalogue } from './catalogue.ts';
+import type { Trial } from './held-out-requests.ts';
+
+/** A request over one of the catalogues: as a person said it and, unless nobody would search for it, as a model asked `search_tools` for it. */
+interface WrittenRequest {
+  readonly catalogue: number;
+  readonly id: string;
+  readonly turn: string;
+  readonly query?: string;
+  readonly relevant: readonly string[];
+}
+
+/** A request of a training set as a model asked for it. */
+interface Reworded {
+  readonly set: string;
+  readonly id: string;
+  readonly query: string;
+}
+
+/** What trials are made with. */
+export interface DescribedOptions {
+  readonly sets: readonly TrainingSet[];
+  readonly embedder: Embedder;
+  readonly byWords: boolean;
+}
+
+const FOLDER = join(import.meta.dirname, 'requests');
+/** As many as a catalogue of a training set may have beside what its requests need. */
+const MOST_OTHERS = 500;
+
+/** Requests in general terms over catalogues of real servers' tools, written for this, some without an answer. */
+export function tryCatalogues({ sets, embedder, byWords }: DescribedOptions): readonly Trial[] {
+  const corpus = sets.find(({ name }) => name === 'toucan_corpus')?.tools ?? [];
+  const servers = JSON.parse(readFileSync(join(FOLDER, 'servers.json'), 'utf8')) as readonly (readonly string[])[]; // as committed
+  const requests = readLines('catalogues.jsonl') as readonly WrittenRequest[]; // as committed
+  return servers.flatMap((names, index) => {
+    const tools = corpus.filter(({ server = '' }) => names.includes(server));
+    const { bestScore } = createCatalogue(tools, embedder, byWords);
+    return requests
+      .filter(({ catalogue, query }) => catalogue === index + 1 && query !== undefined && isInGeneralTerms(query))
+      .map(({ query = '', relevant }) => ({
+        set: `catalogue ${index + 1}`,
+        isAnswerable: relevant.length > 0,
+        score: bestScore(query),
+      }));
+  });
+}
+
+/** Requests of training sets in general terms, each with its answer in the catalogue and without. */
+export function tryReworded({ sets, embedder, byWords }: DescribedOptions): readonly Trial[] {
+  const reworded = readLines('train.jsonl') as readonly Reworded[]; // as committed
+  return [...Map.groupBy(reworded, ({ set }) => set)].flatMap(([name, own]) => {
+    const set = sets.find((one) => one.name === name);
+    if (set === undefined) throw new Error(`There is no training set "${name}".`);
+    const byId = new Map(set.queries.map((request) => [request.id, request]));
+    const asked = own
+      .filter(({ query }) => isInGeneralTerms(query))
+      .map(({ id, query }): SetQuery => ({ id, query, relevant: byId.get(id)?.relevant ?? [] }));
+    const catalogue = createCatalogue(toolsFor(set, asked), embedder, byWords);
+    return asked.flatMap(({ query, relevant }) => {
+      const gone = relevant.flatMap((id) => catalogue.alike(id));
+      return [
+        { set: name, isAnswerable: true, score: catalogue.bestScore(query) },
+        { set: name, isAnswerable: false, score: catalogue.without(gone, () => catalogue.bestScore(query)) },
+      ];
+    });
+  });
+}
+
+function toolsFor({ tools }: TrainingSet, asked: readonly SetQuery[]): readonly SetTool[] {
+  const wanted = new Set(asked.flatMap(({ relevant }) => relevant));
+  const others = tools.filter(({ id }) => !wanted.has(id)).slice(0, MOST_OTHERS);
+  return [...tools.filter(({ id }) => wanted.has(id)), ...others];
+}
+
+function readLines(file: string): readonly unknown[] {
+  const lines = readFileSync(join(FOLDER, file), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as unknown); // JSON.parse says any
+}
