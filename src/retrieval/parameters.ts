@@ -28,9 +28,9 @@ export const PARAMETERS = {
   /** How much a word counts that the request repeats: its count to this power. */
   repetition: 0.25,
   /** What a word of a name counts that a word of the request resembles but for a typo. */
-  typo: 0.6,
+  typo: 0.9,
   /** What a word of a name counts that a word of the request begins. */
-  prefix: 0.7,
+  prefix: 0.9,
   /** What two words count that stand together in the request and in the tool, beside the mean of both. */
   phrase: 0.3,
   /** How many of the rarest words the best tool must have in common with a request for words to count in full. */
