@@ -52,6 +52,7 @@ function ours(name: string, make: (ports: Parameters<OpenRetriever>[0]) => KeptR
     name,
     prepare(rows) {
       const specs = toSpecs(rows);
+      const generation = generationOf(specs); // a crib has it before somebody searches
       return {
         async build(query) {
           const retriever = make(ports);
@@ -67,7 +68,7 @@ function ours(name: string, make: (ports: Parameters<OpenRetriever>[0]) => KeptR
         restart(kept, query) {
           const indexes: StoredIndexes = { get: async () => ({ hash: '', text: kept }), put: async () => {} };
           const rank = createSearchIndex({
-            generation: generationOf(specs),
+            generation,
             opener: () => async (given) => make(given),
             kept: () => indexes,
             ...{ clock: systemClock, warn: console.error },

@@ -47,7 +47,10 @@ export async function benchRetrievalSpeed(): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   printTable('Speed, requests of 20 to 30 words', asked);
-  printTable('What the index costs; start: from what was kept to the first answer, in a new process', kept);
+  printTable(
+    'What the index costs; start: from what the store answered to the first answer, in a new process whose catalog and code are loaded',
+    kept,
+  );
 }
 
 async function measure(processes: Processes, args: readonly string[]): Promise<Figures> {

@@ -1,4 +1,5 @@
 import type { Catalog } from './catalog.ts';
+import { META_SOURCE } from './meta-tools.ts';
 import { didYouMean } from './nearest.ts';
 import { compileSelector, type Selector } from './selector.ts';
 import { messageOf, ToolcribError } from './tool-error.ts';
@@ -159,7 +160,9 @@ function mergeBundle(definition: Bundle, bases: readonly ResolvedBundle[], catal
       tests.length === 0 ? [] : catalog.specs.filter((spec) => tests.some((matches) => matches(spec, [])));
     const brought = [...bases.flatMap((base) => base.members), ...(definition.tools ?? [])];
     const specs = new Set([...brought.flatMap((name) => catalog.get(name) ?? []), ...selected]);
-    return Object.freeze(byPriority([...specs]).map((spec) => spec.name));
+    // The crib's own tools are seen by everybody: a bundle of theirs would tell its name to who sees nothing else of it.
+    const members = [...specs].filter(({ source }) => source !== META_SOURCE);
+    return Object.freeze(byPriority(members).map((spec) => spec.name));
   };
   let members: readonly string[] | undefined;
   const texts = [...bases.flatMap((base) => base.texts), definition.instructions ?? ''].filter((text) => text !== '');
@@ -210,7 +213,8 @@ export function expand(hits: readonly string[], bundles: Bundles, options: Expan
   const wanted = options.bundleFilter ?? (() => true);
   // Who filters sees of a bundle what the caller sees.
   const seen = (bundle: ResolvedBundle) => ({ ...bundle, members: bundle.members.filter(options.isInView) });
-  const opened = new Set(hits.flatMap((hit) => bundles.of(hit)).filter((bundle) => wanted(seen(bundle))));
+  const touched = [...new Set(hits.flatMap((hit) => bundles.of(hit)))];
+  const opened = new Set(touched.filter((bundle) => wanted(seen(bundle))));
   for (const bundle of opened) for (const member of bundle.members) names.add(member);
   const required = new Set([...opened].flatMap((bundle) => bundle.requires));
   for (const name of required) {

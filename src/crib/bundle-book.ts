@@ -8,6 +8,7 @@ import {
   type ResolvedBundle,
 } from '../core/bundle.ts';
 import { readNameList } from '../core/known-keys.ts';
+import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -182,6 +183,11 @@ function mergeHomes(defined: readonly Bundle[], homes: readonly Bundle[]): reado
 }
 
 function requireTool(name: string, generation: Generation): void {
+  if (RESERVED_NAMES.includes(name))
+    throw new ToolcribError(
+      'not_yours',
+      `"${name}" is a tool of Toolcrib itself, which belongs to no bundle; leave it out.`,
+    );
   if (generation.catalog.get(name) !== undefined) return;
   throw new ToolcribError(
     'unknown_tool',

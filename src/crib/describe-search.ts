@@ -4,9 +4,12 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 
 /** About 500 tokens: enough to know what can be found, and little to carry in every request. */
-const MOST_CHARACTERS = 2000;
+const MOST_TOKENS = 500;
 /** Of one description. */
 const MOST_OF_ONE = 120;
+
+/** All that some reader takes for one: what a tool says must not look like a line of ours. */
+const LINE_ENDS = /[\n\v\f\r\u0085\u2028\u2029]/;
 
 const described = new WeakMap<View, ToolSpec>();
 
@@ -24,9 +27,9 @@ export function describeSearch(spec: ToolSpec, view: View, bundles: Bundles): To
 function contentsOf(view: View, bundles: Bundles): string {
   const total = view.names.filter((name) => !RESERVED_NAMES.includes(name)).length;
   const lines = [`It searches ${tools(total)}:`];
-  let left = MOST_CHARACTERS;
+  let left = MOST_TOKENS;
   for (const line of linesOf(view, bundles)) {
-    left -= line.length + 1;
+    left -= tokensOf(line);
     if (left < 0) return [...lines, '- and more'].join('\n');
     lines.push(line);
   }
@@ -45,13 +48,19 @@ function* linesOf(view: View, bundles: Bundles): Generator<string> {
   }
 }
 
+/** Roughly: four letters of English a token, and one of any other script. */
+function tokensOf(line: string): number {
+  const others = line.match(/[^\0-\x7f]/g)?.length ?? 0;
+  return (line.length - others + 1) / 4 + others;
+}
+
 function tools(count: number): string {
   return count === 1 ? '1 tool' : `${count} tools`;
 }
 
 /** The first line of a description, cut where it is long. */
 function sentenceOf(description = ''): string {
-  const [line = ''] = description.trim().split('\n', 1);
+  const [line = ''] = description.trim().split(LINE_ENDS, 1);
   if (line === '') return '';
   const text = Array.from(line.slice(0, 2 * MOST_OF_ONE))
     .slice(0, MOST_OF_ONE)

@@ -91,7 +91,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   async search(query: string, options: SearchOptions = {}): Promise<readonly SearchHit[]> {
     const { rank, usageOf, generation } = this.#host;
     const usage = usageOf(this.#profile.name, this.#caller.id);
-    return searchView(query, options, { view: this.#view(), rank, usage, generation });
+    return searchView(query, options, { view: () => this.#view(), rank, usage, generation });
   }
 
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult> {

@@ -1,3 +1,4 @@
+import type { ResolvedBundle } from '../core/bundle.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { StoredIndexes } from '../core/store.ts';
@@ -43,7 +44,7 @@ export function createSearchIndex(options: SearchIndexOptions): Retriever['rank'
     if (index?.opener !== opener) index = { opener, opened: open(opener, options) };
     const { opened } = index;
     const { follow, retriever, keep } = await opened.catch((cause) => {
-      index = undefined; // the next search tries again
+      if (index?.opened === opened) index = undefined; // the next search tries again
       throw cause;
     });
     follow();
@@ -71,11 +72,11 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
         .catch(() => undefined)
     : undefined;
   let seen: Generation | undefined;
-  const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleNames(seen, tool));
+  const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleTexts(seen, tool));
   const snapshot = kept === undefined ? {} : { snapshot: Buffer.from(kept.text, 'base64') };
   const retriever = await opener({ ...snapshot, bundlesOf, clock, warn });
   let keptChanges = kept === undefined ? -1 : 0;
-  let keptAt = Number.NEGATIVE_INFINITY;
+  let triedAt = Number.NEGATIVE_INFINITY;
   return {
     retriever,
     follow() {
@@ -85,18 +86,24 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
       seen = now;
       const changed = now.catalog.specs.filter((spec) => before === undefined || !isSame(before, now, spec.name));
       const gone = (before?.catalog.specs ?? []).filter((spec) => !isSame(before, now, spec.name));
-      retriever.remove(gone.map((spec) => spec.name));
-      retriever.add(changed);
+      try {
+        retriever.remove(gone.map((spec) => spec.name));
+        retriever.add(changed);
+      } catch (cause) {
+        seen = before; // the next search tries again
+        throw cause;
+      }
     },
     keep() {
       const { changes } = retriever;
-      if (changes === undefined || changes === keptChanges || clock.now() - keptAt < KEEP_EVERY_MS || !isLarge())
+      if (changes === undefined || changes === keptChanges || clock.now() - triedAt < KEEP_EVERY_MS || !isLarge())
         return;
-      const bytes = retriever.snapshot?.();
+      triedAt = clock.now();
       const indexes = options.kept();
-      if (bytes === undefined || bytes.length > KEPT_BYTES || indexes === undefined) return;
+      if (indexes === undefined) return;
       keptChanges = changes;
-      keptAt = clock.now();
+      const bytes = retriever.snapshot?.();
+      if (bytes === undefined || bytes.length > KEPT_BYTES) return;
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
       indexes.put(KEPT_AS, { hash: '', text }).catch(() => {}); // it says itself whether it is whole; the next process makes another
     },
@@ -107,9 +114,14 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
 function isSame(before: Generation | undefined, now: Generation, name: string): boolean {
   if (before === undefined || before.catalog.get(name) !== now.catalog.get(name)) return false;
   const [then, today] = [before.bundles.of(name), now.bundles.of(name)];
-  return then.length === today.length && then.every((bundle, place) => bundle.name === today[place]?.name);
+  return then.length === today.length && then.every((bundle, place) => saysTheSame(bundle, today[place]));
 }
 
-function bundleNames({ bundles }: Generation, tool: string): readonly string[] {
-  return bundles.of(tool).map(({ name }) => name);
+function saysTheSame(one: ResolvedBundle, other: ResolvedBundle | undefined): boolean {
+  return one.name === other?.name && one.definition.description === other.definition.description;
+}
+
+/** What the bundles of a tool are called and are for: who asks for that means the tools of it. */
+function bundleTexts({ bundles }: Generation, tool: string): readonly string[] {
+  return bundles.of(tool).flatMap(({ name, definition: { description = '' } }) => [name, description]);
 }

@@ -3,12 +3,15 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { shorten } from '../formats/vendor-limits.ts';
 import { defineTool } from '../runtime/define-tool.ts';
 
 const FEW_HITS = 5;
 const MOST_HITS = 20;
 /** Each with its schema: more would fill the context that the search is to save. */
 const MOST_EXPANDED = 60;
+/** What lies beyond in a description is not searched either. */
+const MOST_DESCRIBED = 20_000;
 
 const READ_ONLY = { readOnly: true, destructive: false, idempotent: true, openWorld: false };
 
@@ -38,9 +41,12 @@ const searchTools: ToolSpec = defineTool({
     const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // as its schema demands
     const hits = await call.tools.search(query, { limit, expand });
     const tools = hits.slice(0, MOST_EXPANDED);
-    return tools.length === 0
-      ? { tools: [], note: 'No tool fits. Say it in other words, or look at list_bundles.' }
-      : { tools: tools.map(toFound) };
+    if (tools.length === 0) return { tools: [], note: 'No tool fits. Say it in other words, or look at list_bundles.' };
+    const more = hits.length - tools.length;
+    return {
+      tools: tools.map(toFound),
+      ...(more > 0 && { note: `${more} more belong with these; list_bundles names them.` }),
+    };
   },
 });
 
@@ -53,7 +59,7 @@ interface SearchInput {
 function toFound({ name, description, bundle, score, spec }: SearchHit) {
   return {
     name,
-    description,
+    description: shorten(description, MOST_DESCRIBED),
     inputSchema: spec.input,
     ...(bundle !== undefined && { bundle }),
     score: Math.round(score * 1000) / 1000,

@@ -27,21 +27,22 @@ export function measureCatalogue(
 ): Promise<Quality> {
   const ids = new Map<string, string>();
   const retriever = builtinRetriever({ clock: systemClock, warn });
-  retriever.add(rows.map((row, index) => toSpec(row, index, ids)));
+  retriever.add(rows.flatMap((row, index) => toSpec(row, index, ids)));
   return evaluate(requests, async (query) =>
     (await retriever.rank(query, { limit: DEPTH })).map(({ name }) => ids.get(name) ?? ''),
   );
 }
 
-/** Reads labelled requests; whatever is none is named by its place. */
+/** Reads labelled requests; whatever is none is named by its place, which holes keep. */
 export function readRequests(rows: readonly unknown[]): readonly LabelledRequest[] {
-  return rows.map((row, index) => {
+  return rows.flatMap((row, index) => {
     if (!isSchemaObject(row)) throw unreadable('request', index, 'it is no object');
-    const { id = `${index + 1}`, query, relevant } = row;
+    const { id, query, relevant } = row;
     if (typeof query !== 'string') throw unreadable('request', index, '"query" is no text');
     if (!Array.isArray(relevant) || relevant.some((one) => typeof one !== 'string'))
       throw unreadable('request', index, '"relevant" is no list of ids; an empty one means that nothing fits');
-    return { id: String(id), query, relevant };
+    const isNamed = typeof id === 'string' || typeof id === 'number';
+    return { id: isNamed ? String(id) : `${index + 1}`, query, relevant };
   });
 }
 
@@ -65,22 +66,27 @@ export function catalogueIds(rows: readonly unknown[]): ReadonlySet<string> {
 // Names may be there twice: in a catalogue the id tells tools apart.
 function toSpec(row: unknown, index: number, ids: Map<string, string>): ToolSpec {
   if (!isSchemaObject(row)) throw unreadable('tool', index, 'it is no object');
-  const { id, name, description = '', server = '', category, schema } = row;
+  const { id, name, description, server, category, schema } = row;
   if (typeof name !== 'string') throw unreadable('tool', index, '"name" is no text');
-  const unique = ids.has(name) ? `${name}_${index}` : name;
+  let unique = name;
+  while (ids.has(unique)) unique += `_${index}`;
   ids.set(unique, String(id));
   return {
     name: unique,
-    description: String(description),
+    description: textOf(description),
     input: isSchemaObject(schema) ? schema : {},
     effects: {},
     policy: {},
     tags: [],
     ...(typeof category === 'string' && { category }),
-    source: String(server),
+    source: textOf(server),
     origin: name,
     [RUN]: { kind: 'function' },
   };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function unreadable(what: 'request' | 'tool', index: number, why: string): ToolcribError {

@@ -9,6 +9,8 @@ interface NamedCall {
 
 const NO_INPUT: JsonObject = Object.freeze({});
 const KEYS: readonly string[] = ['name', 'arguments'];
+/** Of a name that is wrong: whoever sent it knows the rest. */
+const MOST_REPEATED = 100;
 
 /**
  * The call that a call of `call_tool` stands for, or what is wrong with it. It is made in its place, not inside of it:
@@ -18,7 +20,7 @@ export function unwrapCall(given: JsonObject): NamedCall | ToolError {
   const { name, arguments: input = NO_INPUT } = given;
   const unknown = Object.keys(given).find((key) => !KEYS.includes(key));
   if (unknown !== undefined)
-    return wrong(`/${unknown}`, 'is not known; the arguments of the tool stand in "arguments"');
+    return wrong(`/${unknown.slice(0, MOST_REPEATED)}`, 'is not known; the arguments of the tool stand in "arguments"');
   if (typeof name !== 'string' || name === '') return wrong('/name', 'must be the name of a tool');
   if (name === 'call_tool') return wrong('/name', 'must be another tool than call_tool itself');
   if (!isJsonObject(input)) return wrong('/arguments', 'must be an object');

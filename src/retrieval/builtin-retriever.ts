@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts';
 import { BUILTIN_VECTORS } from './calibrations.ts';
 import { createRetriever, type KeptRetriever, type RetrieverSettings } from './create-retriever.ts';
-import { builtinEmbedder } from './dense/builtin-embedder.ts';
+import { preloadedEmbedder } from './dense/builtin-embedder.ts';
 import { createDenseIndex } from './dense/dense-index.ts';
 
 /** What the vectors that come with the package need. */
@@ -13,7 +13,7 @@ export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense' | 'cali
 
 /** A retriever by words and by the vectors that come with the package. */
 export function builtinRetriever({ clock, warn, ...settings }: BuiltinSettings): KeptRetriever {
-  const embedder = builtinEmbedder();
+  const embedder = preloadedEmbedder();
   return createRetriever({
     ...settings,
     calibration: BUILTIN_VECTORS,

@@ -1,7 +1,7 @@
 import type { DenseIndex, QueryVectors } from '../core/retriever.ts';
 import type { Candidate } from './fuse.ts';
 import type { LexicalMatch } from './lexical/lexical-index.ts';
-import { type Choice, topIds } from './top-ids.ts';
+import type { Choice } from './top-ids.ts';
 
 /** What a request is looked up in. */
 export interface Lookup {
@@ -25,11 +25,9 @@ const FEWEST = 50;
 /** The tools worth comparing: best by words, best by meaning, and named ones, each with both figures. */
 export function findCandidates({ match, meaning, named, choice, limit }: Lookup): readonly Candidate[] {
   const depth = Math.max(FEWEST, limit);
-  const best = topIds(match.scores, depth, choice);
-  const count = match.scores.length;
-  const near = meaning === undefined ? [] : nearestIds(meaning, { depth, count, isAllowed: choice.isAllowed });
-  const ids =
-    meaning === undefined && named.size === 0 ? new Uint32Array(best) : distinct([...named, ...best, ...near]);
+  const near =
+    meaning === undefined ? [] : nearestIds(meaning, { depth, count: match.count, isAllowed: choice.isAllowed });
+  const ids = distinct(match.best(depth, choice), near, named);
   const similarities = meaning?.dense.similarity(meaning.vectors, ids);
   const candidates: Candidate[] = [];
   for (let place = 0; place < ids.length; place += 1) {
@@ -40,8 +38,13 @@ export function findCandidates({ match, meaning, named, choice, limit }: Lookup)
 }
 
 /** Each id once. A sort takes less than a set of them would. */
-function distinct(ids: readonly number[]): Uint32Array {
-  const sorted = new Uint32Array(ids).sort();
+function distinct(best: Uint32Array, near: readonly number[], named: ReadonlySet<number>): Uint32Array {
+  if (near.length === 0 && named.size === 0) return best;
+  const sorted = new Uint32Array(best.length + near.length + named.size);
+  sorted.set(best);
+  sorted.set(near, best.length);
+  sorted.set([...named], best.length + near.length);
+  sorted.sort();
   let count = 0;
   for (let place = 0; place < sorted.length; place += 1)
     if (place === 0 || sorted[place] !== sorted[place - 1]) sorted[count++] = sorted[place] as number; // within the list
@@ -56,8 +59,9 @@ interface Reach {
 
 function nearestIds({ dense, vectors }: Meaning, { depth, count, isAllowed }: Reach): readonly number[] {
   const nearest = dense.rank(vectors, depth);
-  const allowed = nearest.filter(({ id }) => isAllowed(id));
-  if (allowed.length === nearest.length || allowed.length * 2 >= depth) return allowed.map(({ id }) => id);
+  const allowed: number[] = [];
+  for (const { id } of nearest) if (isAllowed(id)) allowed.push(id);
+  if (allowed.length === nearest.length || allowed.length * 2 >= depth) return allowed;
   // A narrow view: what it holds is compared one by one, lest the tools that it hides crowd them out.
   const visible = Uint32Array.from({ length: count }, (_, id) => id).filter(isAllowed);
   const similarities = dense.similarity(vectors, visible);

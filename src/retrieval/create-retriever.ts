@@ -8,7 +8,7 @@ import { explainHit } from './explain-hit.ts';
 import { fingerprintSpec } from './fingerprint-spec.ts';
 import { fuse } from './fuse.ts';
 import { isInGeneralTerms } from './general-terms.ts';
-import { judgeHits } from './judge-hits.ts';
+import { type FoundTool, judgeHits } from './judge-hits.ts';
 import { createLexicalIndex } from './lexical/lexical-index.ts';
 import { namesMentioned } from './named-in.ts';
 import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
@@ -25,7 +25,7 @@ export interface RetrieverSettings {
   readonly calibration?: Calibration;
   /** What `snapshot` returned once. One that cannot be used is as good as none: everything is indexed anew. */
   readonly snapshot?: Uint8Array;
-  /** The bundles that a tool is found by, besides its own words. */
+  /** What the bundles of a tool say of themselves; it is found by that besides its own words. */
   readonly bundlesOf?: (tool: string) => readonly string[];
 }
 
@@ -42,7 +42,6 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   const ids = createToolIds(kept?.tools);
   const lexical = kept?.lexical ?? createLexicalIndex();
   const dense = settings.dense?.(kept?.dense);
-  // Those of the snapshot that nobody has added yet: they may be gone from the catalog.
   const unconfirmed = createUnconfirmed(kept?.tools.names ?? []);
   let changes = 0;
 
@@ -60,7 +59,8 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     const known = ids.find(spec.name);
     const isSame = known !== undefined && ids.fingerprint(known) === fingerprint;
     if (isSame) unconfirmed.delete(known);
-    if (isSame && dense?.has(known) !== false) return;
+    if (isSame && (dense === undefined || dense.has(known))) return;
+    changes += 1;
     const texts = searchTextsOf(spec, bundles);
     if (isSame) {
       dense?.add([{ id: known, texts: denseTexts(texts) }]);
@@ -70,23 +70,28 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     const id = ids.take(spec.name, fingerprint);
     lexical.add(id, texts);
     dense?.add([{ id, texts: denseTexts(texts) }]);
-    changes += 1;
   }
 
   function rankWith(query: string, vectors: QueryVectors | undefined, options: RankOptions): readonly Ranked[] {
     const match = lexical.match(query);
     const choice = choiceOf(ids, options.among);
-    const named = new Set([...namesMentioned(query)].flatMap((name) => ids.named(name)).filter(choice.isAllowed));
+    const named = new Set<number>();
+    for (const name of namesMentioned(query)) for (const id of ids.named(name)) if (choice.isAllowed(id)) named.add(id);
     const meaning = dense !== undefined && vectors !== undefined ? { dense, vectors } : undefined;
     const candidates = findCandidates({ match, meaning, named, choice, limit: options.limit });
-    const hits = fuse(candidates, ids.size).map((hit) => ({
-      ...hit,
-      name: ids.name(hit.id),
-      isNamed: named.has(hit.id),
-    }));
+    const found = fuse(candidates, ids.size).map(
+      ({ id, lexical: words, similarity, score }): FoundTool => ({
+        id,
+        lexical: words,
+        similarity,
+        score,
+        name: ids.name(id),
+        isNamed: named.has(id),
+      }),
+    );
     const calibration = meaning === undefined ? WORDS_ALONE : settings.calibration;
     const curve = isInGeneralTerms(query) ? calibration?.general : calibration?.particular;
-    return judgeHits(hits, { ...options, curve }).map(({ id, name, score, similarity, isNamed }) => ({
+    return judgeHits(found, { ...options, curve }).map(({ id, name, score, similarity, isNamed }) => ({
       name,
       score,
       why: explainHit({ isNamed, words: match.explain(id), similarity }),

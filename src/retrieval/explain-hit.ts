@@ -25,12 +25,17 @@ export interface Reasons {
 
 /** Why a tool was found, in words: `name: "read", "file"; description: "folder"; similar in meaning (0.71)`. */
 export function explainHit({ isNamed, words, similarity }: Reasons): string {
-  const byPlace = new Map<string, string[]>();
-  for (const { word, fields } of words.slice(0, MAX_WORDS)) {
-    const place = PLACES[fields[0] ?? 'description'];
-    byPlace.set(place, [...(byPlace.get(place) ?? []), `"${word}"`]);
+  const places: string[] = [];
+  const parts: string[] = [];
+  for (const { word, field } of words.slice(0, MAX_WORDS)) {
+    const place = PLACES[field];
+    const known = places.indexOf(place);
+    if (known >= 0) parts[known] += `, "${word}"`;
+    else {
+      places.push(place);
+      parts.push(`${place}: "${word}"`);
+    }
   }
-  const parts = [...byPlace].map(([place, found]) => `${place}: ${found.join(', ')}`);
   if (isNamed) parts.unshift('named in the request');
   if (similarity !== undefined && similarity >= 0.3) parts.push(`similar in meaning (${similarity.toFixed(2)})`);
   return parts.length === 0 ? 'similar in meaning' : parts.join('; ');

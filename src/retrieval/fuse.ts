@@ -21,13 +21,12 @@ const MOST = 0.99;
 export function fuse(candidates: readonly Candidate[], catalogSize: number): readonly Fused[] {
   const best = candidates.reduce((most, { lexical }) => Math.max(most, lexical), 0);
   // Where even the best tool has hardly a word in common with the request, being the best is worth little.
-  const whole = Math.max(best, PARAMETERS.evidence * Math.log(1 + catalogSize));
+  const whole = Math.max(best, PARAMETERS.evidence * Math.log(1 + Math.max(catalogSize, PARAMETERS.leastTools)));
   const weight = denseWeight(catalogSize);
-  return candidates.map((candidate) => {
-    const words = candidate.lexical / whole;
-    const { similarity } = candidate;
+  return candidates.map(({ id, lexical, similarity }) => {
+    const words = lexical / whole;
     const score = similarity === undefined ? words : (1 - weight) * words + weight * Math.max(0, similarity);
-    return { ...candidate, score: Math.min(MOST, score) };
+    return { id, lexical, similarity, score: Math.min(MOST, score) };
   });
 }
 

@@ -1,5 +1,6 @@
 import type { RankOptions } from '../core/retriever.ts';
 import { type Curve, chanceOf } from './calibrations.ts';
+import { selectFirst, sortNumbers } from './first-of.ts';
 import type { Fused } from './fuse.ts';
 import { PARAMETERS } from './parameters.ts';
 
@@ -23,12 +24,9 @@ export function judgeHits(found: readonly FoundTool[], judgement: Judgement): re
     if (isNamed) return 1;
     return curve === undefined ? score : chanceOf(score, curve);
   };
-  const ordered = found.filter(({ isNamed, score }) => isNamed || score > 0).sort(inOrder(usage));
-  const isHit = minScore === undefined ? hitByDefault(ordered, curve) : (tool: FoundTool) => worthOf(tool) >= minScore;
-  return ordered
-    .filter(isHit)
-    .slice(0, Math.max(0, limit))
-    .map((tool) => ({ ...tool, score: worthOf(tool) }));
+  const isHit = minScore === undefined ? hitByDefault(found, curve) : (tool: FoundTool) => worthOf(tool) >= minScore;
+  const hits = found.filter((tool) => (tool.isNamed || tool.score > 0) && isHit(tool));
+  return firstOf(hits, Math.max(0, limit), isAhead(usage)).map((tool) => ({ ...tool, score: worthOf(tool) }));
 }
 
 /** Where nobody says what is enough, the best tool decides whether there are hits, and what is far behind it is none. */
@@ -38,13 +36,35 @@ function hitByDefault(tools: readonly FoundTool[], curve: Curve | undefined): (t
   return ({ isNamed, score }) => isNamed || (isAnswered && score >= best * PARAMETERS.minShare);
 }
 
+/** The first ones in order. Most candidates are none of them, and are not put in order. */
+function firstOf(tools: readonly FoundTool[], limit: number, isFirst: IsAhead): readonly FoundTool[] {
+  const at = (place: number) => tools[place] as FoundTool; // a place in the list
+  const isBefore = (a: number, b: number) => a !== b && isFirst(at(a), at(b));
+  const places = new Uint32Array(tools.length);
+  for (let place = 0; place < places.length; place += 1) places[place] = place;
+  selectFirst(places, Math.trunc(limit), isBefore);
+  const first = places.subarray(0, limit);
+  sortNumbers(first, isBefore);
+  const found: FoundTool[] = [];
+  for (const place of first) found.push(at(place));
+  return found;
+}
+
+type IsAhead = (a: FoundTool, b: FoundTool) => boolean;
+
 /** Scores that differ by less are equal where usage may decide. */
 const STEP = 0.005;
 
-function inOrder(usage: RankOptions['usage']): (a: FoundTool, b: FoundTool) => number {
-  const rankOf = ({ isNamed, score }: FoundTool) => (isNamed ? 1 : score);
-  const byRank = (a: FoundTool, b: FoundTool) => rankOf(b) - rankOf(a) || (a.name < b.name ? -1 : 1);
-  if (usage === undefined) return byRank;
-  const steps = (tool: FoundTool) => Math.round(rankOf(tool) / STEP);
-  return (a, b) => steps(b) - steps(a) || usage(b.name) - usage(a.name) || byRank(a, b);
+function isAhead(usage: RankOptions['usage']): IsAhead {
+  const rankOf = ({ isNamed, score }: FoundTool) => (isNamed ? 1 + score : score); // above all that are not
+  const isAheadByRank: IsAhead = (a, b) => {
+    const ahead = rankOf(a) - rankOf(b);
+    return ahead > 0 || (ahead === 0 && a.name < b.name);
+  };
+  if (usage === undefined) return isAheadByRank;
+  const stepOf = (tool: FoundTool) => Math.round(rankOf(tool) / STEP);
+  return (a, b) => {
+    const ahead = stepOf(a) - stepOf(b) || usage(a.name) - usage(b.name);
+    return ahead > 0 || (ahead === 0 && isAheadByRank(a, b));
+  };
 }

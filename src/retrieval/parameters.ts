@@ -33,6 +33,8 @@ export const PARAMETERS = {
   prefix: 0.9,
   /** What two words count that stand together in the request and in the tool, beside the mean of both. */
   phrase: 0.3,
+  /** A smaller catalogue is taken for one of so many tools: where all tools say a word, it still says something. */
+  leastTools: 100,
   /** How many of the rarest words the best tool must have in common with a request for words to count in full. */
   evidence: 1.25,
   /** The weight of meaning beside words: `most` up to `from` tools, falling with each tenfold. */

@@ -82,12 +82,12 @@ function giveText(place: number, text: unknown, take: TakeText): void {
   take(place, cut(text));
 }
 
-function giveTexts(place: number, texts: unknown, take: TakeText): void {
-  if (!Array.isArray(texts)) return giveText(place, texts, take);
+function giveTexts(place: number, given: unknown, take: TakeText): void {
+  const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
   let length = 0;
   for (const text of texts) {
-    if (typeof text !== 'string' || length > MAX_TEXT_LENGTH) continue;
-    giveText(place, text, take);
+    if (typeof text !== 'string') continue;
+    if (length < MAX_TEXT_LENGTH) giveText(place, text, take);
     length += text.length;
   }
 }

@@ -23,8 +23,10 @@ export function createToolIds(kept?: KeptTools): ToolIds {
   const names: (string | null)[] = kept === undefined ? [] : [...kept.names];
   let fingerprints = new Float64Array(Math.max(64, names.length));
   if (kept !== undefined) fingerprints.set(kept.fingerprints);
-  const ids = new Map<string, number>();
   const free: number[] = [];
+  // Tools mostly come in the order they were kept in; the map is made for the first that does not.
+  let ids: Map<string, number> | undefined;
+  let expected = 0;
   // Made by the first request that may name a tool.
   let byLowerCase: Map<string, readonly number[]> | undefined;
   const noteLowerCase = (name: string, id: number, byName: Map<string, readonly number[]>) => {
@@ -34,14 +36,21 @@ export function createToolIds(kept?: KeptTools): ToolIds {
   };
   names.forEach((name, id) => {
     if (name === null) free.push(id);
-    else ids.set(name, id);
   });
+  function byName(): ReadonlyMap<string, number> {
+    ids ??= new Map(names.flatMap((name, id) => (name === null ? [] : [[name, id]])));
+    return ids;
+  }
   return {
     get size() {
-      return ids.size;
+      return names.length - free.length;
     },
     isUsed: (id) => (names[id] ?? null) !== null,
-    find: (name) => ids.get(name),
+    find(name) {
+      const id = names[expected] === name ? expected : byName().get(name);
+      if (id !== undefined) expected = id + 1;
+      return id;
+    },
     name: (id) => names[id] ?? '',
     fingerprint: (id) => fingerprints[id] ?? 0,
     take(name, fingerprint) {
@@ -49,7 +58,7 @@ export function createToolIds(kept?: KeptTools): ToolIds {
       names[id] = name;
       if (id >= fingerprints.length) fingerprints = doubled(fingerprints);
       fingerprints[id] = fingerprint;
-      ids.set(name, id);
+      ids?.set(name, id);
       if (byLowerCase !== undefined) noteLowerCase(name, id, byLowerCase);
       return id;
     },
@@ -59,14 +68,14 @@ export function createToolIds(kept?: KeptTools): ToolIds {
       const others = byLowerCase?.get(lowerCase)?.filter((other) => other !== id) ?? [];
       if (others.length === 0) byLowerCase?.delete(lowerCase);
       else byLowerCase?.set(lowerCase, others);
-      ids.delete(name);
+      ids?.delete(name);
       names[id] = null;
       free.push(id);
     },
     named(lowerCase) {
       if (byLowerCase === undefined) {
         byLowerCase = new Map();
-        for (const [name, id] of ids) noteLowerCase(name, id, byLowerCase);
+        for (const [name, id] of byName()) noteLowerCase(name, id, byLowerCase);
       }
       return byLowerCase.get(lowerCase) ?? [];
     },

@@ -1,60 +1,69 @@
+import { selectFirst } from './first-of.ts';
+
 /** Which ids may be returned, and which of two with equal scores comes first. */
 export interface Choice {
   readonly isAllowed: (id: number) => boolean;
   readonly isFirst: (a: number, b: number) => boolean;
 }
 
-/** The ids of the best scores above 0, in no order: they are compared again by more than this score. */
-export function topIds(scores: Float32Array, limit: number, { isAllowed, isFirst }: Choice): readonly number[] {
-  // A heap whose root is the worst of the best: most scores fail at it and cost one comparison.
-  const heap: number[] = [];
-  // Whoever wants more than there are gets all.
-  const heapScores = new Float32Array(limit < scores.length ? Math.ceil(limit) : scores.length);
-  let bar = 0;
-  for (let id = 0; id < scores.length; id += 1) {
-    const score = scores[id] as number; // within the array
-    if (score < bar || score === 0) continue;
-    const isFull = heap.length >= limit;
-    if ((isFull && score === bar && !isFirst(id, heap[0] ?? 0)) || !isAllowed(id)) continue;
-    if (isFull) sink(id, score);
-    else rise(id, score);
-    if (heap.length >= limit) bar = heapScores[0] ?? 0;
-  }
-  return heap;
+/** The ids of the best scores above 0, in no order: a view that the next call overwrites. */
+export type TopIds = (scores: Float32Array, limit: number, choice: Choice) => Uint32Array;
 
-  function isWorse(id: number, score: number, place: number): boolean {
-    const other = heapScores[place] as number; // a place of the heap
-    return score < other || (score === other && isFirst(heap[place] as number, id)); // likewise
-  }
+/** Scores that share all bits but these are on one step: there are 32 of them from a score to its double. */
+const BITS_WITHIN_STEP = 18;
+const STEPS = 1 << (31 - BITS_WITHIN_STEP);
 
-  function put(place: number, id: number, score: number): void {
-    heap[place] = id;
-    heapScores[place] = score;
-  }
+/** Finds the best by counting how many lie on each step: few have to be compared with each other. */
+export function createTopIds(): TopIds {
+  // Of those listed. What stays behind where `isAllowed` throws can only let more be listed.
+  const counts = new Uint32Array(STEPS);
+  let listed = new Uint32Array(64);
 
-  function rise(id: number, score: number): void {
-    let place = heap.length;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if (!isWorse(id, score, parent)) break;
-      put(place, heap[parent] as number, heapScores[parent] as number); // likewise
-      place = parent;
+  /** Lists ids above a bar that rises: once enough lie above a step, nobody needs it any more. */
+  function listBest(bits: Int32Array, wanted: number, isAllowed: Choice['isAllowed']): Uint32Array {
+    let [count, lowest, fromLowest, bar] = [0, STEPS, 0, 1];
+    for (let id = nextFrom(0, bits, bar); id < bits.length; id = nextFrom(id + 1, bits, bar)) {
+      if (!isAllowed(id)) continue;
+      const step = (bits[id] as number) >> BITS_WITHIN_STEP; // within the array
+      listed[count++] = id;
+      counts[step] = (counts[step] as number) + 1; // there is one for every step
+      fromLowest += 1;
+      if (step < lowest) lowest = step;
+      while (fromLowest - (counts[lowest] as number) >= wanted) {
+        fromLowest -= counts[lowest++] as number; // likewise
+        bar = lowest << BITS_WITHIN_STEP;
+      }
     }
-    put(place, id, score);
+    let kept = 0;
+    for (let place = 0; place < count; place += 1) {
+      const id = listed[place] as number; // within the list
+      const own = bits[id] as number; // likewise
+      counts[own >> BITS_WITHIN_STEP] = 0;
+      if (own >= bar) listed[kept++] = id;
+    }
+    return listed.subarray(0, kept);
   }
 
-  /** Puts an id in the place of the worst. */
-  function sink(id: number, score: number): void {
-    let place = 0;
-    for (;;) {
-      let child = 2 * place + 1;
-      if (child >= heap.length) break;
-      const right = child + 1;
-      if (right < heap.length && isWorse(heap[right] as number, heapScores[right] as number, child)) child = right; // likewise
-      if (isWorse(id, score, child)) break;
-      put(place, heap[child] as number, heapScores[child] as number); // likewise
-      place = child;
-    }
-    put(place, id, score);
-  }
+  return (scores, limit, { isAllowed, isFirst }) => {
+    // Whoever wants more than there are gets all.
+    const wanted = limit < scores.length ? Math.ceil(limit) : scores.length;
+    if (wanted <= 0) return listed.subarray(0, 0);
+    if (scores.length > listed.length) listed = new Uint32Array(scores.length * 2);
+    // Numbers above 0 are in the order of their bits.
+    const bits = new Int32Array(scores.buffer, scores.byteOffset, scores.length);
+    const best = listBest(bits, wanted, isAllowed);
+    if (best.length <= wanted) return best;
+    selectFirst(best, wanted, (a, b) => {
+      const ahead = (scores[a] as number) - (scores[b] as number); // both were listed
+      return ahead > 0 || (ahead === 0 && isFirst(a, b));
+    });
+    return best.subarray(0, wanted);
+  };
+}
+
+/** The first place, from one on, that reaches a bar. Most do not, and this is all that is done for them. */
+function nextFrom(start: number, bits: Int32Array, bar: number): number {
+  let place = start;
+  while (place < bits.length && (bits[place] as number) < bar) place += 1; // within the array
+  return place;
 }

@@ -21,7 +21,8 @@ export function createUnconfirmed(names: readonly (string | null)[]): Unconfirme
     },
     all() {
       const ids: number[] = [];
-      for (let id = 0; ids.length < count; id += 1) if (isOpen[id] === 1) ids.push(id);
+      if (count === 0) return ids;
+      for (let id = 0; id < isOpen.length; id += 1) if (isOpen[id] === 1) ids.push(id);
       return ids;
     },
   };

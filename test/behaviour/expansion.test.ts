@@ -34,6 +34,13 @@ describe('expansion', () => {
     expect((await bundlesOf([low, high])).expand(['hit'])).toEqual(['hit', 'high_sibling', 'low_sibling']);
   });
 
+  it('bundleFilter is asked once about a bundle, however many of its tools are hits.', async () => {
+    const { expand } = await bundlesOf([FILES, WEB]);
+    const asked: string[] = [];
+    expand(['click', 'read', 'snapshot', 'write'], { bundleFilter: ({ name }) => asked.push(name) > 0 });
+    expect(asked).toEqual(['web', 'files']);
+  });
+
   it('Requirements of a bundle are added after its siblings.', async () => {
     const { expand } = await bundlesOf([{ ...WEB, requires: 'files' }, FILES]);
     expect(expand(['click'])).toEqual(['click', 'open_page', 'snapshot', 'read', 'write']);

@@ -22,6 +22,7 @@ const office = createWorkshop({
     { id: 'c', query: 'zzzz qqqq', relevant: ['w1', 'gone'] },
     { id: 'd', query: 'knit a woollen jumper', relevant: [] },
   ]),
+  'unanswerable.jsonl': lines([{ id: 'd', query: 'knit a woollen jumper', relevant: [] }]),
   'broken.jsonl': '{"query": "a", "relevant": []}\nnot json\n',
   'wrong.jsonl': '{"query": "a", "relevant": "b"}\n',
   'twice.jsonl': lines([
@@ -29,6 +30,19 @@ const office = createWorkshop({
     { id: 'x', name: 'b' },
   ]),
   'empty.jsonl': '\n',
+  'blank.jsonl': '\n{"query": "a", "relevant": []}\n\n{"query": 5, "relevant": []}\n',
+  'blank-tools.jsonl': '\n\n{"id": "x", "name": 7}\n',
+  'alike.jsonl': lines([
+    { id: 'a', name: 'get', description: 'Fetch a parcel' },
+    { id: 'b', name: 'get_2', description: 'Feed the horses' },
+    { id: 'c', name: 'get', description: 'Paint a fence' },
+    { id: 'd', name: 'nothing', description: null, server: null, category: null },
+  ]),
+  'alike-wanted.jsonl': lines([
+    { id: {}, query: 'feed the horses', relevant: ['b'] },
+    { query: 'paint a fence', relevant: ['c'] },
+    { id: 7, query: 'null', relevant: [] },
+  ]),
 });
 afterAll(office.remove);
 
@@ -57,12 +71,27 @@ describe('toolcrib eval', () => {
     expect(stdout).toMatch(/0\.0 %\s+zzzz qqqq\s+w1, gone\s+nothing/);
   });
 
+  it('shows no figure of answerable requests where there are none', async () => {
+    const { stdout } = await office.run(['eval', '--queries', 'unanswerable.jsonl', '--tools', 'catalogue.jsonl']);
+    expect(stdout).toMatch(/NDCG@10\s+-\n/);
+    expect(stdout).toMatch(/nothing found, where something fits\s+-\n/);
+    expect(stdout).toMatch(/refused, where nothing fits\s+100\.0 %/);
+  });
+
+  it('tools whose names are alike are told apart, and what is null is no text', async () => {
+    const figures = await office.json(['eval', '--queries', 'alike-wanted.jsonl', '--tools', 'alike.jsonl']);
+    expect(figures).toMatchObject({ requests: 3, recall1: 1, refused: 1, worst: [] });
+  });
+
   it.each([
     [['eval'], /eval needs --queries FILE/],
     [['eval', '--queries', 'nowhere.jsonl'], /nowhere\.jsonl: .*ENOENT/],
     [['eval', '--queries', 'broken.jsonl'], /broken\.jsonl:2: .*one JSON object a line/],
     [['eval', '--queries', 'wrong.jsonl'], /request in line 1 cannot be used: "relevant" is no list of ids/],
     [['eval', '--queries', 'empty.jsonl'], /empty\.jsonl holds no request/],
+    [['eval', '--queries', 'wanted.jsonl', '--tools', 'empty.jsonl'], /empty\.jsonl holds no tool/],
+    [['eval', '--queries', 'blank.jsonl'], /request in line 4 cannot be used: "query" is no text/],
+    [['eval', '--queries', 'wanted.jsonl', '--tools', 'blank-tools.jsonl'], /tool in line 3 .*"name" is no text/],
     [['eval', '--queries', 'wanted.jsonl', '--tools', 'twice.jsonl'], /tool in line 2 .* another with the id "x"/],
     [
       ['eval', '--queries', 'wanted.jsonl', '--tools', 'wanted.jsonl'],

@@ -39,6 +39,18 @@ it('a tool is found by the bundle it belongs to, also one it has joined since', 
   expect(names(await chest.search('cartography'))).toEqual(['mail']);
 });
 
+it('a tool is found by what its bundle is for, also when that has changed', async () => {
+  const vault = (description: string) => `bundles:\n  vault: { description: ${description}, include: [mail] }\n`;
+  const folder = folderWith({ 'toolcrib.yaml': vault('Stamps of philatelists') });
+  const crib = await cribOf(folder, { tools: TOOLS });
+  const chest = await crib.open();
+  expect(names(await chest.search('swap my stamps with philatelists'))).toEqual(['mail']);
+  write(folder, { 'toolcrib.yaml': vault('Coins of numismatists') });
+  await crib.reload();
+  expect(await chest.search('swap my stamps with philatelists')).toEqual([]);
+  expect(names(await chest.search('swap my coins with numismatists'))).toEqual(['mail']);
+});
+
 it('an endpoint of embeddings gets the key and is asked; where it fails, words decide and it is said once', async () => {
   const asked: { key: string | undefined; texts: readonly string[] }[] = [];
   let isDown = false;
@@ -142,4 +154,35 @@ it('a large index is kept in the store, and read again by the next process', asy
   await store.close();
   expect(await search()).toBe('tool_77');
   expect((await kept())?.text.length).toBe(written?.text.length);
+});
+
+it('a tool that changed while nobody ran is found by its new words, one that is gone is not found', async () => {
+  const toolOf = (index: number, description = `Does thing number ${index}`) =>
+    JSON.stringify({
+      name: `tool_${index}`,
+      description,
+      run: { kind: 'http', method: 'GET', url: 'https://example.com' },
+    });
+  const many = Array.from({ length: 1200 }, (_, index) => toolOf(index));
+  const folder = folderWith({
+    'toolcrib.yaml': 'sources: { many: { files: ./tools } }\n',
+    'tools/many.ndjson': [...many, toolOf(1200, 'Feeds the walrus')].join('\n'),
+  });
+  const url = `sqlite:${join(folder, 'crib.db')}`;
+  const search = async (...queries: readonly string[]) => {
+    const crib = await createCrib({ configFile: folder, store: { url } });
+    const chest = await crib.open();
+    await chest.call('nothing'); // puts a row into the store, which makes it
+    const found = [];
+    for (const query of queries) found.push(names(await chest.search(query))[0]);
+    await crib.close();
+    return found;
+  };
+  expect(await search('feed the walrus')).toEqual(['tool_1200']);
+  expect(await search('feed the walrus')).toEqual(['tool_1200']);
+  write(folder, { 'tools/many.ndjson': [...many.slice(0, -1), toolOf(1200, 'Paints the fence')].join('\n') });
+  const [old, fresh, gone] = await search('feed the walrus', 'paint the fence', 'tool_1199');
+  expect(old).not.toBe('tool_1200');
+  expect(fresh).toBe('tool_1200');
+  expect(gone).not.toBe('tool_1199');
 });

@@ -152,6 +152,22 @@ describe('embedding by an endpoint', () => {
     },
   );
 
+  it('what follows a question mark in its address is sent behind the path, and never shown', async () => {
+    const endpoint = await serveEndpoint();
+    const { index, warnings, embedder } = start(`${endpoint.url}?api-key=k-123`);
+    index.add([{ id: 0, texts: ['ab'] }]);
+    expect(await idsFor(index, 'ab')).toEqual([0]);
+    expect(endpoint.asked[0]?.path).toBe('/v1/embeddings?api-key=k-123');
+    endpoint.answer = ({ input }, response) =>
+      response.end(JSON.stringify({ data: input.map(() => ({ embedding: [1, 2, 3] })) }));
+    await idsFor(index, 'another');
+    endpoint.answer = (_, response) => response.writeHead(500).end();
+    await idsFor(index, 'yet another');
+    expect(warnings.join('\n')).toMatch(/another length/);
+    expect(`${warnings.join('\n')} ${embedder.model}`).not.toMatch(/k-123|\.\./);
+    expect(start(`${endpoint.url}?api-key=k-124`).embedder.model).not.toBe(embedder.model);
+  });
+
   it('leaves an endpoint alone for a while after a failure, then tries again', async () => {
     const endpoint = await serveEndpoint((_, response) => response.writeHead(500).end());
     const { index, warnings, time } = start(endpoint.url);

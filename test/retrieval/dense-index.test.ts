@@ -60,6 +60,7 @@ describe('the dense index', () => {
       const exact = [...ids].sort((a, b) => (similarities[b] ?? 0) - (similarities[a] ?? 0) || a - b).slice(0, 20);
       const found = new Set(index.rank(vectors, 50).map(({ id }) => id));
       expect(exact.filter((id) => found.has(id)).length, request).toBeGreaterThanOrEqual(19);
+      expect(index.similarity(vectors, ids)).toEqual(similarities);
     }
   });
 
@@ -84,6 +85,25 @@ describe('the dense index', () => {
     expect(similarities[0]).toBeCloseTo(1, 3);
     expect([similarities[1], similarities[2], similarities[4]]).toEqual([0, 0, similarities[0]]);
     expect(similarities[3]).toBeLessThan(0.9);
+  });
+
+  it('says the similarity of tools as they are, although they were others when they were ranked', async () => {
+    const index = indexOf([
+      [0, ['wak']],
+      [1, ['wbl']],
+    ]);
+    const vectors = (await index.prepare('wbl')) ?? expect.unreachable();
+    const ids = Uint32Array.of(0, 1, 2);
+    expect(index.rank(vectors, 5)[0]?.id).toBe(1);
+    const ranked = [...index.similarity(vectors, ids)];
+    index.add([{ id: 0, texts: ['wbl'] }]);
+    await index.prepare('wak');
+    expect([...index.similarity(vectors, ids)]).toEqual([ranked[1], ranked[1], 0]);
+    index.remove([1]);
+    expect([...index.similarity(vectors, ids)]).toEqual([ranked[1], 0, 0]);
+    const other = (await index.prepare('wak')) ?? expect.unreachable();
+    index.rank(other, 5);
+    expect([...index.similarity(vectors, ids)]).toEqual([ranked[1], 0, 0]);
   });
 
   it('random adds, replacements and removals equal a rebuild', async () => {

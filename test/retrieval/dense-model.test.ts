@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtinEmbedder, builtinModelPath } from '../../src/retrieval/dense/builtin-embedder.ts';
+import { builtinEmbedder, builtinModelPath, preloadedEmbedder } from '../../src/retrieval/dense/builtin-embedder.ts';
 import { createDenseIndex } from '../../src/retrieval/dense/dense-index.ts';
 import { HEADER_BYTES, readModel } from '../../src/retrieval/dense/model-file.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
@@ -67,6 +67,50 @@ describe('the file of word vectors', () => {
     const index = createDenseIndex({ embedder, clock: stillClock, warn: (message) => warnings.push(message) });
     index.add([{ id: 0, texts: ['send mail'] }]);
     expect(index.prepare('send a mail')).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(/cannot be read.*Install the package again/s)]);
+  });
+});
+
+describe('a file of word vectors that is read beside other work', () => {
+  function pathOf(bytes: Uint8Array): string {
+    const path = join(temporaryFolder(), 'words.tcv');
+    writeFileSync(path, bytes);
+    return path;
+  }
+
+  it('gives the same vectors before it is read and after', async () => {
+    const path = pathOf(sound);
+    const embedder = preloadedEmbedder(path);
+    const wanted = builtinEmbedder(path);
+    expect(embedder.model).toBe(wanted.model);
+    const early = embedder.embed(['send mail', 'weather']);
+    expect(early).toBeInstanceOf(Promise);
+    expect(await early).toEqual(wanted.embed(['send mail', 'weather']));
+    expect(embedder.embed(['file'])).toEqual(wanted.embed(['file']));
+  });
+
+  it.each(Object.entries(DAMAGED))('leaves search to words, and says so once, if it %s', async (_, [bytes, reason]) => {
+    const warnings: string[] = [];
+    const warn = (message: string) => warnings.push(message);
+    const index = createDenseIndex({ embedder: preloadedEmbedder(pathOf(bytes)), clock: stillClock, warn });
+    index.add([{ id: 0, texts: ['send mail'] }]);
+    expect(await index.prepare('send a mail')).toBeUndefined();
+    expect(await index.prepare('send a mail')).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it.each([
+    ['is missing', join(tmpdir(), 'toolcrib-there-is-no-such-file.tcv')],
+    ['is a folder', tmpdir()],
+  ])('leaves search to words if it %s', async (_, path) => {
+    const warnings: string[] = [];
+    const index = createDenseIndex({
+      embedder: preloadedEmbedder(path),
+      clock: stillClock,
+      warn: (message) => warnings.push(message),
+    });
+    index.add([{ id: 0, texts: ['send mail'] }]);
+    expect(await index.prepare('send a mail')).toBeUndefined();
     expect(warnings).toEqual([expect.stringMatching(/cannot be read.*Install the package again/s)]);
   });
 });

@@ -88,8 +88,11 @@ describe('words and meaning together', () => {
     createRetriever({ snapshot, dense }).add(OFFICE);
     expect(made[0]?.added).toEqual([]);
     const lost = toldMeanings(new Map());
-    createRetriever({ snapshot, dense: () => lost }).add(OFFICE);
+    const again = createRetriever({ snapshot, dense: () => lost });
+    again.add(OFFICE);
     expect(lost.added).toHaveLength(OFFICE.length);
+    // The snapshot lacks them, so it is worth keeping another.
+    expect(again.changes).toBe(OFFICE.length);
   });
 });
 

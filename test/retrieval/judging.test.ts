@@ -51,6 +51,14 @@ describe('a score says how likely a hit is to answer', () => {
   });
 });
 
+describe('where a request names several tools', () => {
+  it('the one that fits better is first, whatever the names are', async () => {
+    const retriever = office();
+    retriever.add([specOf('a', 'The first letter')]);
+    expect(namesOf(await retriever.rank('a get_weather', everything)).slice(0, 2)).toEqual(['get_weather', 'a']);
+  });
+});
+
 describe('where nobody says what is enough', () => {
   it('a request that nothing answers finds nothing, by meaning neither', async () => {
     expect(await office().rank('zebra crossing', { limit: 10 })).toEqual([]);
@@ -59,8 +67,8 @@ describe('where nobody says what is enough', () => {
 
   it('more is asked of the best hit where a request is in general terms', async () => {
     const retriever = office();
-    const particular = 'send my parcel by carrier pigeon';
-    const general = 'send a parcel by carrier pigeon';
+    const particular = 'send my parcel to a bakery by carrier pigeon';
+    const general = 'send a parcel to a bakery by carrier pigeon';
     expect(await retriever.rank(general, everything)).not.toEqual([]);
     expect(await retriever.rank(general, { limit: 10 })).toEqual([]);
     expect(await retriever.rank(particular, { limit: 10 })).not.toEqual([]);

@@ -54,6 +54,27 @@ describe('adding and removing one tool does not rebuild the index and equals a r
     );
   });
 
+  it('what was asked in between is not held against what came since', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 20 }), requests, async (steps, queries) => {
+        const asked = createRetriever();
+        const left = new Map<string, ToolSpec>();
+        for (const { added, removed } of steps) {
+          for (const query of queries) await asked.rank(query, options);
+          const name = [...left.keys()][(removed ?? 0) % Math.max(1, left.size)] ?? 'nobody';
+          if (added === undefined) asked.remove([name]);
+          else asked.add([added]);
+          if (added === undefined) left.delete(name);
+          else left.set(added.name, added);
+        }
+        const rebuilt = createRetriever();
+        rebuilt.add([...left.values()]);
+        for (const query of queries)
+          expect(await asked.rank(query, options)).toEqual(await rebuilt.rank(query, options));
+      }),
+    );
+  });
+
   it('a snapshot in between changes no answer, whatever is added and removed after it', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -80,6 +101,20 @@ describe('adding and removing one tool does not rebuild the index and equals a r
         const retriever = createRetriever();
         retriever.add(specs);
         expect(await retriever.rank(query, options)).toEqual(await retriever.rank(query, options));
+      }),
+    );
+  });
+
+  it('fewer hits are the first of more, also where usage decides between equals', async () => {
+    const limit = fc.oneof(fc.nat(12), fc.double({ min: 0, max: 12, noNaN: true }));
+    const used = fc.option(fc.dictionary(word, fc.nat(2)), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(fc.array(spec, { maxLength: 30 }), phrase, limit, used, async (specs, query, few, counts) => {
+        const retriever = createRetriever();
+        retriever.add(specs);
+        const usage = counts && { usage: (name: string) => counts[name.split('_')[0] ?? ''] ?? 0 };
+        const all = await retriever.rank(query, { limit: 50, minScore: 0, ...usage });
+        expect(await retriever.rank(query, { limit: few, minScore: 0, ...usage })).toEqual(all.slice(0, few));
       }),
     );
   });

@@ -143,6 +143,13 @@ describe('who sees what', () => {
     expect(await retriever.rank('curency', anyHit)).toEqual([]);
   });
 
+  it('a typo of no name is one of a name that came since', async () => {
+    const retriever = officeRetriever();
+    expect(await retriever.rank('thermometre', anyHit)).toEqual([]);
+    retriever.add([specOf('thermometer', 'How warm it is')]);
+    expect(namesOf(await retriever.rank('thermometre', anyHit))).toEqual(['thermometer']);
+  });
+
   it('which of very many equal tools are returned does not depend on the order in which they came', async () => {
     const specs = Array.from({ length: 150 }, (_, index) => specOf(`pigeon_${(index * 67) % 150}`, 'Send a parcel'));
     const [one, other] = [createRetriever(), createRetriever()];

@@ -1,5 +1,5 @@
 import type { DenseHit } from '../../core/retriever.ts';
-import { createNearest } from './nearest.ts';
+import { createNearTools } from './near-tools.ts';
 import { createQuantizer, type QuantizedVector } from './quantize.ts';
 import { LIST_LENGTH } from './row-layout.ts';
 import { createRowSearch } from './row-search.ts';
@@ -33,31 +33,22 @@ export function createDenseTools(dimensions: number): DenseTools {
   const search = createRowSearch(rows);
   const owned = createToolRows(rows);
   const quantize = createQuantizer(dimensions);
-  let best = new Float32Array(0);
-  let seen = new Int32Array(0);
-  let seenCount = 0;
+  const near = createNearTools();
+  // The request that all rows were compared with, as long as they are the same ones.
+  let compared: readonly QuantizedVector[] | undefined;
 
-  function makeRoom(id: number): void {
-    if (id < best.length) return;
-    best = new Float32Array(Math.ceil((id + 1) * 1.5)).fill(UNSEEN);
-    seen = new Int32Array(best.length);
-  }
-
-  /** Notes the cosines of all likely rows under their owners; ids that were not seen before are added to `seen`. */
   function noteNear(sentence: QuantizedVector, wanted: number): void {
     search.aim(sentence);
-    const near = search.near(wanted);
-    for (let start = 0; start < near.length; start += LIST_LENGTH) {
-      const part = near.subarray(start, start + LIST_LENGTH);
-      const cosines = search.compare(part);
-      for (let place = 0; place < part.length; place++) {
-        const id = rows.ownerOf(part[place] as number); // within the list
-        const cosine = cosines[place] as number; // likewise
-        const before = best[id] as number; // made room for when it came
-        if (before === UNSEEN) seen[seenCount++] = id;
-        if (cosine > before) best[id] = cosine;
-      }
+    const found = search.near(wanted);
+    for (let start = 0; start < found.length; start += LIST_LENGTH) {
+      const part = found.subarray(start, start + LIST_LENGTH);
+      near.note(part, search.compare(part), rows.owners);
     }
+  }
+
+  function remove(id: number): void {
+    compared = undefined;
+    owned.remove(id);
   }
 
   return {
@@ -65,34 +56,29 @@ export function createDenseTools(dimensions: number): DenseTools {
     ids: owned.ids,
     has: owned.has,
     put(id, vectors) {
-      owned.remove(id);
+      remove(id);
       owned.know(id);
       for (const vector of vectors) {
         const quantized = quantize(vector);
         if (quantized.inverseNorm > 0) owned.own(id, rows.append(id, quantized));
       }
-      makeRoom(id);
+      near.makeRoom(id);
     },
-    remove: owned.remove,
+    remove,
     restore(ids, dump) {
       if (!rows.restore(dump) || !owned.restore(ids, dump.owners)) return false;
-      makeRoom(ids.reduce((most, id) => Math.max(most, id), 0));
+      near.makeRoom(ids.at(-1) ?? 0); // ascending
       return true;
     },
     rank(sentences, limit) {
       const wanted = Math.max(LEAST_CANDIDATES + rows.count / ROWS_PER_CANDIDATE, limit * CANDIDATES_PER_HIT);
-      seenCount = 0;
+      near.clear();
       for (const sentence of sentences) noteNear(sentence, wanted);
-      // Whoever wants more than there are gets all.
-      const nearest = createNearest(limit < seenCount ? Math.max(0, Math.ceil(limit)) : seenCount);
-      for (let place = 0; place < seenCount; place++) {
-        const id = seen[place] as number; // within the list
-        nearest.offer(id, best[id] as number); // it was seen
-        best[id] = UNSEEN;
-      }
-      return nearest.hits();
+      compared = wanted >= rows.count ? sentences : undefined;
+      return near.best(limit);
     },
     similarity(sentences, ids) {
+      if (sentences === compared) return near.similarities(ids);
       const { list, places } = rowsOfAll(ids, owned);
       const similarities = new Float32Array(ids.length).fill(UNSEEN);
       for (const sentence of sentences) {

@@ -5,7 +5,7 @@ import { createPlainSum, createWasmSum } from './sum-words.ts';
 /** Beyond this a text says nothing new, and a megabyte of it must not cost a second. */
 const MAX_CHARACTERS = 8192;
 
-/** Texts after which it pays to add by WebAssembly. */
+/** Texts after which it pays to add by WebAssembly, and to know where to look for a word. */
 const MANY = 500;
 
 /** The sum of the weighted vectors of a text's words; noughts where none is known. */
@@ -23,8 +23,8 @@ export type EmbedInto = (text: string, into: Float32Array) => Float32Array;
 /** Embeds by a model, into arrays of its dimensions. */
 export function createEmbedInto(model: WordVectors): EmbedInto {
   const { dimensions } = model;
-  const starts = startsOf(model.fingerprints);
   let { fingerprints } = model;
+  let starts: Uint32Array | undefined;
   let sums = createPlainSum(model);
   let texts = 0;
   let read: WordVectors | undefined = model;
@@ -44,6 +44,7 @@ export function createEmbedInto(model: WordVectors): EmbedInto {
 
   /** Few texts are not worth the copy. With all of it copied, the file need not stay in memory. */
   function hurry(): void {
+    starts = startsOf(fingerprints);
     const faster = read && createWasmSum({ ...read, scales: read.scales.slice() });
     if (faster === undefined) return;
     sums = faster;
@@ -52,6 +53,7 @@ export function createEmbedInto(model: WordVectors): EmbedInto {
   }
 
   function placeOf(wanted: number): number {
+    if (starts === undefined) return placeIn(fingerprints, wanted);
     const end = starts[(wanted >>> 16) + 1] as number; // there is one for every 16 bits
     for (
       let place = starts[wanted >>> 16] as number;
@@ -61,6 +63,19 @@ export function createEmbedInto(model: WordVectors): EmbedInto {
       if (fingerprints[place] === wanted) return place;
     return -1;
   }
+}
+
+/** The place of a fingerprint in an ascending list; negative where it is not there. */
+function placeIn(fingerprints: Uint32Array, wanted: number): number {
+  let low = 0;
+  let high = fingerprints.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((fingerprints[middle] as number) < wanted)
+      low = middle + 1; // within the list
+    else high = middle;
+  }
+  return fingerprints[low] === wanted ? low : -1;
 }
 
 /** Where the fingerprints begin that share their upper 16 bits: about one each, so that a word is found at once. */

@@ -40,7 +40,7 @@ const PAUSE_MS = 30_000;
 /** Asks an endpoint for vectors, in batches, and never twice for the same text. */
 export function endpointEmbedder(options: EndpointOptions): Embedder {
   const { clock, cache = memoryVectorCache() } = options;
-  const model = `${options.model} at ${options.url}`;
+  const model = `${options.model} at ${placeOf(options.url)}`;
   let failed: { readonly at: number; readonly why: string } | undefined;
 
   async function ask(texts: readonly string[]): Promise<readonly Float32Array[]> {
@@ -52,7 +52,7 @@ export function endpointEmbedder(options: EndpointOptions): Embedder {
     } catch (cause) {
       failed = {
         at: clock.now(),
-        why: `${hostOf(options.url)} cannot embed by "${options.model}": ${messageOf(cause)}.`,
+        why: `${hostOf(options.url)} cannot embed by "${options.model}": ${messageOf(cause).replace(/\.$/, '')}.`,
       };
       throw new Error(failed.why, { cause });
     }
@@ -82,7 +82,7 @@ export function endpointEmbedder(options: EndpointOptions): Embedder {
 
 async function post(texts: readonly string[], options: EndpointOptions): Promise<readonly Float32Array[]> {
   const key = await options.key?.();
-  const { status, bytes } = await options.fetch(`${options.url.replace(/\/+$/, '')}/embeddings`, {
+  const { status, bytes } = await options.fetch(embeddingsOf(options.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
     // An empty text is refused by some, and a space means as little.
@@ -116,6 +116,21 @@ async function writeCache(cache: VectorCache, key: string, vector: Float32Array 
 
 function keyOf(model: string, text: string): string {
   return createHash('sha256').update(`${model}\n${text}`).digest('hex');
+}
+
+/** What follows a question mark stays there: some endpoints want a version, or a key. */
+function embeddingsOf(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  return [`${path.replace(/\/+$/, '')}/embeddings`, ...query].join('?');
+}
+
+/** Where an endpoint is, told apart from others and fit to be shown: an address may hold a key. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return 'the endpoint';
+  const { origin, pathname, search, username, password } = new URL(url);
+  const hidden = `${username}${password}${search}`;
+  const mark = hidden === '' ? '' : ` (${createHash('sha256').update(hidden).digest('hex').slice(0, 8)})`;
+  return `${origin}${pathname}${mark}`;
 }
 
 function hostOf(url: string): string {

@@ -42,6 +42,11 @@ export function readModel(file: Uint8Array, path: string): WordVectors {
   };
 }
 
+/** The checksum that the head of a model claims; throws where it is no such head. */
+export function checksumIn(head: Uint8Array, path: string): number {
+  return readHeader(head, path).checksum;
+}
+
 /** The file of a model; `readModel` reads it back. */
 export function writeModel(model: Omit<WordVectors, 'checksum'>): Uint8Array {
   const words = model.fingerprints.length;

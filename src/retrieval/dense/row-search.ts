@@ -50,11 +50,12 @@ export function createRowSearch(store: RowStore): RowSearch {
     },
     compare(rows) {
       const list = new Int32Array(scan.buffer(), layout.list, rows.length);
-      for (let place = 0; place < rows.length; place++) list[place] = store.addressOf(rows[place] as number); // within the list
+      const { inverseNorms } = store;
+      store.listAddresses(rows, list);
       scan.multiply(rows.length);
       const products = new Int32Array(scan.buffer(), layout.products, rows.length);
       for (let place = 0; place < rows.length; place++) {
-        const inverseNorm = store.inverseNormOf(rows[place] as number); // likewise
+        const inverseNorm = inverseNorms[rows[place] as number] as number; // within the list
         cosines[place] = (products[place] as number) * aimNorm * inverseNorm; // one for each row
       }
       return cosines;

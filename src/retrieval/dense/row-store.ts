@@ -8,9 +8,11 @@ export interface RowStore {
   readonly count: number;
   /** Who a row belongs to. */
   ownerOf(row: number): number;
-  inverseNormOf(row: number): number;
-  /** Where the vector of a row lies in the memory of the scan. */
-  addressOf(row: number): number;
+  /** By row, as long as nothing is added: who each belongs to, and 1 / its length. */
+  readonly owners: Int32Array;
+  readonly inverseNorms: Float32Array;
+  /** Lists where the vectors of rows lie in the memory of the scan. */
+  listAddresses(rows: Int32Array, list: Int32Array): void;
   append(owner: number, vector: QuantizedVector): number;
   /** Moves the last row into the place of `row`; returns where it was, which is `row` itself if that was the last. */
   remove(row: number): number;
@@ -64,6 +66,15 @@ export function createRowStore(scan: Scan): RowStore {
     }
   }
 
+  function listAddresses(rows: Int32Array, list: Int32Array): void {
+    // Written out: a call for each of thousands of rows would take longer than its product.
+    const { chunks: firstChunk, chunkBytes } = layout;
+    for (let place = 0; place < rows.length; place += 1) {
+      const row = rows[place] as number; // within the list
+      list[place] = firstChunk + (row >>> CHUNK_SHIFT) * chunkBytes + (row & (ROWS_PER_CHUNK - 1)) * vectorBytes;
+    }
+  }
+
   function append(owner: number, { steps, signs, inverseNorm }: QuantizedVector): number {
     if (placeOf(count) === 0) grow(count + 1);
     bytes.set(steps, addressOf(count));
@@ -108,12 +119,17 @@ export function createRowStore(scan: Scan): RowStore {
   }
 
   return {
-    ...{ scan, addressOf, append, remove, chunks, dump, restore },
+    ...{ scan, listAddresses, append, remove, chunks, dump, restore },
     get count() {
       return count;
     },
+    get owners() {
+      return owners;
+    },
+    get inverseNorms() {
+      return inverseNorms;
+    },
     ownerOf: (row) => owners[row] ?? -1,
-    inverseNormOf: (row) => inverseNorms[row] ?? 0,
   };
 }
 

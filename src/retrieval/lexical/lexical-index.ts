@@ -1,11 +1,12 @@
 import { PARAMETERS } from '../parameters.ts';
 import { FIELDS, type Field, type SearchTexts } from '../search-texts.ts';
-import { createTermCounter, pairOf } from './count-terms.ts';
+import { type Choice, createTopIds } from '../top-ids.ts';
+import { createTermCounter } from './count-terms.ts';
 import { createPackedLists } from './packed-lists.ts';
 import { createNameTerms, type NameTerms } from './similar-names.ts';
 import { readLexical, writeLexical } from './snapshot.ts';
-import { type RequestTerms, rememberTerms, requestTerms } from './terms.ts';
 import { createVocabulary } from './vocabulary.ts';
+import { type Asked, createWeighRequest } from './weigh-request.ts';
 
 /** Finds tools by the words of a request: BM25 over weighted fields. Tools are known by the small numbers they are added under. */
 export interface LexicalIndex {
@@ -18,31 +19,21 @@ export interface LexicalIndex {
 
 /** How well each tool fits the words of a request. Valid until the index is asked again. */
 export interface LexicalMatch {
-  /** By id; 0 where no word fits. */
-  readonly scores: Float32Array;
+  /** More than every id. */
+  readonly count: number;
+  /** The tools whose words fit best, in no order; valid until it is asked again. */
+  best(limit: number, choice: Choice): Uint32Array;
   /** The score of one tool, and besides what words count that stand together in both. */
   scoreOf(id: number): number;
-  /** The words of the request that a tool says, most telling first, and where. */
+  /** The words of the request that a tool says, most telling first. */
   explain(id: number): readonly MatchedWord[];
 }
 
 export interface MatchedWord {
   readonly word: string;
   readonly weight: number;
-  readonly fields: readonly Field[];
-}
-
-/** A term that some tool says, and how much it counts in this request. */
-interface WeightedTerm {
-  readonly number: number;
-  readonly word: string;
-  readonly weight: number;
-}
-
-/** What a request asks for: terms by number, and what each pair of them is worth. */
-interface Asked {
-  readonly terms: readonly WeightedTerm[];
-  readonly pairs: ReadonlyMap<number, number>;
+  /** The first one it stands in. */
+  readonly field: Field;
 }
 
 const FIELD_BITS = FIELDS.length;
@@ -64,7 +55,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   // By tool: the terms that follow each other.
   const pairs = createPackedLists(kept?.pairs);
   const countTerms = createTermCounter(vocabulary);
-  const toTerm = rememberTerms();
+  const topIds = createTopIds();
   let toolCount = kept?.toolCount ?? 0;
   let idLimit = kept?.said.lengths.length ?? 0;
   let scores = new Float32Array(Math.max(64, idLimit));
@@ -73,7 +64,8 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   /** The inverse frequency of a term: what few tools say tells them apart. */
   function rarity(number: number): number {
     const frequency = postings.length(number);
-    return Math.log(1 + (toolCount - frequency + 0.5) / (frequency + 0.5));
+    const count = Math.max(toolCount, PARAMETERS.leastTools);
+    return Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5));
   }
 
   // Made by the first request that needs it: most words are spelled right.
@@ -92,74 +84,28 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
     }
   }
 
-  /** What a word that no tool says may have meant. */
-  function guesses(
-    word: string,
-    isUnfinished: boolean,
-  ): readonly { readonly number: number; readonly share: number }[] {
-    if (/\d/.test(word)) return [];
-    const begun = isUnfinished ? namesByTerm().startingWith(word) : [];
-    if (begun.length > 0) return begun.map((number) => ({ number, share: PARAMETERS.prefix }));
-    return namesByTerm()
-      .near(word)
-      .map((number) => ({ number, share: PARAMETERS.typo }));
-  }
+  const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm });
 
-  function weigh(request: string): Asked {
-    const asked = requestTerms(request, toTerm);
-    const terms: WeightedTerm[] = [];
-    asked.terms.forEach(({ term, word, count, isWhole }, place) => {
-      const number = vocabulary.find(term);
-      if (number !== undefined) {
-        terms.push({ number, word, weight: rarity(number) * count ** PARAMETERS.repetition });
-        return;
-      }
-      const isUnfinished = place === asked.terms.length - 1 && asked.terms.length <= MAX_WORDS_OF_PREFIX_SEARCH;
-      for (const guess of isWhole ? [] : guesses(term, isUnfinished))
-        terms.push({ number: guess.number, word, weight: rarity(guess.number) * guess.share });
-    });
-    return { terms, pairs: weighPairs(asked.pairs) };
-  }
-
-  function weighPairs(together: RequestTerms['pairs']): ReadonlyMap<number, number> {
-    const weights = new Map<number, number>();
-    for (const [first, second] of together) {
-      const before = vocabulary.find(first);
-      const after = vocabulary.find(second);
-      if (before === undefined || after === undefined) continue;
-      weights.set(pairOf(before, after), (PARAMETERS.phrase * (rarity(before) + rarity(after))) / 2);
-    }
-    return weights;
-  }
-
-  function phraseScore(id: number, weights: ReadonlyMap<number, number>, bits: number): number {
+  function phraseScore(id: number, weights: Asked['pairs']): number {
     let sum = 0;
     const start = pairs.start(id);
     const end = start + pairs.length(id);
     const { data } = pairs;
-    for (let at = start; at < end; at += 1) {
-      const pair = data[at] as number; // within the list
-      // Most pairs are not asked for, and five of their bits tell.
-      if (((bits >>> (pair & 31)) & 1) === 1) sum += weights.get(pair) ?? 0;
-    }
+    for (let at = start; at < end; at += 1) sum += weights.get(data[at] as number) ?? 0; // within the list
     return sum;
   }
 
-  function explain(id: number, terms: readonly WeightedTerm[]): readonly MatchedWord[] {
+  function explain(id: number, asked: Asked['byNumber']): readonly MatchedWord[] {
     const matched: MatchedWord[] = [];
     const start = said.start(id);
     const end = start + said.length(id);
     const { data } = said;
-    let bits = 0;
-    for (const { number } of terms) bits |= 1 << (number & 31);
     for (let at = start; at < end; at += 1) {
       const entry = data[at] as number; // within the list
-      // Most terms are not asked for, and five of their bits tell.
-      if (((bits >>> ((entry >>> FIELD_BITS) & 31)) & 1) === 0) continue;
-      const asked = terms.find(({ number }) => number === entry >>> FIELD_BITS);
-      if (asked !== undefined) matched.push({ word: asked.word, weight: asked.weight, fields: fieldsIn(entry) });
+      const term = asked.get(entry >>> FIELD_BITS);
+      if (term !== undefined) insert(matched, { word: term.word, weight: term.weight, field: firstFieldIn(entry) });
     }
-    return matched.sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1));
+    return matched;
   }
 
   return {
@@ -193,7 +139,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
     },
     match(request) {
       scores.fill(0, 0, idLimit);
-      const { terms, pairs: together } = weigh(request);
+      const { terms, byNumber, pairs: together } = weigh(request);
       const { data } = postings;
       for (const { number, weight } of terms) {
         const share = weight / IMPACT_MASK;
@@ -204,17 +150,16 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
           scores[entry >>> IMPACT_BITS] = (scores[entry >>> IMPACT_BITS] as number) + share * (entry & IMPACT_MASK); // an id is below the limit
         }
       }
-      let bits = 0;
-      for (const pair of together.keys()) bits |= 1 << (pair & 31);
       return {
-        scores: scores.subarray(0, idLimit),
-        scoreOf: (id) => (scores[id] ?? 0) + (bits === 0 ? 0 : phraseScore(id, together, bits)),
-        explain: (id) => explain(id, terms),
+        count: idLimit,
+        best: (limit, choice) => topIds(scores.subarray(0, idLimit), limit, choice),
+        scoreOf: (id) => (scores[id] ?? 0) + phraseScore(id, together),
+        explain: (id) => explain(id, byNumber),
       };
     },
     snapshot: () =>
       writeLexical({
-        terms: vocabulary.all(),
+        terms: vocabulary.pack(),
         postings: postings.compact(vocabulary.size),
         said: said.compact(idLimit),
         pairs: pairs.compact(idLimit),
@@ -223,12 +168,20 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   };
 }
 
-const MAX_WORDS_OF_PREFIX_SEARCH = 4;
+/** Puts a word behind those that tell as much or more. So few match that sorting them would take longer. */
+function insert(matched: MatchedWord[], one: MatchedWord): void {
+  let place = matched.length;
+  for (; place > 0; place -= 1) {
+    const other = matched[place - 1] as MatchedWord; // within the list
+    if (one.weight < other.weight || (one.weight === other.weight && one.word >= other.word)) break;
+    matched[place] = other;
+  }
+  matched[place] = one;
+}
 
-function fieldsIn(entry: number): readonly Field[] {
-  const fields: Field[] = [];
-  for (let bit = 0; bit < FIELD_BITS; bit += 1) if ((entry & (1 << bit)) !== 0) fields.push(FIELDS[bit] as Field); // a bit a field
-  return fields;
+/** A bit a field, the first one the lowest. */
+function firstFieldIn(entry: number): Field {
+  return FIELDS[31 - Math.clz32(entry & -entry)] as Field; // every term of a tool stands in one of them
 }
 
 function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, id: number): void {

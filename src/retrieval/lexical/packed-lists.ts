@@ -10,32 +10,42 @@ export interface PackedLists {
   /** Takes the entry at a place of a list away; the last one moves there. */
   drop(list: number, place: number): void;
   clear(list: number): void;
-  /** The lists one behind the other without gaps, as `restoreLists` takes them. */
-  compact(count: number): { readonly lengths: Uint32Array; readonly values: Uint32Array };
+  /** The lists one behind the other without gaps, as a snapshot keeps them. */
+  compact(count: number): KeptLists;
+}
+
+/** Lists one behind the other. Their starts follow from their lengths, but a start does not wait for a sum of thousands. */
+export interface KeptLists {
+  readonly starts: Uint32Array;
+  readonly lengths: Uint32Array;
+  readonly values: Uint32Array;
 }
 
 const SMALLEST = 4;
+const NONE = new Uint32Array();
 
 /** Empty lists, or those of a snapshot. */
-export function createPackedLists(kept?: { readonly lengths: Uint32Array; readonly values: Uint32Array }): PackedLists {
+export function createPackedLists(kept?: KeptLists): PackedLists {
   let data = kept === undefined ? new Uint32Array(1024) : kept.values;
   let used = kept === undefined ? 0 : kept.values.length;
-  let starts = new Uint32Array(Math.max(256, kept?.lengths.length ?? 0));
-  let lengths = new Uint32Array(starts.length);
-  let rooms = new Uint32Array(starts.length);
-  if (kept !== undefined) {
-    lengths.set(kept.lengths);
-    rooms.set(kept.lengths);
-    for (let list = 1; list < kept.lengths.length; list += 1)
-      starts[list] = (starts[list - 1] ?? 0) + (lengths[list - 1] ?? 0);
+  // The bytes of a snapshot may serve others, too: they are copied before the first of them changes.
+  let isOwn = kept === undefined;
+  const size = Math.max(256, kept?.lengths.length ?? 0);
+  let starts = resized(kept?.starts ?? NONE, size);
+  let lengths = resized(kept?.lengths ?? NONE, size);
+  let rooms = resized(lengths, size);
+
+  function copyData(): void {
+    data = data.slice();
+    isOwn = true;
   }
 
   function makeRoom(list: number, count: number): void {
     if (list >= starts.length) {
-      const size = Math.max(list + 1, starts.length * 2);
-      starts = resized(starts, size);
-      lengths = resized(lengths, size);
-      rooms = resized(rooms, size);
+      const larger = Math.max(list + 1, starts.length * 2);
+      starts = resized(starts, larger);
+      lengths = resized(lengths, larger);
+      rooms = resized(rooms, larger);
     }
     const length = lengths[list] ?? 0;
     if (length + count <= (rooms[list] ?? 0)) return;
@@ -66,6 +76,7 @@ export function createPackedLists(kept?: { readonly lengths: Uint32Array; readon
       at += rooms[list] ?? 0;
     }
     data = next;
+    isOwn = true;
     used = at;
   }
 
@@ -78,11 +89,13 @@ export function createPackedLists(kept?: { readonly lengths: Uint32Array; readon
     reserve: makeRoom,
     push(list, value) {
       makeRoom(list, 1);
+      if (!isOwn) copyData();
       const length = lengths[list] ?? 0;
       data[(starts[list] ?? 0) + length] = value;
       lengths[list] = length + 1;
     },
     drop(list, place) {
+      if (!isOwn) copyData();
       const last = (lengths[list] ?? 0) - 1;
       const start = starts[list] ?? 0;
       data[start + place] = data[start + last] ?? 0;
@@ -94,13 +107,15 @@ export function createPackedLists(kept?: { readonly lengths: Uint32Array; readon
     compact(count) {
       const total = lengths.subarray(0, count).reduce((sum, length) => sum + length, 0);
       const values = new Uint32Array(total);
+      const compactStarts = new Uint32Array(count);
       let at = 0;
       for (let list = 0; list < count; list += 1) {
         const start = starts[list] ?? 0;
+        compactStarts[list] = at;
         values.set(data.subarray(start, start + (lengths[list] ?? 0)), at);
         at += lengths[list] ?? 0;
       }
-      return { lengths: resized(lengths.subarray(0, count), count), values };
+      return { starts: compactStarts, lengths: resized(lengths.subarray(0, count), count), values };
     },
   };
 }

@@ -1,3 +1,5 @@
+import { ownText } from './own-text.ts';
+
 /** Terms that stand in names, to find the one that a mistyped or unfinished word means. */
 export interface NameTerms {
   add(number: number, term: string): void;
@@ -19,18 +21,34 @@ const MIN_TYPO_LENGTH = 4;
 const MIN_LENGTH_FOR_TWO = 8;
 const MIN_PREFIX_LENGTH = 3;
 const MAX_FOUND = 3;
+const REMEMBERED_WORDS = 2000;
 
 /** An index by first letter and length: who mistypes a word mostly gets its first letter right. */
 export function createNameTerms(): NameTerms {
   const uses = new Map<number, number>();
   const shelves = new Map<number, Entry[]>();
+  // What words that no tool says are near to: requests repeat them, too.
+  const remembered = new Map<string, readonly number[]>();
   const shelfOf = (word: string, length: number) => shelves.get(shelfNumber(word, length)) ?? NO_ENTRIES;
+
+  function findNear(word: string): readonly number[] {
+    const allowed = word.length >= MIN_LENGTH_FOR_TWO ? 2 : 1;
+    const letters = lettersOf(word);
+    const found: Entry[] = [];
+    for (let reach = 1; reach <= allowed && found.length === 0; reach += 1) {
+      for (let length = word.length - reach; length <= word.length + reach; length += 1)
+        for (const entry of shelfOf(word, length))
+          if (mayBeWithin(letters ^ entry.letters, reach) && isWithin(word, entry.term, reach)) found.push(entry);
+    }
+    return firstOf(found);
+  }
 
   return {
     add(number, term) {
       const before = uses.get(number) ?? 0;
       uses.set(number, before + 1);
       if (before > 0) return;
+      remembered.clear();
       const entry = { number, term, letters: lettersOf(term) };
       const key = shelfNumber(term, term.length);
       const shelf = shelves.get(key);
@@ -44,6 +62,7 @@ export function createNameTerms(): NameTerms {
         return;
       }
       uses.delete(number);
+      remembered.clear();
       const key = shelfNumber(term, term.length);
       shelves.set(
         key,
@@ -59,15 +78,12 @@ export function createNameTerms(): NameTerms {
     },
     near(word) {
       if (word.length < MIN_TYPO_LENGTH) return [];
-      const allowed = word.length >= MIN_LENGTH_FOR_TWO ? 2 : 1;
-      const letters = lettersOf(word);
-      const found: Entry[] = [];
-      for (let reach = 1; reach <= allowed && found.length === 0; reach += 1) {
-        for (let length = word.length - reach; length <= word.length + reach; length += 1)
-          for (const entry of shelfOf(word, length))
-            if (mayBeWithin(letters ^ entry.letters, reach) && isWithin(word, entry.term, reach)) found.push(entry);
-      }
-      return firstOf(found);
+      const known = remembered.get(word);
+      if (known !== undefined) return known;
+      const found = findNear(word);
+      if (remembered.size >= REMEMBERED_WORDS) remembered.clear();
+      remembered.set(ownText(word), found);
+      return found;
     },
   };
 }

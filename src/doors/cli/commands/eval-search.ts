@@ -28,6 +28,7 @@ export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {
   if (tools === undefined) return withCrib(flags, async (crib) => evalChest(await openChest(crib, flags)));
   const rows = await readLines(tools);
   const ids = catalogueIds(rows);
+  if (ids.size === 0) throw usage(`${tools} holds no tool.`, 'eval');
   warnOfUnknown(requests, (id) => ids.has(id));
   show(await measureCatalogue(rows, requests, note), worst, flags);
   return 0;
@@ -39,13 +40,14 @@ export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {
   }
 }
 
+/** What the lines hold, each in the place of its line; a blank one is a hole, which nobody walks over. */
 async function readLines(file: string): Promise<readonly unknown[]> {
   const rows: unknown[] = [];
   let number = 0;
   try {
     for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
       number += 1;
-      if (line.trim() !== '') rows.push(JSON.parse(number === 1 ? line.replace(/^\ufeff/, '') : line));
+      if (line.trim() !== '') rows[number - 1] = JSON.parse(number === 1 ? line.replace(/^\ufeff/, '') : line);
     }
   } catch (cause) {
     const place = cause instanceof SyntaxError ? `${file}:${number}` : file;
@@ -72,13 +74,14 @@ function show(quality: Quality, worst: number, flags: Flags): void {
     printJson({ ...figures, worst: worstOnes });
     return;
   }
+  const isAnswerable = outcomes.some(({ relevant }) => relevant.length > 0);
   printTable(
     [{ heading: 'MEASURE' }, { heading: 'FIGURE', align: 'right' }],
     [
       ['requests', String(quality.requests)],
       ...(['ndcg10', 'recall1', 'recall5', 'recall10', 'mrr', 'lost'] as const).map((key) => [
         LABELS[key],
-        percent(quality[key]),
+        isAnswerable ? percent(quality[key]) : '-',
       ]),
       ['refused, where nothing fits', quality.refused === null ? '-' : percent(quality.refused)],
       ['ms per query', quality.msPerQuery.toFixed(3)],

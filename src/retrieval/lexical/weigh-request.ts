@@ -1,0 +1,86 @@
+import { PARAMETERS } from '../parameters.ts';
+import { createAskedWords } from './asked-words.ts';
+import { pairOf } from './count-terms.ts';
+import { createRareNumbers, type RareNumbers } from './rare-numbers.ts';
+import { type RequestTerms, requestTerms } from './request-terms.ts';
+import type { NameTerms } from './similar-names.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/** What a request asks for. */
+export interface Asked {
+  readonly terms: readonly WeightedTerm[];
+  /** By the number of a term: the first one of `terms`. */
+  readonly byNumber: RareNumbers<WeightedTerm>;
+  /** What terms are worth that stand together, as `pairOf` has them. */
+  readonly pairs: RareNumbers<number>;
+}
+
+/** A term that some tool says, and how much it counts in this request. */
+interface WeightedTerm {
+  readonly number: number;
+  readonly word: string;
+  readonly weight: number;
+}
+
+/** What requests are weighed by. */
+export interface Scales {
+  readonly vocabulary: Vocabulary;
+  /** How much a term tells tools apart. */
+  rarity(number: number): number;
+  /** The terms of names, to find what a word that no tool says may have meant. */
+  names(): NameTerms;
+}
+
+const MAX_WORDS_OF_PREFIX_SEARCH = 4;
+
+/** Weighs the words of one request after the other. */
+export function createWeighRequest({ vocabulary, rarity, names }: Scales): (request: string) => Asked {
+  const eachWord = createAskedWords(vocabulary);
+
+  /** What a word that no tool says may have meant. */
+  function guesses(word: string, isUnfinished: boolean): readonly Guess[] {
+    if (/\d/.test(word)) return [];
+    const begun = isUnfinished ? names().startingWith(word) : [];
+    if (begun.length > 0) return begun.map((number) => ({ number, share: PARAMETERS.prefix }));
+    return names()
+      .near(word)
+      .map((number) => ({ number, share: PARAMETERS.typo }));
+  }
+
+  function weighTerms({ terms: asked }: RequestTerms): readonly WeightedTerm[] {
+    const terms: WeightedTerm[] = [];
+    asked.forEach(({ term, number, word, count, isWhole }, place) => {
+      if (number !== undefined) {
+        terms.push({ number, word, weight: rarity(number) * count ** PARAMETERS.repetition });
+        return;
+      }
+      const isUnfinished = place === asked.length - 1 && asked.length <= MAX_WORDS_OF_PREFIX_SEARCH;
+      for (const guess of isWhole ? [] : guesses(term, isUnfinished))
+        terms.push({ number: guess.number, word, weight: rarity(guess.number) * guess.share });
+    });
+    return terms;
+  }
+
+  function weighPairs({ pairs }: RequestTerms): RareNumbers<number> {
+    const weights = createRareNumbers<number>();
+    for (const [{ number: before }, { number: after }] of pairs) {
+      if (before === undefined || after === undefined) continue;
+      weights.set(pairOf(before, after), (PARAMETERS.phrase * (rarity(before) + rarity(after))) / 2);
+    }
+    return weights;
+  }
+
+  return (request) => {
+    const taken = requestTerms(request, eachWord);
+    const terms = weighTerms(taken);
+    const byNumber = createRareNumbers<WeightedTerm>();
+    for (const term of terms) if (byNumber.get(term.number) === undefined) byNumber.set(term.number, term);
+    return { terms, byNumber, pairs: weighPairs(taken) };
+  };
+}
+
+interface Guess {
+  readonly number: number;
+  /** What it counts beside a word that is spelled right. */
+  readonly share: number;
+}
