@@ -1,12 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type AnyOrama, create, insert, insertMultiple, load, type RawData, save, search } from '@orama/orama';
 import MiniSearch from 'minisearch';
-import type { StoredIndexes } from '../src/core/store.ts';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
 import type { Generation } from '../src/crib/generation.ts';
 import { createSearchIndex, type OpenRetriever } from '../src/crib/search-index.ts';
 import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';
 import { createRetriever, type KeptRetriever } from '../src/retrieval/create-retriever.ts';
 import { systemClock } from '../src/runtime/clock.ts';
+import { openStore } from '../src/store/open-store.ts';
 import { type ToolRow, toSpecs } from './retrieval-data.ts';
 import { documentOf, TEXT_FIELDS } from './retrieval-methods.ts';
 
@@ -26,8 +29,8 @@ export interface SpeedContender {
 interface Prepared {
   /** Everything up to the first answer. */
   build(query: string): Promise<Built>;
-  /** From what `keep` returned to the first answer. */
-  restart(kept: string, query: string): Promise<unknown>;
+  /** Puts down what `keep` returned where a new process finds it; the clock runs once `restart` is called, up to the first answer. */
+  putDown(kept: Uint8Array): Promise<{ restart(query: string): Promise<unknown> }>;
 }
 
 /** An index that stands. */
@@ -35,7 +38,7 @@ interface Built {
   readonly ask: Ask;
   /** Adds one more tool; where it has a vector, the next search makes it. */
   add(row: ToolRow): unknown;
-  keep(): string;
+  keep(): string | Uint8Array;
 }
 
 /** Ours, and what it is compared with. */
@@ -62,18 +65,26 @@ function ours(name: string, make: (ports: Parameters<OpenRetriever>[0]) => KeptR
           return {
             ask,
             add: (row) => retriever.add(toSpecs([row])),
-            keep: () => Buffer.from(retriever.snapshot()).toString('base64'),
+            keep: () => retriever.snapshot(),
           };
         },
-        restart(kept, query) {
-          const indexes: StoredIndexes = { get: async () => ({ hash: '', text: kept }), put: async () => {} };
-          const rank = createSearchIndex({
-            generation,
-            opener: () => async (given) => make(given),
-            kept: () => indexes,
-            ...{ clock: systemClock, warn: console.error },
-          });
-          return rank(query, { limit: LIMIT });
+        async putDown(kept) {
+          const folder = mkdtempSync(join(tmpdir(), 'toolcrib-search-'));
+          process.once('exit', () => rmSync(folder, { recursive: true }));
+          const place = { url: `sqlite:${join(folder, 'store.db')}`, env: {} };
+          const before = await openStore(place);
+          await before.snapshots.put('search', kept);
+          await before.close(); // as the process before did
+          const { snapshots } = await openStore(place);
+          return {
+            restart: (query) =>
+              createSearchIndex({
+                generation,
+                opener: () => async (given) => make(given),
+                kept: () => snapshots,
+                ...{ clock: systemClock, warn: console.error },
+              })(query, { limit: LIMIT }),
+          };
         },
       };
     },
@@ -103,7 +114,10 @@ function miniSearch(rows: readonly ToolRow[]): Prepared {
       ask(query);
       return { ask, add: (row) => index.add(documentOf(row, index.documentCount)), keep: () => JSON.stringify(index) };
     },
-    restart: async (kept, query) => asker(MiniSearch.loadJSON(kept, settings))(query),
+    async putDown(kept) {
+      const text = textOf(kept);
+      return { restart: async (query) => asker(MiniSearch.loadJSON(text, settings))(query) };
+    },
   };
 }
 
@@ -127,10 +141,19 @@ function orama(rows: readonly ToolRow[]): Prepared {
         keep: () => JSON.stringify(save(index)),
       };
     },
-    async restart(kept, query) {
-      const index: AnyOrama = create({ schema });
-      load(index, JSON.parse(kept) as RawData); // what `save` returned
-      return asker(index)(query);
+    async putDown(kept) {
+      const text = textOf(kept);
+      return {
+        async restart(query) {
+          const index: AnyOrama = create({ schema });
+          load(index, JSON.parse(text) as RawData); // what `save` returned
+          return asker(index)(query);
+        },
+      };
     },
   };
+}
+
+function textOf(kept: Uint8Array): string {
+  return Buffer.from(kept).toString('utf8');
 }

@@ -36,7 +36,7 @@ export async function benchRetrievalSpeed(): Promise<void> {
         const file = join(folder, 'kept');
         const figures = {
           ...(await measure(processes, [name, String(size), 'build', file])),
-          ...(await measure(processes, [name, String(size), 'restart', file])),
+          ...(await measureStart(processes, [name, String(size), 'restart', file])),
         };
         asked.push([String(size), name, ...askedCells(figures)]);
         kept.push([String(size), name, ...keptCells(figures)]);
@@ -48,10 +48,22 @@ export async function benchRetrievalSpeed(): Promise<void> {
   }
   printTable('Speed, requests of 20 to 30 words', asked);
   printTable(
-    'What the index costs; start: from what the store answered to the first answer, in a new process whose catalog and code are loaded',
+    'What the index costs; start: from the store, which is open, to the first answer, in a new process whose catalog and code are loaded, median of seven',
     kept,
   );
 }
+
+/** A start is short, and what else the machine does shows in one: the median of several processes, unless each takes long. */
+async function measureStart(processes: Processes, args: readonly string[]): Promise<Figures> {
+  const all = [await measure(processes, args)];
+  while (all.length < STARTS && (all[0]?.startMs ?? LONG_START_MS) < LONG_START_MS)
+    all.push(await measure(processes, args));
+  all.sort((a, b) => (a.startMs ?? 0) - (b.startMs ?? 0));
+  return all[all.length >> 1] ?? {};
+}
+
+const STARTS = 7;
+const LONG_START_MS = 300;
 
 async function measure(processes: Processes, args: readonly string[]): Promise<Figures> {
   const { child, said } = processes.start(['--expose-gc', '--max-old-space-size=8192', SCRIPT, ...args]);

@@ -11,6 +11,7 @@ export interface Store {
   readonly lists: StoredLists;
   readonly activeSets: StoredActiveSets;
   readonly indexes: StoredIndexes;
+  readonly snapshots: StoredSnapshots;
   readonly budgets: StoredBudgets;
   /** On PostgreSQL only: elsewhere nobody shares them. */
   readonly rates: StoredRates;
@@ -85,6 +86,12 @@ export interface StoredIndexes {
 export interface StoredIndex {
   readonly hash: string;
   readonly text: string;
+}
+
+/** What a part of the crib made and the next process can take up, as bytes that it checks itself. */
+export interface StoredSnapshots {
+  get(name: string): Promise<Uint8Array | undefined>;
+  put(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 /** Keys that only the crib and its replicas have, for texts that others carry. */

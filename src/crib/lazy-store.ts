@@ -42,6 +42,7 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
     lists: lazyPart(opened, 'lists'),
     activeSets: lazyPart(opened, 'activeSets'),
     indexes: lazyPart(opened, 'indexes'),
+    snapshots: lazyPart(opened, 'snapshots'),
     budgets: lazyPart(opened, 'budgets'),
     rates: lazyPart(opened, 'rates'),
     results: lazyPart(opened, 'results'),

@@ -1,7 +1,7 @@
 import type { ResolvedBundle } from '../core/bundle.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Retriever } from '../core/retriever.ts';
-import type { StoredIndexes } from '../core/store.ts';
+import type { StoredSnapshots } from '../core/store.ts';
 import type { Generation } from './generation.ts';
 
 /** What a retriever of a crib is made with. */
@@ -24,7 +24,7 @@ export interface SearchIndexOptions {
   /** How the retriever is made that the configuration wants now. */
   opener(): OpenRetriever;
   /** Where it is kept; absent where nothing is stored. */
-  kept(): StoredIndexes | undefined;
+  kept(): StoredSnapshots | undefined;
   readonly clock: Clock;
   warn(message: string): void;
 }
@@ -73,7 +73,7 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
     : undefined;
   let seen: Generation | undefined;
   const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleTexts(seen, tool));
-  const snapshot = kept === undefined ? {} : { snapshot: Buffer.from(kept.text, 'base64') };
+  const snapshot = kept === undefined ? {} : { snapshot: kept };
   const retriever = await opener({ ...snapshot, bundlesOf, clock, warn });
   let keptChanges = kept === undefined ? -1 : 0;
   let triedAt = Number.NEGATIVE_INFINITY;
@@ -99,13 +99,12 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
       if (changes === undefined || changes === keptChanges || clock.now() - triedAt < KEEP_EVERY_MS || !isLarge())
         return;
       triedAt = clock.now();
-      const indexes = options.kept();
-      if (indexes === undefined) return;
+      const snapshots = options.kept();
+      if (snapshots === undefined) return;
       keptChanges = changes;
       const bytes = retriever.snapshot?.();
       if (bytes === undefined || bytes.length > KEPT_BYTES) return;
-      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
-      indexes.put(KEPT_AS, { hash: '', text }).catch(() => {}); // it says itself whether it is whole; the next process makes another
+      snapshots.put(KEPT_AS, bytes).catch(() => {}); // it says itself whether it is whole; the next process makes another
     },
   };
 }

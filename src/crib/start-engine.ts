@@ -125,7 +125,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   const rank = createSearchIndex({
     generation,
     opener: () => given ?? parts.openRetriever,
-    kept: () => (equipment.isStored() ? equipment.store?.indexes : undefined),
+    kept: () => (equipment.isStored() ? equipment.store?.snapshots : undefined),
     clock: systemClock,
     warn,
   });

@@ -81,6 +81,11 @@ export const MIGRATIONS: readonly Step[] = [
     'ALTER TABLE toolcrib_approvals ADD COLUMN is_handed_over BIGINT NOT NULL DEFAULT 0',
     'CREATE INDEX toolcrib_approvals_of_call ON toolcrib_approvals (call_id)',
   ],
+  [
+    // SQLite knows no BYTEA, and keeps bytes as bytes in a column of whatever type.
+    'CREATE TABLE toolcrib_snapshots (name TEXT PRIMARY KEY, content BYTEA NOT NULL, written_at BIGINT NOT NULL)',
+    "DELETE FROM toolcrib_indexes WHERE file = 'search'",
+  ],
 ];
 
 /** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */

@@ -12,6 +12,7 @@ import { type EngineOptions, type OpenedEngine, openEngine } from './open-engine
 import { repeats } from './repeats.ts';
 import { results } from './results.ts';
 import { sealKeys } from './seal-keys.ts';
+import { snapshots } from './snapshots.ts';
 import { specs } from './specs.ts';
 
 /** Where the store is, and the clock that says when something changed. */
@@ -35,6 +36,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     lists: lists(engine),
     activeSets: activeSets(engine, now),
     indexes: indexes(engine, now),
+    snapshots: snapshots(engine, now),
     budgets: budgets(engine, now),
     rates: rates(engine),
     results: results(engine, now),

@@ -10,6 +10,7 @@ import { keysContract } from './keys-contract.ts';
 import { budgetsContract } from './limits-contract.ts';
 import { parkedContract } from './parked-contract.ts';
 import { repeatsContract, resultsContract } from './results-contract.ts';
+import { snapshotsContract } from './snapshots-contract.ts';
 
 /** What every store keeps to; `place` names an empty one each time. */
 export function storeContract(place: () => Promise<string>): void {
@@ -22,6 +23,7 @@ export function storeContract(place: () => Promise<string>): void {
   describe('last known lists', () => listsContract(opened));
   describe('active sets', () => activeSetsContract(opened));
   describe('indexes of files', () => indexesContract(opened));
+  describe('snapshots', () => snapshotsContract(opened));
   describe('budgets', () => budgetsContract(opened));
   describe('large results', () => resultsContract(opened));
   describe('idempotency keys', () => repeatsContract(opened));
