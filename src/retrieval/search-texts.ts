@@ -77,23 +77,18 @@ export function eachText(spec: ToolSpec, bundles: readonly string[], take: TakeT
   giveTexts(PLACE.examples, requests, take);
 }
 
-// These are called for every text of every spec at a start, before the engine has made them fast: no step more than needed.
-
 function giveText(place: number, text: unknown, take: TakeText): void {
-  if (typeof text === 'string' && text !== '')
-    take(place, text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text);
+  if (typeof text !== 'string' || text === '') return;
+  take(place, cut(text));
 }
 
-function giveTexts(place: number, texts: unknown, take: TakeText): void {
-  if (!Array.isArray(texts)) {
-    giveText(place, texts, take);
-    return;
-  }
+function giveTexts(place: number, given: unknown, take: TakeText): void {
+  const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
   let length = 0;
-  for (let index = 0; index < texts.length && length < MAX_TEXT_LENGTH; index += 1) {
-    const text: unknown = texts[index];
-    giveText(place, text, take);
-    if (typeof text === 'string') length += text.length;
+  for (const text of texts) {
+    if (typeof text !== 'string') continue;
+    if (length < MAX_TEXT_LENGTH) giveText(place, text, take);
+    length += text.length;
   }
 }
 
@@ -159,13 +154,8 @@ function giveParameterText(text: unknown, walk: Walk): void {
 
 function giveChoices(choices: unknown, walk: Walk): void {
   if (!Array.isArray(choices)) return;
-  let count = 0;
-  for (let index = 0; index < choices.length && count < MAX_CHOICES; index += 1) {
-    const choice: unknown = choices[index];
-    if (typeof choice !== 'string') continue;
-    giveParameterText(choice, walk);
-    count += 1;
-  }
+  const texts = choices.filter((choice) => typeof choice === 'string');
+  for (const text of texts.slice(0, MAX_CHOICES)) giveParameterText(text, walk);
 }
 
 function walkParts(parts: unknown, walk: Walk): void {
