@@ -70,7 +70,7 @@ export function viewClauses(catalog: Catalog, profile: Profile): readonly Access
 /** How a spec's policy comes about: its own word, the defaults, the profile, then tuning clamped by limits. */
 function policyMaker(options: Omit<ViewOptions, 'catalog' | 'caller'>): (spec: ToolSpec) => Policy {
   const { profile, defaults } = options;
-  const mustAsk = anyOf(profile.approve ?? [], options.bundles);
+  const mustAsk = meantBy(profile.approve ?? [], options.bundles);
   const rulesFor = ruleMaker(profile, options.bundles);
   const layer = profile.policy ?? {};
   const shared = new Map<string, WeakMap<Policy, Policy>>();
@@ -97,13 +97,19 @@ function policyMaker(options: Omit<ViewOptions, 'catalog' | 'caller'>): (spec: T
 /** The rules of a profile that hold for a tool, and a key that is the same for all tools with the same rules. */
 function ruleMaker(profile: Profile, bundles: Bundles): (spec: ToolSpec) => { rules: readonly Rule[]; key: string } {
   const rules = (profile.rules ?? []).map(({ tools, when, otherwise }) => ({
-    selects: anyOf(tools, bundles),
+    selects: meantBy(tools, bundles),
     rule: { when, otherwise, of: `profile:${profile.name}` },
   }));
   return (spec) => {
     const held = rules.map(({ selects }) => selects(spec));
     return { rules: rules.filter((_, index) => held[index]).map(({ rule }) => rule), key: held.map(Number).join('') };
   };
+}
+
+/** What profiles say of their tools is meant of those that do something: the crib's own, which find them, have to be named. */
+function meantBy(selectors: readonly Selector[], bundles: Bundles): (spec: ToolSpec) => boolean {
+  const isSelected = anyOf(selectors, bundles);
+  return (spec) => (spec.source === META_SOURCE ? selectors.includes(spec.name) : isSelected(spec));
 }
 
 /** The crib's own tools belong to whatever else is shown; `[]` shows nothing. */

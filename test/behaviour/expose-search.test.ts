@@ -163,6 +163,20 @@ it('approval through call_tool is asked once, for the tool and arguments that ru
   expect(approve.mock.calls[0]?.[0]).toMatchObject({ tool: 'click', arguments: { what: 'ok' } });
 });
 
+it('what must be approved is what is called, not the search for it, unless that is named', async () => {
+  const approve = vi.fn<Approve>(() => true);
+  const rules = [{ tools: ['*'], when: { required: ['what'] }, otherwise: 'approve' as const }];
+  const all = await open({ profiles: { agent: { expose: 'search', approve: ['*'], rules } } }, { approve });
+  expect(await all.call('search_tools', { query: 'click a button' })).toMatchObject({ ok: true });
+  expect(await all.call('list_bundles')).toMatchObject({ ok: true });
+  expect(approve).not.toHaveBeenCalled();
+  await all.call('call_tool', { name: 'click', arguments: { what: 'ok' } });
+  expect(approve).toHaveBeenCalledTimes(1);
+  const named = await open({ profiles: { agent: { expose: 'search', approve: ['search_tools'] } } }, { approve });
+  await named.call('search_tools', { query: 'click a button' });
+  expect(approve).toHaveBeenCalledTimes(2);
+});
+
 it('list_bundles shows bundles, and the tools of one', async () => {
   const chest = await open();
   expect(await chest.call('list_bundles')).toMatchObject({
