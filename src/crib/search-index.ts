@@ -2,6 +2,7 @@ import type { ResolvedBundle } from '../core/bundle.ts';
 import type { Clock } from '../core/ports.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { StoredSnapshots } from '../core/store.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import type { Generation } from './generation.ts';
 
 /** What a retriever of a crib is made with. */
@@ -84,8 +85,8 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
       const now = generation();
       if (before === now) return;
       seen = now;
-      const changed = now.catalog.specs.filter((spec) => before === undefined || !isSame(before, now, spec.name));
-      const gone = (before?.catalog.specs ?? []).filter((spec) => !isSame(before, now, spec.name));
+      const changed = before === undefined ? now.catalog.specs : specsOnlyIn(now, before);
+      const gone = before === undefined ? [] : specsOnlyIn(before, now);
       try {
         retriever.remove(gone.map((spec) => spec.name));
         retriever.add(changed);
@@ -109,11 +110,14 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
   };
 }
 
-/** True for a tool that is the same, and in the same bundles: they are found by these, too. */
-function isSame(before: Generation | undefined, now: Generation, name: string): boolean {
-  if (before === undefined || before.catalog.get(name) !== now.catalog.get(name)) return false;
-  const [then, today] = [before.bundles.of(name), now.bundles.of(name)];
-  return then.length === today.length && then.every((bundle, place) => saysTheSame(bundle, today[place]));
+/** The specs of one generation that are not in another, or in other bundles there: they are found by these, too. */
+function specsOnlyIn(one: Generation, other: Generation): readonly ToolSpec[] {
+  return one.catalog.specs.filter((spec) => {
+    if (other.catalog.get(spec.name) !== spec) return true;
+    const bundles = one.bundles.of(spec.name);
+    const others = other.bundles.of(spec.name);
+    return bundles.length !== others.length || !bundles.every((bundle, place) => saysTheSame(bundle, others[place]));
+  });
 }
 
 function saysTheSame(one: ResolvedBundle, other: ResolvedBundle | undefined): boolean {
