@@ -5,7 +5,7 @@ import { type Calibration, WORDS_ALONE } from './calibrations.ts';
 import { findCandidates } from './candidates.ts';
 import { denseTexts } from './dense-texts.ts';
 import { explainHit } from './explain-hit.ts';
-import { fingerprintSpec } from './fingerprint-spec.ts';
+import { createFingerprint, fingerprintSpec } from './fingerprint-spec.ts';
 import { fuse } from './fuse.ts';
 import { isInGeneralTerms } from './general-terms.ts';
 import { type FoundTool, judgeHits } from './judge-hits.ts';
@@ -53,23 +53,28 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     changes += 1;
   }
 
+  /** True for a tool that is there, and says the same. */
+  function isKnown(id: number | undefined, spec: ToolSpec, bundles: readonly string[] | undefined): id is number {
+    return id !== undefined && ids.fingerprint(id) === fingerprintSpec(spec, bundles);
+  }
+
   function addTool(spec: ToolSpec): void {
     const bundles = settings.bundlesOf?.(spec.name);
-    const fingerprint = fingerprintSpec(spec, bundles);
     const known = ids.find(spec.name);
-    const isSame = known !== undefined && ids.fingerprint(known) === fingerprint;
-    if (isSame) unconfirmed.delete(known);
-    if (isSame && (dense === undefined || dense.has(known))) return;
-    changes += 1;
-    const texts = searchTextsOf(spec, bundles);
-    if (isSame) {
-      dense?.add([{ id: known, texts: denseTexts(texts) }]);
+    if (isKnown(known, spec, bundles)) {
+      unconfirmed.delete(known);
+      if (dense === undefined || dense.has(known)) return;
+      changes += 1;
+      dense.add([{ id: known, texts: denseTexts(searchTextsOf(spec, bundles)) }]);
       return;
     }
     if (known !== undefined) removeTool(known);
-    const id = ids.take(spec.name, fingerprint);
+    const fingerprint = createFingerprint();
+    const texts = searchTextsOf(spec, bundles, fingerprint.take);
+    const id = ids.take(spec.name, fingerprint.value());
     lexical.add(id, texts);
     dense?.add([{ id, texts: denseTexts(texts) }]);
+    changes += 1;
   }
 
   function rankWith(query: string, vectors: QueryVectors | undefined, options: RankOptions): readonly Ranked[] {

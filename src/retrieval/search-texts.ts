@@ -30,10 +30,11 @@ const MAX_SCHEMAS = 1000;
 /** What separates texts that were not written as one. */
 const BETWEEN = ' \n';
 
-/** What of a spec is searched. */
-export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = []): SearchTexts {
+/** What of a spec is searched; `take` is given each text besides, so that a spec is walked over once. */
+export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = [], take?: TakeText): SearchTexts {
   const texts = FIELDS.map(() => '');
   eachText(spec, bundles, (place, text) => {
+    take?.(place, text);
     const before = texts[place];
     texts[place] = before === '' ? text : before + BETWEEN + text;
   });
