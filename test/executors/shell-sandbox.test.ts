@@ -26,6 +26,7 @@ const why = SANDBOX.ok ? '' : ` (left out: ${SANDBOX.reason})`;
 describe.skipIf(!SANDBOX.ok)(`in a sandbox${why}`, () => {
   it('a tool that says nothing gets the system read-only, its roots read-write, and the rest hidden', async () => {
     const files = { 'a.txt': 'A', '.toolcrib/key': 'the key' };
+    const own = `x-${process.pid}`;
     const { chest, folder } = await shopWith({
       files,
       tools: [
@@ -36,7 +37,7 @@ describe.skipIf(!SANDBOX.ok)(`in a sandbox${why}`, () => {
           `cat /etc/passwd > /dev/null && echo read; for place in ${SYSTEM}; do test -w $place && echo $place; done; true`,
         ),
         script('rest', `ls -A ${homedir()} /home /root /srv /mnt /media /var/log /sys /boot; ls -A /var /run`),
-        script('own', 'ls -A /tmp; touch /tmp/x /var/tmp/x /dev/shm/x && echo own; echo $HOME $TMPDIR; touch ~/x'),
+        script('own', `ls -A /tmp; touch /tmp/${own} /var/tmp/x /dev/shm/x && echo own; echo $HOME $TMPDIR; touch ~/x`),
         script('alone', 'ls /proc | grep -c "^[0-9]*$"; ls /dev'),
         script('powers', 'grep CapEff /proc/self/status; umount .toolcrib'),
       ],
@@ -47,7 +48,7 @@ describe.skipIf(!SANDBOX.ok)(`in a sandbox${why}`, () => {
     const rest = await chest.call('rest', {});
     expect(rest).toMatchObject({ ok: false, data: { stdout: expect.stringMatching(/^(\/\w+:\n|tmp\n|\n)*$/) } });
     expect(said(await chest.call('own', {}))).toMatch(/^(toolcrib-\S+\n)?own\n\/tmp \/tmp\n$/);
-    expect(existsSync('/tmp/x')).toBe(false);
+    expect(existsSync(join('/tmp', own))).toBe(false);
     expect(said(await chest.call('alone', {}))).toMatch(/^[3-6]\n/);
     expect(await chest.call('powers', {})).toMatchObject({
       ok: false,

@@ -136,7 +136,8 @@ function attend(
   child.on('exit', () => {
     if (isStopped) return;
     if (!isContained) signalGroup(child, 'SIGKILL'); // whoever it left behind
-    linger = setTimeout(stop, LINGER_MS, 0);
+    // A loop that was held up comes to its timers before it has read what is waiting: it reads once more, then it is late.
+    linger = setTimeout(() => setImmediate(stop, 0), LINGER_MS);
   });
   child.on('close', () => {
     if (isStopped) return;
