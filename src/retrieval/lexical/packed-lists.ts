@@ -50,7 +50,7 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
     const length = lengths[list] ?? 0;
     if (length + count <= (rooms[list] ?? 0)) return;
     // Who reserves knows how many there will be; who pushes one by one will push more.
-    const room = count > 1 ? length + count : Math.max(SMALLEST, length + (length >> 1));
+    const room = count > 1 ? length + count : Math.max(SMALLEST, length * 2);
     if (used + room > data.length) pack(used + room);
     // Packing may have made room, but a list that moves to the end is right in any case.
     const start = starts[list] ?? 0;
@@ -64,7 +64,7 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
   function pack(wanted: number): void {
     let live = 0;
     for (let list = 0; list < rooms.length; list += 1) live += rooms[list] ?? 0;
-    const next = new Uint32Array(Math.max(1024, Math.ceil((live + wanted - used) * 1.5)));
+    const next = new Uint32Array(Math.max(1024, Math.ceil((live + wanted - used) * 2)));
     let at = 0;
     for (let list = 0; list < rooms.length; list += 1) {
       const start = starts[list] ?? 0;
