@@ -1,5 +1,5 @@
 import type { RowLayout } from './row-layout.ts';
-import { type Code, op, toWasm, type WasmFunction } from './wasm-bytes.ts';
+import { advance, type Code, op, toWasm, type WasmFunction } from './wasm-bytes.ts';
 import { PAGE_BYTES } from './wasm-engine.ts';
 
 /** The loops of a scan as a WebAssembly module, unrolled for the layout at hand: a row is done without an inner loop. */
@@ -92,8 +92,4 @@ function multiply(layout: RowLayout): WasmFunction {
     ],
     body: op.countDown(count, body),
   };
-}
-
-function advance(local: number, by: number): Code {
-  return [...op.get(local), ...op.constant(by), ...op.add, ...op.set(local)];
 }

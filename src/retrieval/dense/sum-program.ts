@@ -1,4 +1,4 @@
-import { type Code, op, toWasm, type WasmFunction } from './wasm-bytes.ts';
+import { advance, type Code, op, toWasm, type WasmFunction } from './wasm-bytes.ts';
 import { PAGE_BYTES } from './wasm-engine.ts';
 
 /** Where things lie in the memory that sums are made in; all in bytes. */
@@ -69,8 +69,4 @@ function addWords(layout: SumLayout): WasmFunction {
     ],
     body: [...op.constant(Math.ceil(layout.dimensions / BLOCK)), ...op.set(blocks), ...op.countDown(blocks, block)],
   };
-}
-
-function advance(local: number, by: number): Code {
-  return [...op.get(local), ...op.constant(by), ...op.add, ...op.set(local)];
 }

@@ -75,6 +75,11 @@ export const op = {
   ],
 } as const;
 
+/** Adds a constant to a variable. */
+export function advance(local: number, by: number): Code {
+  return [...op.get(local), ...op.constant(by), ...op.add, ...op.set(local)];
+}
+
 /** The bytes of a module that has its own memory and exports it and its functions. */
 export function toWasm(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters, returns }) => [
