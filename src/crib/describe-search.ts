@@ -2,8 +2,9 @@ import type { Bundles } from '../core/bundle.ts';
 import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
+import { estimateTokens } from './token-cost.ts';
 
-/** About 500 tokens: enough to know what can be found, and little to carry in every request. */
+/** Enough to know what can be found, and little to carry in every request. */
 const MOST_TOKENS = 500;
 /** Of one description. */
 const MOST_OF_ONE = 120;
@@ -29,7 +30,7 @@ function contentsOf(view: View, bundles: Bundles): string {
   const lines = [`It searches ${tools(total)}:`];
   let left = MOST_TOKENS;
   for (const line of linesOf(view, bundles)) {
-    left -= tokensOf(line);
+    left -= estimateTokens(line);
     if (left < 0) return [...lines, '- and more'].join('\n');
     lines.push(line);
   }
@@ -46,12 +47,6 @@ function* linesOf(view: View, bundles: Bundles): Generator<string> {
     if (RESERVED_NAMES.includes(name) || bundles.of(name).length > 0) continue;
     yield `- ${name}${sentenceOf(view.get(name)?.description)}`;
   }
-}
-
-/** Roughly: four letters of English a token, and one of any other script. */
-function tokensOf(line: string): number {
-  const others = line.match(/[^\0-\x7f]/g)?.length ?? 0;
-  return (line.length - others + 1) / 4 + others;
 }
 
 function tools(count: number): string {
