@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCatalogue } from '../../scripts/calibration/catalogue.ts';
 import { barFor, type Example, fitLogistic, refusedBelow } from '../../scripts/calibration/fit-logistic.ts';
@@ -35,6 +37,19 @@ describe('a catalogue from which answers are taken', () => {
     expect(mean(answerable)).toBeGreaterThan(2 * mean(trials.filter(({ isAnswerable }) => !isAnswerable)));
     expect([...tryRequests(set, { ...options, random: createRandom(1) })]).toEqual(trials);
   });
+});
+
+it('the requests over three catalogues are all there, two in five of them without an answer', () => {
+  const file = join(import.meta.dirname, '../../scripts/calibration/requests/catalogues.jsonl');
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const requests = lines.map((line): { id: string; catalogue: number; relevant: readonly string[] } =>
+    JSON.parse(line),
+  );
+  expect(new Set(requests.map(({ id }) => id)).size).toBe(requests.length);
+  for (const catalogue of [1, 2, 3]) {
+    const own = requests.filter((request) => request.catalogue === catalogue);
+    expect([own.length, own.filter(({ relevant }) => relevant.length === 0).length]).toEqual([220, 90]);
+  }
 });
 
 describe('the logistic', () => {
