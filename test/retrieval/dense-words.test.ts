@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fingerprint } from '../../src/retrieval/dense/fingerprint.ts';
-import { fingerprintsOf } from '../../src/retrieval/dense/fingerprints-of.ts';
+import { createFingerprintsOf } from '../../src/retrieval/dense/fingerprints-of.ts';
 import { sentencesOf } from '../../src/retrieval/dense/sentences.ts';
 import { wordsOf } from '../../src/retrieval/dense/words.ts';
+
+const found = createFingerprintsOf(1000);
+const fingerprintsOf = (text: string) => [...found(text)];
 
 describe('the words that vectors stand for', () => {
   it('names are split at case changes, digits and punctuation', () => {

@@ -28,7 +28,7 @@ describe('words without strings', () => {
     );
   });
 
-  it.each(['é', 'naïve', '天气', 'ﬁle', 'Ａ', '²', '🎉', 'a\u0301', '\ud800', '\u2070'])(
+  it.each(['é', 'naïve', '天气', 'ﬁle', 'Ａ', '²', '🎉', 'a\u0301', '\ud800', '\u2060', '\u2070'])(
     '%s is left to strings',
     (text) => {
       expect(scan.scan(`read ${text}`)).toBe(OTHER_LETTERS);

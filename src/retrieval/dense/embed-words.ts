@@ -1,4 +1,4 @@
-import { fingerprintsOf } from './fingerprints-of.ts';
+import { createFingerprintsOf } from './fingerprints-of.ts';
 import type { WordVectors } from './model-file.ts';
 import { createPlainSum, createWasmSum } from './sum-words.ts';
 
@@ -23,6 +23,7 @@ export type EmbedInto = (text: string, into: Float32Array) => Float32Array;
 /** Embeds by a model, into arrays of its dimensions. */
 export function createEmbedInto(model: WordVectors): EmbedInto {
   const { dimensions } = model;
+  const fingerprintsOf = createFingerprintsOf(MAX_CHARACTERS);
   let { fingerprints } = model;
   let starts: Uint32Array | undefined;
   let sums = createPlainSum(model);

@@ -12,80 +12,87 @@ export interface KnownWords {
 
 const FEWEST_SLOTS = 1024;
 const MAX_WORDS = 150_000;
-const FREE = 0;
+
+// What a slot holds, side by side: a look at a word that is known takes one from memory, and one at its letters.
+const SLOT_SIZE = 4;
+const HASH = 0;
+const NUMBER = 1;
+const START = 2;
+const LENGTH = 3; // nought in a slot that is free
 
 /** A table of open slots; its letters lie one word behind the other. */
 export function createKnownWords(): KnownWords {
-  let slots = new Uint32Array(FEWEST_SLOTS); // the place of a word, from 1 on
-  let [hashes, ends, numbers] = [new Int32Array(256), new Uint32Array(256), new Int32Array(256)];
+  let slots = new Int32Array(FEWEST_SLOTS * SLOT_SIZE);
   let letters = new Uint8Array(2048);
+  let lettersUsed = 0;
   let count = 0;
 
   function clear(): void {
-    slots.fill(FREE);
-    count = 0;
+    slots.fill(0);
+    count = lettersUsed = 0;
   }
 
-  function isSame(word: number, scan: WordScan, place: number): boolean {
-    const start = scan.starts[place] as number; // `place` is one of the scan
-    const length = (scan.ends[place] as number) - start; // likewise
-    const from = word === 0 ? 0 : (ends[word - 1] as number); // a word before this one
-    if ((ends[word] as number) - from !== length) return false; // `word` is noted
+  function isSame(slot: number, scan: WordScan, place: number): boolean {
+    const from = scan.starts[place] as number; // `place` is one of the scan
+    const length = (scan.ends[place] as number) - from; // likewise
+    if (slots[slot + LENGTH] !== length) return false;
+    const start = slots[slot + START] as number; // a slot has all four
     for (let index = 0; index < length; index += 1)
-      if (letters[from + index] !== scan.letters[start + index]) return false;
+      if (letters[start + index] !== scan.letters[from + index]) return false;
     return true;
   }
 
-  function grow(wantedLetters: number): void {
-    if (wantedLetters > letters.length) letters = copied(letters, new Uint8Array(wantedLetters * 2));
-    if (count < ends.length) return;
-    hashes = copied(hashes, new Int32Array(count * 2));
-    ends = copied(ends, new Uint32Array(count * 2));
-    numbers = copied(numbers, new Int32Array(count * 2));
+  /** The slots twice as large. */
+  function grow(): void {
+    const before = slots;
+    slots = new Int32Array(before.length * 2);
+    for (let slot = 0; slot < before.length; slot += SLOT_SIZE) {
+      if (before[slot + LENGTH] !== 0)
+        slots.set(before.subarray(slot, slot + SLOT_SIZE), freeSlot(before[slot] as number)); // likewise
+    }
   }
 
-  function fillSlot(hash: number, word: number): void {
-    const mask = slots.length - 1;
-    let slot = spread(hash) & mask;
-    while (slots[slot] !== FREE) slot = (slot + 1) & mask;
-    slots[slot] = word + 1;
+  function freeSlot(hash: number): number {
+    let slot = firstSlot(hash, slots.length);
+    while (slots[slot + LENGTH] !== 0) slot = nextSlot(slot, slots.length);
+    return slot;
   }
 
   return {
     find(scan, place) {
       const hash = scan.hashes[place] as number; // `place` is one of the scan
-      const mask = slots.length - 1;
-      for (let slot = spread(hash) & mask; ; slot = (slot + 1) & mask) {
-        const word = (slots[slot] as number) - 1; // the mask keeps it within
-        if (word < 0) return undefined;
-        if (hashes[word] === hash && isSame(word, scan, place)) return numbers[word];
+      const size = slots.length;
+      for (let slot = firstSlot(hash, size); slots[slot + LENGTH] !== 0; slot = nextSlot(slot, size)) {
+        if (slots[slot + HASH] === hash && isSame(slot, scan, place)) return slots[slot + NUMBER];
       }
+      return undefined;
     },
     note(scan, place, number) {
       if (count >= MAX_WORDS) clear();
+      if ((count + 1) * SLOT_SIZE * 2 > slots.length) grow();
       const [start = 0, end = 0, hash = 0] = [scan.starts[place], scan.ends[place], scan.hashes[place]];
-      const from = count === 0 ? 0 : (ends[count - 1] ?? 0);
-      grow(from + end - start);
-      letters.set(scan.letters.subarray(start, end), from);
-      ends[count] = from + end - start;
-      hashes[count] = hash;
-      numbers[count] = number;
-      fillSlot(hash, count);
+      const word = scan.letters.subarray(start, end);
+      if (lettersUsed + word.length > letters.length) letters = enlarged(letters, lettersUsed + word.length);
+      letters.set(word, lettersUsed);
+      slots.set([hash, number, lettersUsed, word.length], freeSlot(hash));
+      lettersUsed += word.length;
       count += 1;
-      if (count * 2 <= slots.length) return;
-      slots = new Uint32Array(slots.length * 2);
-      for (let word = 0; word < count; word += 1) fillSlot(hashes[word] ?? 0, word);
     },
     clear,
   };
 }
 
-/** The upper bits of a hash say more than its lower ones. */
-function spread(hash: number): number {
-  return hash ^ (hash >>> 15);
+/** Where a word is looked for first; the upper bits of a hash say more than its lower ones. */
+function firstSlot(hash: number, size: number): number {
+  return Math.imul(hash ^ (hash >>> 15), SLOT_SIZE) & (size - 1);
 }
 
-function copied<T extends Uint8Array | Uint32Array | Int32Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
+function nextSlot(slot: number, size: number): number {
+  return (slot + SLOT_SIZE) & (size - 1);
+}
+
+function enlarged(bytes: Uint8Array, wanted: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(wanted * 2);
+  larger.set(bytes);
+  return larger;
 }

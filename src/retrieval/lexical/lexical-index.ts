@@ -111,14 +111,15 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   return {
     add(id, texts) {
       const { count, numbers, fields, impacts, pairs: together, pairCount } = countTerms(texts);
-      said.reserve(id, count);
-      pairs.reserve(id, pairCount);
+      const saidFrom = said.extend(id, count);
+      const pairsFrom = pairs.extend(id, pairCount);
+      const [saidData, pairsData] = [said.data, pairs.data];
       for (let place = 0; place < count; place += 1) {
-        const number = numbers[place] ?? 0;
-        postings.push(number, ((id << IMPACT_BITS) | (impacts[place] ?? 0)) >>> 0);
-        said.push(id, ((number << FIELD_BITS) | (fields[place] ?? 0)) >>> 0);
+        const number = numbers[place] as number; // so many were counted
+        postings.push(number, ((id << IMPACT_BITS) | (impacts[place] as number)) >>> 0); // likewise
+        saidData[saidFrom + place] = ((number << FIELD_BITS) | (fields[place] as number)) >>> 0; // likewise
       }
-      for (let place = 0; place < pairCount; place += 1) pairs.push(id, together[place] ?? 0);
+      for (let place = 0; place < pairCount; place += 1) pairsData[pairsFrom + place] = together[place] as number; // likewise
       toolCount += 1;
       idLimit = Math.max(idLimit, id + 1);
       if (idLimit > scores.length) scores = new Float32Array(idLimit * 2);

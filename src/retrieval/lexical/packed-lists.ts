@@ -4,8 +4,8 @@ export interface PackedLists {
   readonly data: Uint32Array;
   start(list: number): number;
   length(list: number): number;
-  /** Makes room at once for so many entries more. */
-  reserve(list: number, count: number): void;
+  /** Makes a list longer by so many entries; returns the place in `data` from which on they are to be written. */
+  extend(list: number, count: number): number;
   push(list: number, value: number): void;
   /** Takes the entry at a place of a list away; the last one moves there. */
   drop(list: number, place: number): void;
@@ -49,7 +49,7 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
     }
     const length = lengths[list] ?? 0;
     if (length + count <= (rooms[list] ?? 0)) return;
-    // Who reserves knows how many there will be; who pushes one by one will push more.
+    // Who adds several knows how many there will be; who pushes one by one will push more.
     const room = count > 1 ? length + count : Math.max(SMALLEST, length * 2);
     if (used + room > data.length) pack(used + room);
     // Packing may have made room, but a list that moves to the end is right in any case.
@@ -58,6 +58,14 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
     starts[list] = used;
     rooms[list] = room;
     used += room;
+  }
+
+  function extend(list: number, count: number): number {
+    makeRoom(list, count);
+    if (!isOwn) copyData();
+    const length = lengths[list] as number; // there is room for it
+    lengths[list] = length + count;
+    return (starts[list] as number) + length; // likewise
   }
 
   /** Closes the gaps that moved lists left, and takes a larger buffer. */
@@ -86,13 +94,10 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
     },
     start: (list) => starts[list] ?? 0,
     length: (list) => lengths[list] ?? 0,
-    reserve: makeRoom,
+    extend,
     push(list, value) {
-      makeRoom(list, 1);
-      if (!isOwn) copyData();
-      const length = lengths[list] ?? 0;
-      data[(starts[list] ?? 0) + length] = value;
-      lengths[list] = length + 1;
+      const place = extend(list, 1);
+      data[place] = value;
     },
     drop(list, place) {
       if (!isOwn) copyData();

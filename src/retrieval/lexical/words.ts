@@ -12,7 +12,7 @@ export const MAX_WHOLE_LENGTH = 16;
 
 /** Kinds of ASCII characters. */
 export const SEPARATOR = 0;
-const LOWER = 1;
+export const LOWER = 1;
 export const UPPER = 2;
 const DIGIT = 3;
 
@@ -75,7 +75,7 @@ function isCaseChange(text: string, index: number): boolean {
 }
 
 /** True for an upper-case letter behind another one, where a word begins: `R` of `HTTPRequest`. */
-export function isBehindAbbreviation(text: string, index: number): boolean {
+function isBehindAbbreviation(text: string, index: number): boolean {
   // A plural `s` as in `URLs` still belongs to the abbreviation.
   const next = text.charCodeAt(index + 1);
   if (KINDS[next] !== LOWER) return false;
