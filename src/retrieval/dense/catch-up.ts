@@ -2,6 +2,7 @@ import type { Embedder } from '../../core/embedder.ts';
 import { isPromise, type MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { DenseTool } from '../../core/retriever.ts';
+import { createQueue } from './tool-queue.ts';
 
 /** Tools whose vectors are still to be made; nobody pays for them before somebody searches. */
 export interface CatchUp {
@@ -27,9 +28,7 @@ const PATIENCE_MS = 5000;
 
 /** Nothing waits yet. */
 export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp {
-  const waiting = new Map<number, DenseTool>();
-  // Goes on where it was: from the start it would pass all those again that are done.
-  let rest = waiting.values();
+  const waiting = createQueue();
   let running: Promise<void> | undefined;
 
   function take(tools: readonly DenseTool[], vectors: readonly Float32Array[]): void {
@@ -38,41 +37,34 @@ export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp
       const own = vectors.slice(start, start + tool.texts.length);
       start += tool.texts.length;
       // It may have been removed or replaced meanwhile.
-      if (waiting.get(tool.id) !== tool) continue;
+      if (!waiting.holds(tool)) continue;
       put(tool.id, own);
       waiting.delete(tool.id);
     }
   }
 
-  function nextTools(): readonly DenseTool[] {
-    const tools = [...rest.take(TOOLS_AT_ONCE)];
-    if (tools.length > 0) return tools;
-    rest = waiting.values();
-    return [...rest.take(TOOLS_AT_ONCE)];
-  }
-
   function step(): MaybePromise<void> {
-    const tools = nextTools();
+    const tools = waiting.next(TOOLS_AT_ONCE);
     const vectors = embedder.embed(tools.flatMap(({ texts }) => texts));
     return isPromise(vectors) ? vectors.then((made) => take(tools, made)) : take(tools, vectors);
   }
 
   async function runOn(first: Promise<void>): Promise<void> {
     await first;
-    while (waiting.size > 0) await step();
+    while (waiting.count > 0) await step();
   }
 
   return {
     add(tools) {
-      for (const tool of tools) waiting.set(tool.id, withinLimits(tool));
+      for (const tool of tools) waiting.add(withinLimits(tool));
     },
     remove(ids) {
       for (const id of ids) waiting.delete(id);
     },
-    has: (id) => waiting.has(id),
+    has: waiting.has,
     finish() {
       if (running !== undefined) return withPatience(running, clock);
-      while (waiting.size > 0) {
+      while (waiting.count > 0) {
         const done = step();
         if (!isPromise(done)) continue;
         running = runOn(done).finally(() => {

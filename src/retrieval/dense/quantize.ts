@@ -27,17 +27,15 @@ export function createQuantizer(dimensions: number): typeof quantize {
 /** Writes steps and signs; returns the inverse norm. */
 function fillQuantized(vector: Float32Array, steps: Int8Array, signs: Int8Array): number {
   let largest = 0;
-  for (let index = 0; index < vector.length; index++) {
-    const size = Math.abs(vector[index] as number); // within the vector
-    if (size > largest && size < Number.POSITIVE_INFINITY) largest = size;
-  }
+  for (let index = 0; index < vector.length; index++) largest = Math.max(largest, Math.abs(vector[index] as number)); // within the vector
+  if (!Number.isFinite(largest)) return fillQuantized(vector.map(finiteOrNought), steps, signs);
   const scale = largest === 0 ? 0 : MOST_STEPS / largest;
   let squares = 0;
   let bits = 0;
   for (let index = 0; index < vector.length; index++) {
-    // What is no number, or has no end, is a nought once it is a byte.
-    steps[index] = Math.round((vector[index] as number) * scale); // within the vector
-    const step = steps[index] as number; // likewise
+    // Above nought, where cutting a number off is rounding it: Math.round takes three times as long.
+    const step = (((vector[index] as number) * scale + ABOVE_NOUGHT + 0.5) | 0) - ABOVE_NOUGHT; // within the vector
+    steps[index] = step;
     squares += step * step;
     // The sign of the opposite, not a comparison: half of all guesses of which way it goes would be wrong.
     bits |= (-step >>> 31) << (index & 7);
@@ -48,4 +46,11 @@ function fillQuantized(vector: Float32Array, steps: Int8Array, signs: Int8Array)
   }
   if ((vector.length & 7) !== 0) signs[vector.length >> 3] = bits;
   return squares === 0 ? 0 : 1 / Math.sqrt(squares);
+}
+
+/** Added to a step, it makes the lowest one positive. */
+const ABOVE_NOUGHT = 128;
+
+function finiteOrNought(value: number): number {
+  return Number.isFinite(value) ? value : 0;
 }
