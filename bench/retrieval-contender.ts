@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SPEED_CONTENDERS } from './retrieval-contenders.ts';
 import { longRequests, readCorpus, toolsOf } from './retrieval-corpus.ts';
+import { putDownFile, startOverFile } from './retrieval-file.ts';
 
 /** What one process measures of one contender; times in milliseconds. */
 export type Figures = Readonly<Record<string, number>>;
@@ -12,14 +13,21 @@ const FEWEST_REQUESTS = 5;
 const MOST_REQUESTS = 1000;
 const ADDED = 20;
 
-// Run by `retrieval-speed.ts`, each in a process of its own: node retrieval-contender.ts NAME SIZE build|restart FILE
-const [name, size = '1000', step, file = ''] = process.argv.slice(2);
+// Run by `retrieval-speed.ts`, each in a process of its own: node retrieval-contender.ts NAME SIZE build|restart FILE,
+// or with file|restart-file FOLDER
+const [name, size = '1000', step = 'build', file = ''] = process.argv.slice(2);
 const contender = SPEED_CONTENDERS.find((one) => one.name === name);
 if (contender === undefined) throw new Error(`There is no contender "${name}".`);
 // Copied, so that they lie in memory as in a process that has loaded these and no others.
 const rows = structuredClone(toolsOf(readCorpus(), Number(size) + ADDED));
 const prepared = contender.prepare(rows.slice(0, Number(size)));
-console.log(JSON.stringify(await (step === 'restart' ? measureRestart() : measureBuild())));
+const steps: Readonly<Record<string, () => Promise<Figures>>> = {
+  build: measureBuild,
+  restart: measureRestart,
+  file: () => putDownFile(file, rows.slice(0, Number(size))).then(() => ({})),
+  'restart-file': async () => ({ startMs: await startOverFile(file, 'send a message to a channel') }),
+};
+console.log(JSON.stringify(await steps[step]?.()));
 
 async function measureRestart(): Promise<Figures> {
   const { restart } = await prepared.putDown(readFileSync(file));

@@ -92,7 +92,7 @@ function ours(name: string, make: (ports: Parameters<OpenRetriever>[0]) => KeptR
 }
 
 /** As much of a generation as a search looks at. */
-function generationOf(specs: readonly ToolSpec[]): () => Generation {
+export function generationOf(specs: readonly ToolSpec[]): () => Generation {
   const byName = new Map(specs.map((spec) => [spec.name, spec]));
   const catalog = { specs, held: [], get: (name: string) => byName.get(name) };
   const generation = { catalog, bundles: { of: () => [] } } as unknown as Generation; // nothing else of it is asked for

@@ -15,6 +15,8 @@ export interface Unread {
   readonly needs?: readonly string[] | undefined;
   /** The rules by which a crib found it good when it was parsed last. */
   readonly rules: string;
+  /** A whole number above nought for what stands there: as long as it is the same, so is what the spec says. */
+  readonly mark: number;
 }
 
 /** How a tool runs: its kind and that kind's own fields. Never shown to anybody. */

@@ -73,7 +73,7 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
         .catch(() => undefined)
     : undefined;
   let seen: Generation | undefined;
-  const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleTexts(seen, tool));
+  const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleTexts(seen.bundles.of(tool)));
   const snapshot = kept === undefined ? {} : { snapshot: kept };
   const retriever = await opener({ ...snapshot, bundlesOf, clock, warn });
   let keptChanges = kept === undefined ? -1 : 0;
@@ -125,6 +125,13 @@ function saysTheSame(one: ResolvedBundle, other: ResolvedBundle | undefined): bo
 }
 
 /** What the bundles of a tool are called and are for: who asks for that means the tools of it. */
-function bundleTexts({ bundles }: Generation, tool: string): readonly string[] {
-  return bundles.of(tool).flatMap(({ name, definition: { description = '' } }) => [name, description]);
+function bundleTexts(bundles: readonly ResolvedBundle[]): readonly string[] {
+  const known = textsOfBundles.get(bundles);
+  if (known !== undefined) return known;
+  const texts = bundles.flatMap(({ name, definition: { description = '' } }) => [name, description]);
+  textsOfBundles.set(bundles, texts);
+  return texts;
 }
+
+// Thousands of tools of one source have the same list of bundles.
+const textsOfBundles = new WeakMap<readonly ResolvedBundle[], readonly string[]>();

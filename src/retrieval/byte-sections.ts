@@ -49,9 +49,14 @@ export function wordsIn(section: Uint8Array): Uint32Array {
   return new Uint32Array(section.buffer, section.byteOffset, section.byteLength >>> 2);
 }
 
-/** The bytes of words; a view, not a copy. */
-export function bytesOf(words: Uint32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+/** A section as 64-bit floats; a view, not a copy. */
+export function floatsIn(section: Uint8Array): Float64Array {
+  return new Float64Array(section.buffer, section.byteOffset, section.byteLength >>> 3);
+}
+
+/** The bytes of numbers; a view, not a copy. */
+export function bytesOf(numbers: Uint32Array | Float64Array): Uint8Array {
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
 function aligned(length: number): number {

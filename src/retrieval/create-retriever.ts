@@ -10,10 +10,11 @@ import { fuse } from './fuse.ts';
 import { isInGeneralTerms } from './general-terms.ts';
 import { type FoundTool, judgeHits } from './judge-hits.ts';
 import { createLexicalIndex } from './lexical/lexical-index.ts';
+import { createMarks } from './mark-spec.ts';
 import { namesMentioned } from './named-in.ts';
 import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
 import { searchTextsOf } from './search-texts.ts';
-import { createToolIds, type ToolIds } from './tool-ids.ts';
+import { createToolIds, NO_MARK, type ToolIds } from './tool-ids.ts';
 import type { Choice } from './top-ids.ts';
 import { createUnconfirmed } from './unconfirmed.ts';
 
@@ -32,7 +33,7 @@ export interface RetrieverSettings {
 /** A retriever that can be kept: with the snapshot, adding the same tools again costs next to nothing. */
 export interface KeptRetriever extends Retriever {
   snapshot(): Uint8Array;
-  /** How many tools were indexed since it was made; 0 means that the snapshot it came from still says everything. */
+  /** How many tools were indexed, or marked, since it was made; 0 means that the snapshot it came from still says everything. */
   readonly changes: number;
 }
 
@@ -43,6 +44,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   const lexical = kept?.lexical ?? createLexicalIndex();
   const dense = settings.dense?.(kept?.dense);
   const unconfirmed = createUnconfirmed(kept?.tools.names ?? []);
+  const markOf = createMarks();
   let changes = 0;
 
   function removeTool(id: number): void {
@@ -53,9 +55,20 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     changes += 1;
   }
 
-  /** True for a tool that is there, and says the same. */
+  /** True for a tool that is there, and says the same. One that is known by its mark is not parsed for that. */
   function isKnown(id: number | undefined, spec: ToolSpec, bundles: readonly string[] | undefined): id is number {
-    return id !== undefined && ids.fingerprint(id) === fingerprintSpec(spec, bundles);
+    if (id === undefined) return false;
+    const mark = markOf(spec, bundles);
+    if (mark !== NO_MARK && mark === ids.mark(id)) return true;
+    if (ids.fingerprint(id) !== fingerprintSpec(spec, bundles)) return false;
+    noteMark(id, mark);
+    return true;
+  }
+
+  function noteMark(id: number, mark: number): void {
+    if (mark === NO_MARK) return; // the one of before still holds
+    ids.setMark(id, mark);
+    changes += 1;
   }
 
   function addTool(spec: ToolSpec): void {
@@ -71,7 +84,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     if (known !== undefined) removeTool(known);
     const fingerprint = createFingerprint();
     const texts = searchTextsOf(spec, bundles, fingerprint.take);
-    const id = ids.take(spec.name, fingerprint.value());
+    const id = ids.take(spec.name, fingerprint.value(), markOf(spec, bundles));
     lexical.add(id, texts);
     dense?.add([{ id, texts: denseTexts(texts) }]);
     changes += 1;

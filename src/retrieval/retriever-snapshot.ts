@@ -1,4 +1,4 @@
-import { readSections, writeSections } from './byte-sections.ts';
+import { bytesOf, floatsIn, readSections, writeSections } from './byte-sections.ts';
 import { createLexicalIndex, type LexicalIndex } from './lexical/lexical-index.ts';
 import type { KeptTools } from './tool-ids.ts';
 
@@ -10,24 +10,23 @@ export interface KeptParts {
 }
 
 /** Raised whenever tools are numbered or fingerprinted in another way. */
-const VERSION = 3;
+const VERSION = 4;
 
 export function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
-  const { names, fingerprints } = tools;
+  const { names, fingerprints, marks } = tools;
   const list = new TextEncoder().encode(JSON.stringify(names));
-  const marks = new Uint8Array(fingerprints.buffer, fingerprints.byteOffset, fingerprints.byteLength);
-  return writeSections(VERSION, [list, marks, lexical.snapshot(), ...(dense === undefined ? [] : [dense])]);
+  const numbers = [bytesOf(fingerprints), bytesOf(marks)];
+  return writeSections(VERSION, [list, ...numbers, lexical.snapshot(), ...(dense === undefined ? [] : [dense])]);
 }
 
 /** What was kept; undefined where it is damaged or of another version: then everything is indexed anew. */
 export function readRetriever(bytes: Uint8Array): KeptParts | undefined {
   const sections = readSections(VERSION, bytes);
-  const [list, marks, lexicalBytes, dense] = sections ?? [];
-  if (list === undefined || marks === undefined || lexicalBytes === undefined) return undefined;
+  const [list, fingerprints, marks, lexicalBytes, dense] = sections ?? [];
+  if (!list || !fingerprints || !marks || !lexicalBytes) return undefined;
   const lexical = createLexicalIndex(lexicalBytes);
   if (lexical === undefined) return undefined;
   // The checksum holds, so the list is what `writeRetriever` wrote.
   const names = JSON.parse(new TextDecoder().decode(list)) as KeptTools['names'];
-  const fingerprints = new Float64Array(marks.buffer, marks.byteOffset, marks.byteLength / 8);
-  return { tools: { names, fingerprints }, lexical, dense };
+  return { tools: { names, fingerprints: floatsIn(fingerprints), marks: floatsIn(marks) }, lexical, dense };
 }

@@ -6,7 +6,10 @@ export interface ToolIds {
   find(name: string): number | undefined;
   name(id: number): string;
   fingerprint(id: number): number;
-  take(name: string, fingerprint: number): number;
+  /** By which it was known before it was parsed; `NO_MARK` where nobody knows. */
+  mark(id: number): number;
+  setMark(id: number, mark: number): void;
+  take(name: string, fingerprint: number, mark: number): number;
   release(id: number): void;
   /** Those whose name is this one but for case. */
   named(lowerCase: string): readonly number[];
@@ -17,12 +20,19 @@ export interface ToolIds {
 export interface KeptTools {
   readonly names: readonly (string | null)[];
   readonly fingerprints: Float64Array;
+  readonly marks: Float64Array;
 }
+
+export const NO_MARK = 0;
 
 export function createToolIds(kept?: KeptTools): ToolIds {
   const names: (string | null)[] = kept === undefined ? [] : [...kept.names];
   let fingerprints = new Float64Array(Math.max(64, names.length));
-  if (kept !== undefined) fingerprints.set(kept.fingerprints);
+  let marks = new Float64Array(fingerprints.length);
+  if (kept !== undefined) {
+    fingerprints.set(kept.fingerprints);
+    marks.set(kept.marks);
+  }
   const free: number[] = [];
   // Tools mostly come in the order they were kept in; the map is made for the first that does not.
   let ids: Map<string, number> | undefined;
@@ -53,11 +63,19 @@ export function createToolIds(kept?: KeptTools): ToolIds {
     },
     name: (id) => names[id] ?? '',
     fingerprint: (id) => fingerprints[id] ?? 0,
-    take(name, fingerprint) {
+    mark: (id) => marks[id] ?? NO_MARK,
+    setMark(id, mark) {
+      marks[id] = mark;
+    },
+    take(name, fingerprint, mark) {
       const id = free.pop() ?? names.length;
       names[id] = name;
-      if (id >= fingerprints.length) fingerprints = doubled(fingerprints);
+      if (id >= fingerprints.length) {
+        fingerprints = doubled(fingerprints);
+        marks = doubled(marks);
+      }
       fingerprints[id] = fingerprint;
+      marks[id] = mark;
       ids?.set(name, id);
       if (byLowerCase !== undefined) noteLowerCase(name, id, byLowerCase);
       return id;
@@ -79,7 +97,11 @@ export function createToolIds(kept?: KeptTools): ToolIds {
       }
       return byLowerCase.get(lowerCase) ?? [];
     },
-    entries: () => ({ names, fingerprints: fingerprints.subarray(0, names.length) }),
+    entries: () => ({
+      names,
+      fingerprints: fingerprints.subarray(0, names.length),
+      marks: marks.subarray(0, names.length),
+    }),
   };
 }
 

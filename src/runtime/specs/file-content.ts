@@ -34,7 +34,7 @@ export async function readIndexedContent(options: ContentOptions, indexes: SpecI
   if (!reading.ok) return reading;
   const { hash, bytes } = reading;
   if (hash === hashBefore) return { ok: true, hash };
-  const how = { ...options, admission: indexes.admission, onDoubt: () => indexes.doubt(file) };
+  const how = { ...options, hash, admission: indexes.admission, onDoubt: () => indexes.doubt(file) };
   const listed = stored?.hash === hash ? readByIndex(bytes, stored.text, how) : undefined;
   if (listed !== undefined) return { ok: true, hash, next: listed };
   const next = await readInTurns(bytes, options);

@@ -7,6 +7,8 @@ import { isSameData } from './spec-list.ts';
 interface IndexedFile {
   /** The very bytes whose hash the index bears: what happens to the file meanwhile changes nothing. */
   readonly bytes: Buffer;
+  /** For what the bytes say: with a place in them, it is the mark of a spec. */
+  readonly mark: number;
   read(entry: unknown): ToolSpec;
   admits(spec: ToolSpec): boolean;
   /** Called when a line turns out to say something else than the index. */
@@ -43,11 +45,13 @@ export function indexedSpec(name: string, pattern: HeadPattern, place: Place): T
 
 /** A class: there is one for each of a hundred thousand specs, and it holds what was parsed. */
 class UnreadSpec implements Unread {
+  readonly mark: number;
   readonly #name: string;
   readonly #pattern: HeadPattern;
   #body: Place | ToolSpec; // once all are parsed, nobody holds the bytes
 
   constructor(name: string, pattern: HeadPattern, place: Place) {
+    this.mark = place.file.mark + place.start;
     this.#name = name;
     this.#pattern = pattern;
     this.#body = place;

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import type { Admission } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isToolName } from '../../core/tool-spec.ts';
@@ -28,11 +29,13 @@ export interface SpecIndex {
   readonly secrets: readonly string[];
 }
 
-/** Goes up when heads say something else, or the same in other words: indexes of another format are made anew. */
+/** Goes up when heads say something else, or the same in other words, and when a line is read as another spec than before: indexes of another format are made anew. */
 export const INDEX_FORMAT = 1;
 
 export interface ByIndexOptions extends SpecTextOptions {
   readonly admission: Admission;
+  /** Of the bytes. */
+  readonly hash: string;
   /** Called once, when a line turns out to say something else than the index. */
   onDoubt(): void;
 }
@@ -50,7 +53,8 @@ export function readByIndex(bytes: Buffer, text: string, options: ByIndexOptions
   const names = index.names === '' ? [] : index.names.split(' ');
   const others = new Set(index.others);
   const collector = createEntryCollector(options.file, read);
-  const file = { bytes, read, admits: admission.admits, doubt: once(options.onDoubt) };
+  const mark = markOf([INDEX_FORMAT, options.hash, options.source, index.rules]);
+  const file = { bytes, mark, read, admits: admission.admits, doubt: once(options.onDoubt) };
   let known = 0;
   let start: number = markLength(bytes);
   let line = 0;
@@ -67,6 +71,11 @@ export function readByIndex(bytes: Buffer, text: string, options: ByIndexOptions
     start = end + 1;
   }
   return known === names.length ? collector.reading() : undefined;
+}
+
+/** A number above nought to which the places of a file can be added. */
+function markOf(parts: readonly unknown[]): number {
+  return 1 + Number.parseInt(hash('sha256', JSON.stringify(parts)).slice(0, 12), 16);
 }
 
 function once(tell: () => void): () => void {
