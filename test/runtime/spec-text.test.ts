@@ -218,6 +218,7 @@ describe('a text that is no list of tools', () => {
     ['a thousand bad lines', 'ndjson', 'no\n'.repeat(1001), 'more than 1000 entries cannot be read'],
   ])('(%s) is refused with a sentence', (_, format, text, reason) => {
     expect(reasonOf(read(text, format))).toContain(reason);
+    expect(reasonOf(read(text, format))).not.toMatch(/\.$/); // who tells it ends the sentence
   });
 
   it('is not followed through its aliases', () => {

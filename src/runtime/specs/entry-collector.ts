@@ -55,7 +55,8 @@ export function createEntryCollector(file: string, read: (entry: unknown) => Too
       if (problems.length <= MAX_PROBLEMS) return { ok: true, entries, problems };
       return {
         ok: false,
-        reason: `more than ${MAX_PROBLEMS} entries cannot be read; the first: ${problems[0]?.message}`,
+        // Whoever tells the reason ends the sentence.
+        reason: `more than ${MAX_PROBLEMS} entries cannot be read; the first: ${problems[0]?.message.replace(/\.$/, '')}`,
       };
     },
   };
