@@ -51,6 +51,7 @@ async function listed(folder: string, work: (specs: readonly ToolSpec[], store: 
     name: 'large',
     path: join(folder, 'tools.ndjson'),
     watch: false,
+    maxBytes: 200_000_000,
     indexes: store.indexes,
   }).start({
     clock: systemClock,
