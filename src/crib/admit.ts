@@ -75,9 +75,10 @@ function requireFreeName({ name }: ToolSpec, source: Source): void {
 function requireAllowedKind(spec: ToolSpec, source: Source): void {
   const kind = kindOf(spec);
   if (source.kinds === undefined || source.kinds.includes(kind)) return;
+  const allowed = source.kinds.length === 0 ? 'no tools at all' : `only ${source.kinds.join(', ')}`;
   throw new ToolcribError(
     'kind_not_allowed',
-    `Tool "${spec.name}" of ${source.name} runs as ${kind}; this source may bring only ${source.kinds.join(', ')}.`,
+    `Tool "${spec.name}" of ${source.name} runs as ${kind}; this source may bring ${allowed}.`,
   );
 }
 
