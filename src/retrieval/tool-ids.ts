@@ -1,3 +1,5 @@
+import { grown } from './grown.ts';
+
 /** Gives tools small numbers, which are used again, and knows which texts each was indexed with. */
 export interface ToolIds {
   /** How many tools there are. */
@@ -71,8 +73,8 @@ export function createToolIds(kept?: KeptTools): ToolIds {
       const id = free.pop() ?? names.length;
       names[id] = name;
       if (id >= fingerprints.length) {
-        fingerprints = doubled(fingerprints);
-        marks = doubled(marks);
+        fingerprints = grown(fingerprints, id * 2);
+        marks = grown(marks, id * 2);
       }
       fingerprints[id] = fingerprint;
       marks[id] = mark;
@@ -103,10 +105,4 @@ export function createToolIds(kept?: KeptTools): ToolIds {
       marks: marks.subarray(0, names.length),
     }),
   };
-}
-
-function doubled(numbers: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(numbers.length * 2);
-  larger.set(numbers);
-  return larger;
 }

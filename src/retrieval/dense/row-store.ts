@@ -1,3 +1,4 @@
+import { grown } from '../grown.ts';
 import type { QuantizedVector } from './quantize.ts';
 import { CHUNK_SHIFT, ROWS_PER_CHUNK } from './row-layout.ts';
 import type { Scan } from './scan.ts';
@@ -56,8 +57,8 @@ export function createRowStore(scan: Scan): RowStore {
     bytes = new Int8Array(scan.buffer());
     if (rows <= owners.length) return;
     const size = Math.ceil((rows * 1.5) / ROWS_PER_CHUNK) * ROWS_PER_CHUNK;
-    owners = resized(owners, new Int32Array(size));
-    inverseNorms = resized(inverseNorms, new Float32Array(size));
+    owners = grown(owners, size);
+    inverseNorms = grown(inverseNorms, size);
   }
 
   function* chunks(): Generator<RowChunk> {
@@ -131,9 +132,4 @@ export function createRowStore(scan: Scan): RowStore {
     },
     ownerOf: (row) => owners[row] ?? -1,
   };
-}
-
-function resized<T extends Int32Array | Float32Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
 }

@@ -1,3 +1,4 @@
+import { grown } from '../grown.ts';
 import type { RowStore } from './row-store.ts';
 
 /** Which rows belong to which id, without an object for each: ids are small numbers. */
@@ -42,11 +43,11 @@ export function createToolRows(store: RowStore): ToolRows {
     },
     has: (id) => (firsts[id] ?? UNKNOWN) !== UNKNOWN,
     know(id) {
-      if (id >= firsts.length) firsts = larger(firsts, id + 1, UNKNOWN);
+      if (id >= firsts.length) firsts = grown(firsts, (id + 1) * 2).fill(UNKNOWN, firsts.length);
       firsts[id] = NONE;
     },
     own(id, row) {
-      if (row >= nexts.length) nexts = larger(nexts, row + 1, NONE);
+      if (row >= nexts.length) nexts = grown(nexts, (row + 1) * 2).fill(NONE, nexts.length);
       nexts[row] = first(id);
       firsts[id] = row;
     },
@@ -76,10 +77,4 @@ export function createToolRows(store: RowStore): ToolRows {
       }
     },
   };
-}
-
-function larger(from: Int32Array, size: number, rest: number): Int32Array<ArrayBuffer> {
-  const to = new Int32Array(size * 2).fill(rest, from.length);
-  to.set(from);
-  return to;
 }

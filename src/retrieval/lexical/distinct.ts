@@ -1,3 +1,5 @@
+import { grown } from '../grown.ts';
+
 /** Numbers in the order they are met, each once; small numbers, since each has a place in a table. */
 export interface Distinct {
   readonly count: number;
@@ -20,11 +22,7 @@ export function createDistinct(limit: number): Distinct {
       return count;
     },
     placeOf(number) {
-      if (number >= places.length) {
-        const larger = new Uint32Array((number + 1) * 2);
-        larger.set(places);
-        places = larger;
-      }
+      if (number >= places.length) places = grown(places, (number + 1) * 2);
       const known = places[number] as number; // made room for above
       if (known < count && numbers[known] === number) return known;
       if (count === limit) return -1;

@@ -1,3 +1,4 @@
+import { grown } from '../grown.ts';
 import type { WordScan } from './scan-words.ts';
 
 /** Numbers of words that a scan has met before, found by their letters: no string is made, and none is hashed again. */
@@ -72,7 +73,7 @@ export function createKnownWords(): KnownWords {
       if ((count + 1) * SLOT_SIZE * 2 > slots.length) grow();
       const [start = 0, end = 0, hash = 0] = [scan.starts[place], scan.ends[place], scan.hashes[place]];
       const word = scan.letters.subarray(start, end);
-      if (lettersUsed + word.length > letters.length) letters = enlarged(letters, lettersUsed + word.length);
+      if (lettersUsed + word.length > letters.length) letters = grown(letters, (lettersUsed + word.length) * 2);
       letters.set(word, lettersUsed);
       slots.set([hash, number, lettersUsed, word.length], freeSlot(hash));
       lettersUsed += word.length;
@@ -89,10 +90,4 @@ function firstSlot(hash: number, size: number): number {
 
 function nextSlot(slot: number, size: number): number {
   return (slot + SLOT_SIZE) & (size - 1);
-}
-
-function enlarged(bytes: Uint8Array, wanted: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(wanted * 2);
-  larger.set(bytes);
-  return larger;
 }

@@ -1,3 +1,5 @@
+import { grown } from '../grown.ts';
+
 /** Many growing lists of 32-bit numbers in one buffer: no object a list, and bytes that can be kept as they are. */
 export interface PackedLists {
   /** All lists; one of them is `data[start(list)]` up to `data[start(list) + length(list)]`. */
@@ -31,9 +33,9 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
   // The bytes of a snapshot may serve others, too: they are copied before the first of them changes.
   let isOwn = kept === undefined;
   const size = Math.max(256, kept?.lengths.length ?? 0);
-  let starts = resized(kept?.starts ?? NONE, size);
-  let lengths = resized(kept?.lengths ?? NONE, size);
-  let rooms = resized(lengths, size);
+  let starts = grown(kept?.starts ?? NONE, size);
+  let lengths = grown(kept?.lengths ?? NONE, size);
+  let rooms = grown(lengths, size);
 
   function copyData(): void {
     data = data.slice();
@@ -43,9 +45,9 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
   function makeRoom(list: number, count: number): void {
     if (list >= starts.length) {
       const larger = Math.max(list + 1, starts.length * 2);
-      starts = resized(starts, larger);
-      lengths = resized(lengths, larger);
-      rooms = resized(rooms, larger);
+      starts = grown(starts, larger);
+      lengths = grown(lengths, larger);
+      rooms = grown(rooms, larger);
     }
     const length = lengths[list] ?? 0;
     if (length + count <= (rooms[list] ?? 0)) return;
@@ -120,13 +122,7 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
         values.set(data.subarray(start, start + (lengths[list] ?? 0)), at);
         at += lengths[list] ?? 0;
       }
-      return { starts: compactStarts, lengths: resized(lengths.subarray(0, count), count), values };
+      return { starts: compactStarts, lengths: grown(lengths.subarray(0, count), count), values };
     },
   };
-}
-
-function resized(array: Uint32Array, size: number): Uint32Array<ArrayBuffer> {
-  const next = new Uint32Array(size);
-  next.set(array.subarray(0, Math.min(size, array.length)));
-  return next;
 }
