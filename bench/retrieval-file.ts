@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Store } from '../src/core/store.ts';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
 import { createSearchIndex } from '../src/crib/search-index.ts';
 import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';
@@ -42,8 +43,6 @@ export async function startOverFile(folder: string, query: string): Promise<numb
 }
 
 const PORTS = { bundlesOf: () => [], clock: systemClock, warn: console.error };
-
-type Store = Awaited<ReturnType<typeof openStore>>;
 
 async function listed(folder: string, work: (specs: readonly ToolSpec[], store: Store) => Promise<void>) {
   const store = await openStore({ url: `sqlite:${join(folder, 'store.db')}`, env: {} });

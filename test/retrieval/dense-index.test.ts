@@ -3,15 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { Embedder } from '../../src/core/embedder.ts';
 import type { DenseHit, DenseIndex } from '../../src/core/retriever.ts';
 import { createDenseIndex } from '../../src/retrieval/dense/dense-index.ts';
-import { createEmbedWords } from '../../src/retrieval/dense/embed-words.ts';
-import { readModel } from '../../src/retrieval/dense/model-file.ts';
-import { modelOf, numbersFrom, stillClock } from './dense-samples.ts';
+import { embedBy, modelOf, numbersFrom, stillClock } from './dense-samples.ts';
 
 const WORDS = Array.from(
   { length: 60 },
   (_, index) => `w${'abcdefghij'[index % 10]}${'klmnop'[Math.floor(index / 10)]}`,
 );
-const embedWords = createEmbedWords(readModel(modelOf(WORDS, 128), 'a model'));
+const embedWords = embedBy(modelOf(WORDS, 128));
 const embedder: Embedder = { model: 'sample', embed: (texts) => texts.map(embedWords) };
 
 function indexOf(tools: Iterable<readonly [number, readonly string[]]>, snapshot?: Uint8Array): DenseIndex {

@@ -1,5 +1,6 @@
+import { createEmbedInto } from '../../src/retrieval/dense/embed-words.ts';
 import { fingerprint } from '../../src/retrieval/dense/fingerprint.ts';
-import { type WordVectors, writeModel } from '../../src/retrieval/dense/model-file.ts';
+import { readModel, type WordVectors, writeModel } from '../../src/retrieval/dense/model-file.ts';
 
 /** A clock that stands still and never rings. */
 export const stillClock = { now: () => 0, setTimer: () => () => undefined };
@@ -16,6 +17,13 @@ export function numbersFrom(seed: number): () => number {
 /** A model that knows these words, each with a direction of its own. */
 export function modelOf(words: readonly string[], dimensions = 16): Uint8Array {
   return writeModel(partsOf(words, dimensions));
+}
+
+/** Embeds one text after the other by the bytes of a model. */
+export function embedBy(file: Uint8Array): (text: string) => Float32Array {
+  const model = readModel(file, 'a model');
+  const embedInto = createEmbedInto(model);
+  return (text) => embedInto(text, new Float32Array(model.dimensions));
 }
 
 function partsOf(words: readonly string[], dimensions: number): Omit<WordVectors, 'checksum'> {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createEmbedWords } from '../../src/retrieval/dense/embed-words.ts';
 import { readModel } from '../../src/retrieval/dense/model-file.ts';
 import { createPlainSum, createWasmSum } from '../../src/retrieval/dense/sum-words.ts';
-import { modelOf, numbersFrom } from './dense-samples.ts';
+import { embedBy, modelOf, numbersFrom } from './dense-samples.ts';
 
 const WORDS = Array.from(
   { length: 50 },
@@ -35,7 +34,7 @@ describe('the sum of the vectors of words', () => {
   );
 
   it('does not depend on how many texts came before', () => {
-    const embed = createEmbedWords(readModel(modelOf(WORDS, 100), 'a model'));
+    const embed = embedBy(modelOf(WORDS, 100));
     const text = WORDS.slice(3, 9).join(' ');
     const first = embed(text);
     expect(first.some((value) => value !== 0)).toBe(true);

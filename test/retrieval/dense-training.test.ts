@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { trainModel } from '../../scripts/vectors/train-model.ts';
 import type { TrainingSet } from '../../scripts/vectors/training-sets.ts';
-import { createEmbedWords } from '../../src/retrieval/dense/embed-words.ts';
 import { readModel } from '../../src/retrieval/dense/model-file.ts';
-import { numbersFrom } from './dense-samples.ts';
+import { embedBy, numbersFrom } from './dense-samples.ts';
 
 const TOPICS = [
   ['send_letter', 'Sends post to a person', ['write to my aunt', 'tell anna hello', 'message for the boss']],
@@ -42,7 +41,7 @@ function trained(seed: number, passes: number): Uint8Array {
 
 /** How many requests are nearest to their own tool. */
 function found(file: Uint8Array): number {
-  const embed = createEmbedWords(readModel(file, 'a trained model'));
+  const embed = embedBy(file);
   const direction = (text: string) => {
     const vector = embed(text);
     const norm = Math.hypot(...vector) || 1;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DenseTool } from '../../src/core/retriever.ts';
-import { createQueue } from '../../src/retrieval/dense/tool-queue.ts';
+import { createToolQueue } from '../../src/retrieval/dense/tool-queue.ts';
 
 const tool = (id: number, text = ''): DenseTool => ({ id, texts: [text] });
 
 describe('tools that wait for their vectors', () => {
   it('come in the order they were added, and once more from the first while they wait', () => {
-    const queue = createQueue();
+    const queue = createToolQueue();
     for (const id of [3, 1, 2]) queue.add(tool(id));
     expect(queue.next(2).map(({ id }) => id)).toEqual([3, 1]);
     expect(queue.next(2).map(({ id }) => id)).toEqual([2]);
@@ -19,7 +19,7 @@ describe('tools that wait for their vectors', () => {
     const step = fc.record({ id: fc.nat(5), what: fc.constantFrom('add', 'delete', 'next') });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const queue = createQueue();
+        const queue = createToolQueue();
         const map = new Map<number, DenseTool>();
         for (const { id, what } of steps) {
           if (what === 'add') {
@@ -46,7 +46,7 @@ describe('tools that wait for their vectors', () => {
   });
 
   it('a tool that was replaced while it was worked on is told from the other', () => {
-    const queue = createQueue();
+    const queue = createToolQueue();
     const before = tool(1);
     queue.add(before);
     const [taken] = queue.next(1);
@@ -57,7 +57,7 @@ describe('tools that wait for their vectors', () => {
   });
 
   it('one that is replaced again and again comes once', () => {
-    const queue = createQueue();
+    const queue = createToolQueue();
     queue.add(tool(0));
     for (let turn = 0; turn < 10_000; turn += 1) queue.add(tool(1));
     expect(queue.next(10_000).map(({ id }) => id)).toEqual([0, 1]);

@@ -2,7 +2,7 @@ import type { Embedder } from '../../core/embedder.ts';
 import { isPromise, type MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { DenseTool } from '../../core/retriever.ts';
-import { createQueue } from './tool-queue.ts';
+import { createToolQueue } from './tool-queue.ts';
 
 /** Tools whose vectors are still to be made; nobody pays for them before somebody searches. */
 export interface CatchUp {
@@ -28,7 +28,7 @@ const PATIENCE_MS = 5000;
 
 /** Nothing waits yet. */
 export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp {
-  const waiting = createQueue();
+  const waiting = createToolQueue();
   let running: Promise<void> | undefined;
 
   function take(tools: readonly DenseTool[], vectors: readonly Float32Array[]): void {

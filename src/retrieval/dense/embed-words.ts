@@ -8,16 +8,7 @@ const MAX_CHARACTERS = 8192;
 /** Texts after which it pays to add by WebAssembly, and to know where to look for a word. */
 const MANY = 500;
 
-/** The sum of the weighted vectors of a text's words; noughts where none is known. */
-export type EmbedWords = (text: string) => Float32Array;
-
-/** Embeds by a model. */
-export function createEmbedWords(model: WordVectors): EmbedWords {
-  const embedInto = createEmbedInto(model);
-  return (text) => embedInto(text, new Float32Array(model.dimensions));
-}
-
-/** Writes what `EmbedWords` returns into an array, and returns that. */
+/** Writes the sum of the weighted vectors of a text's words into an array, and returns that; noughts where none is known. */
 export type EmbedInto = (text: string, into: Float32Array) => Float32Array;
 
 /** Embeds by a model, into arrays of its dimensions. */

@@ -24,7 +24,7 @@ export function layoutSum(dimensions: number): SumLayout {
   return { dimensions, sum: 0, list, vectors: list + WORDS_AT_ONCE * ENTRY_BYTES };
 }
 
-/** The loop of `createEmbedWords` as a WebAssembly module: eight dimensions of all words, then the next eight. The order of additions is the same. */
+/** The loop of `createPlainSum` as a WebAssembly module: eight dimensions of all words, then the next eight. The order of additions is the same. */
 export function sumProgram(layout: SumLayout, vectorBytes: number): Uint8Array<ArrayBuffer> {
   const bytes = layout.vectors + vectorBytes + BLOCK;
   return toWasm([addWords(layout)], Math.ceil(bytes / PAGE_BYTES));

@@ -16,7 +16,7 @@ export interface ToolQueue {
 const FEWEST = 64;
 
 /** Lists, since ids are small numbers: a map of a hundred thousand takes a tenth of a second longer. */
-export function createQueue(): ToolQueue {
+export function createToolQueue(): ToolQueue {
   const byId: (DenseTool | undefined)[] = [];
   let inOrder: DenseTool[] = [];
   let at = 0;
