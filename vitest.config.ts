@@ -25,6 +25,7 @@ const limits = { testTimeout: 60_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
+    maxWorkers: '100%', // the default leaves a core to the terminal, which is half of a small machine
     projects: [
       { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...SYSTEM, ...BUILT, ...SOAK], ...limits } },
       { test: { name: 'system', include: SYSTEM, ...limits } },
