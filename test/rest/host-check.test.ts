@@ -115,4 +115,38 @@ describe('pages of another origin', () => {
     expect((await ask('/tools', { headers: site('none', 'navigate') })).status).toBe(200);
     expect((await ask('/api/tools', { headers: site('same-origin', 'cors') })).status).toBe(200);
   });
+
+  const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'QUERY'];
+  const SITES = [undefined, 'none', 'same-origin', 'same-site', 'cross-site', 'Cross-Site', 'none, cross-site', ''];
+  const MODES = [undefined, 'navigate', 'no-cors', 'cors', 'same-origin', 'websocket', 'navigate, cors'];
+  const ORIGINS = [undefined, 'http://127.0.0.1:2742', 'http://evil.example', 'null'];
+
+  it.each(METHODS)('a %s of another site is refused unless it follows a link', async (method) => {
+    const { ask } = await serve();
+    for (const site of SITES)
+      for (const mode of MODES)
+        for (const origin of ORIGINS) {
+          const said = { 'sec-fetch-site': site, 'sec-fetch-mode': mode, origin };
+          const given = Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+          const headers = { host: '127.0.0.1:2742', ...Object.fromEntries(given) };
+          const isOurs = site === undefined || site === 'none' || site === 'same-origin';
+          const isLink = ['GET', 'HEAD'].includes(method) && mode === 'navigate';
+          const mayAsk = origin === undefined ? isOurs || isLink : origin === 'http://127.0.0.1:2742';
+          for (const path of ['/healthz', '/mcp', '/tools']) {
+            const { status } = await ask(path, { method, headers });
+            expect(status === 403, `${method} ${path} ${JSON.stringify(headers)}`).toBe(!mayAsk);
+          }
+        }
+  });
+
+  it('a form of another site runs no tool, whatever it says it is', async () => {
+    const { ask, deeds } = await serve({ config: 'extensions: { approval: { mode: never } }\n' });
+    const body = { arguments: { what: 'it' } };
+    for (const site of ['cross-site', 'same-site']) {
+      const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' };
+      const heard = await ask('/api/tools/execute/wipe', { body, headers });
+      expect(heard).toMatchObject({ status: 403, json: { error: { code: 'denied' } } });
+    }
+    expect(deeds.wiped).toEqual([]);
+  });
 });

@@ -60,8 +60,15 @@ function isCrossOrigin(request: Request, host: string | null): boolean {
   if (origin !== null) return !isSameHost(origin, host ?? new URL(request.url).host);
   // A browser sends no origin with a plain GET, but says what it is for.
   const site = request.headers.get('sec-fetch-site');
-  const isNavigation = request.headers.get('sec-fetch-mode') === 'navigate';
-  return (site === 'cross-site' || site === 'same-site') && !isNavigation;
+  return site !== null && !OWN_SITES.includes(site) && !isFollowedLink(request);
+}
+
+/** What a browser says of a request of our own page, or of its user. Every other word counts as another site. */
+const OWN_SITES: readonly string[] = ['same-origin', 'none'];
+
+/** A link of another site may lead here; its form may not send anything. */
+function isFollowedLink({ method, headers }: Request): boolean {
+  return ['GET', 'HEAD'].includes(method) && headers.get('sec-fetch-mode') === 'navigate';
 }
 
 /** Not the scheme: a proxy in front may speak https. */
