@@ -69,6 +69,67 @@ describe('tools are listed', () => {
     expect((await ask('/api/tools/secret_tool', { token })).status).toBe(200);
   });
 
+  it.each([
+    ['kind=function', 403],
+    ['kind=shell', 403],
+    ['kind=*', 403],
+    ['kind=', 400],
+    ['kind=function&profile=other', 403],
+    ['kind=function&profile=nobody', 403],
+    ['flag=kind=function', 400],
+    ['flag=kind', 400],
+    ['flag=kind=true', 400],
+    ['flag=source=code', 400],
+    ['flag=text=add', 400],
+    ['flag=quick', 400],
+    ['flag=quick=false', 400],
+    ['flag=readOnly=kind', 400],
+    ['q=kind:function', 200],
+    ['pattern=kind:function', 400],
+    ['category=kind:function', 200],
+    ['source=kind:function', 200],
+    ['bundle=kind:function', 200],
+    ['tag=kind:function', 200],
+  ])('to callers by no filter that tells how a tool runs: %s', async (query, status) => {
+    const { ask, crib } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'ann', roles: ['dev'] }, 'test');
+    const open = await serve();
+    for (const heard of [await ask(`/api/tools?${query}`, { token: key }), await open.ask(`/api/tools?${query}`)]) {
+      expect(heard).toMatchObject({ status, json: status === 200 ? { tools: [], total: 0 } : { ok: false } });
+      if (status === 403)
+        expect(heard.json.error).toMatchObject({
+          code: 'denied',
+          message: expect.stringMatching(/"kind" is for operators/),
+        });
+    }
+  });
+
+  it('to operators by kind and by every flag, whether by token or by key', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
+    for (const credential of [token, key]) {
+      expect(namesIn((await ask('/api/tools?kind=function&flag=quick', { token: credential })).json)).toEqual(['add']);
+      expect((await ask('/api/tools?flag=kind=function', { token: credential })).status).toBe(400);
+    }
+  });
+
+  it('to callers by nothing of how they run, at any route', async () => {
+    const { ask } = await serve();
+    const paths = [
+      'tools',
+      'tools/add',
+      'search?q=add%20numbers',
+      'bundles',
+      'profiles',
+      'profiles/usual/definitions?format=mcp',
+    ];
+    for (const path of paths) {
+      const { status, text } = await ask(`/api/${path}`);
+      expect(status, path).toBe(200);
+      expect(text, path).not.toMatch(/"(kind|origin|policy|flags|run|function)"/);
+    }
+  });
+
   it('as a vendor takes them', async () => {
     const { ask, token } = await serve();
     for (const format of ['openai', 'anthropic', 'gemini', 'mcp']) {

@@ -1,5 +1,5 @@
 import { type Criteria, compileCriteria, flagsOf } from '../../../core/selector.ts';
-import { toolError } from '../../../core/tool-error.ts';
+import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
 import { ok, refuseFor } from '../answers.ts';
 import { afterCursor, toCursor } from '../cursor.ts';
@@ -41,10 +41,13 @@ export const TOOL_ROUTES: readonly Route[] = [
       'tagAny?': list(text(), 'Tools with any of these tags.'),
       'category?': shortText('Tools of this category; a glob.'),
       'pattern?': shortText('Tools whose name matches this glob.'),
-      'kind?': shortText('Tools that run this way.'),
+      'kind?': shortText('Tools that run this way; for operators.'),
       'source?': shortText('Tools of this source; a glob.'),
       'bundle?': shortText('Tools of this bundle; a glob.'),
-      'flag?': list(text(), 'Tools of which this is true, such as readOnly; NAME=false: false.'),
+      'flag?': list(
+        text(),
+        'Tools of which this is true, such as readOnly; NAME=false: false. Flags other than effects are for operators.',
+      ),
       'profile?': PROFILE,
       'q?': shortText('Tools that have all of these words in name, title or description.', 1000),
       'limit?': whole(`At most so many; ${USUAL_LIMIT} if absent.`, 1, MAX_LIMIT),
@@ -107,12 +110,11 @@ export const TOOL_ROUTES: readonly Route[] = [
 
 async function listTools(asked: Asked) {
   const { profile, limit = USUAL_LIMIT, cursor, ...filters } = asked.query as ListQuery; // as its schema demands
+  // A filter by what a caller is not shown would tell it.
+  if (filters.kind !== undefined && !asked.asker.operator) return refuseFor(KIND_IS_FOR_OPERATORS);
   const chest = await openToList(asked, profile);
   const all = chest.listActive();
-  // Judged over what is seen alone: a mistake in a filter must not tell what else there is.
-  const flags = new Set<string>(EFFECT_KEYS);
-  for (const spec of all) for (const name of flagsOf(spec).keys()) flags.add(name);
-  const matches = compileCriteria(toCriteria(filters), flags);
+  const matches = compileCriteria(toCriteria(filters), flagsFor(asked, all));
   const bundlesOf = (spec: ToolSpec) => asked.crib.bundles.of(spec.name).map((bundle) => bundle.name);
   const found = all.filter((spec) => matches(spec, bundlesOf(spec)));
   const rest = afterCursor(found, cursor);
@@ -125,19 +127,34 @@ async function listTools(asked: Asked) {
   });
 }
 
+const KIND_IS_FOR_OPERATORS = toolError(
+  'denied',
+  'The filter "kind" is for operators: leave it out, or send the operator token.',
+);
+
+/** The flags that may be asked for: those of tools that the caller sees, and of these only what the caller is shown. */
+function flagsFor({ asker }: Asked, specs: readonly ToolSpec[]): ReadonlySet<string> {
+  const shown = asker.operator ? specs.flatMap((spec) => [...flagsOf(spec).keys()]) : [];
+  return new Set([...EFFECT_KEYS, ...shown]);
+}
+
 function toCriteria({ tag, tagAny, pattern, q, flag: flags = [], ...rest }: Omit<ListQuery, 'limit'>): Criteria {
-  const booleans = flags.map((given) => {
-    const [name = '', value = 'true'] = given.split('=');
-    return [name, value === 'true' ? true : value === 'false' ? false : value] as const;
-  });
   return {
-    ...Object.fromEntries(booleans),
+    ...Object.fromEntries(flags.map(readFlag)),
     ...rest,
     ...(tag !== undefined && { tags: tag }),
     ...(tagAny !== undefined && { tagsAny: tagAny }),
     ...(pattern !== undefined && { namePattern: pattern }),
     ...(q !== undefined && { text: q }),
   };
+}
+
+/** Only a boolean: `flag=kind=shell` would be the filter "kind" by another name. */
+function readFlag(given: string): readonly [string, boolean] {
+  const [name = '', value = 'true'] = given.split('=');
+  if (value !== 'true' && value !== 'false')
+    throw new ToolcribError('invalid_criterion', `The flag "${name}" takes true or false, not "${value}".`);
+  return [name, value === 'true'];
 }
 
 async function explainTool(asked: Asked) {
