@@ -100,7 +100,7 @@ async function fetchedTokens(sdk: Sdk, serverUrl: URL, { credentials, secrets, n
     clientId,
     async clientSecret(url) {
       // What is no secret of ours is bound to no host: then only the configuration may say where it goes.
-      if (typeof clientSecret === 'string' && tokenUrl === undefined && url.hostname !== serverUrl.hostname)
+      if (typeof clientSecret === 'string' && tokenUrl === undefined && url.origin !== serverUrl.origin)
         throw new ToolcribError(
           'secret_refused',
           `its clientSecret would go to ${url.host}, which the server names: write tokenUrl, or a \${secret:NAME} with hosts`,

@@ -210,14 +210,15 @@ describe('credentials', () => {
         return json({
           issuer: `http://${door.host}`,
           authorization_endpoint: `http://${door.host}/authorize`,
-          token_endpoint: tokens.url,
+          token_endpoint: `http://${door.host}/token`,
           response_types_supported: ['code'],
         });
+      if (request.url === '/token') return forward(request, response, tokens.url);
       if (!tokens.isGood(request)) return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
       await forward(request, response, server.url);
     });
     const sources = { m: { mcp: { url: door.url, auth: clientCredentials() } } };
-    const bound = await cribWith(sources, { rest: secretsFor(tokens.host) });
+    const bound = await cribWith(sources, { rest: secretsFor(door.host) });
     expect(stateOf(bound, 'm')).toMatchObject({ state: 'ready' });
     expect(tokens.asked.at(-1)).toContain(`resource=${encodeURIComponent(door.url)}`);
     const count = tokens.asked.length;

@@ -11,8 +11,8 @@ export interface StreamedFetchOptions {
   readonly signal: AbortSignal;
   /** Whether the host may be on a private network. */
   readonly mayBePrivate: boolean;
-  /** Keeps connections for the next request; it must not be shared with whoever is held to other rules. */
-  readonly agent: Agent;
+  /** Keeps connections for the next request; it must not be shared with whoever is held to other rules. None are kept if absent. */
+  readonly agent?: Agent;
 }
 
 /** Sends one request through the address check; no redirect is followed. Resolves when the headers of the answer have come. */

@@ -25,8 +25,8 @@ const ASYMMETRIC = ['RSA', 'EC', 'OKP'];
 export async function fetchKeys(address: IssuerAddress): Promise<readonly PublishedKey[]> {
   const { issuer, jwks } = address;
   const url = jwks === undefined ? await discover(address) : new URL(jwks);
-  const isOwnHost = jwks !== undefined || url.host === new URL(issuer).host; // somebody wrote that host into the configuration
-  const { keys } = await fetchObject(url, { ...address, mayBePrivate: isOwnHost });
+  const isConfigured = jwks !== undefined || url.origin === new URL(issuer).origin;
+  const { keys } = await fetchObject(url, { ...address, mayBePrivate: isConfigured });
   if (!Array.isArray(keys)) throw wrong(url, 'with no list of keys');
   if (keys.length > MAX_KEYS) throw wrong(url, `with ${keys.length} keys; at most ${MAX_KEYS} are taken`);
   return keys.filter(isUsable);

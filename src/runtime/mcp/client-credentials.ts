@@ -1,6 +1,7 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../core/ports.ts';
 import { type ClientToken, fetchClientToken, keepToken, TokenRefused } from '../fetch/client-token.ts';
+import { FetchError } from '../fetch/fetch-error.ts';
 import type { AllowPrivate } from '../fetch/guarded-fetch.ts';
 import { McpFailure } from './mcp-failure.ts';
 
@@ -59,9 +60,9 @@ async function discover(
 ): Promise<TokenPlace> {
   const { serverUrl } = options;
   const { resourceMetadataUrl } = sdk.extractWWWAuthenticateParams(response);
-  const found = await sdk.discoverOAuthServerInfo(serverUrl, {
-    ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
-    fetchFn,
+  const given = { ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }), fetchFn };
+  const found = await sdk.discoverOAuthServerInfo(serverUrl, given).catch((cause: unknown) => {
+    throw withCure(cause);
   });
   const { authorizationServerMetadata: metadata, resourceMetadata } = found;
   const url = new URL(metadata?.token_endpoint ?? new URL('/token', found.authorizationServerUrl));
@@ -73,6 +74,13 @@ async function discover(
 
 const NO_PROVIDER = {};
 
+/** Where an address that the server named is not for us to reach, the owner can name it. */
+function withCure(cause: unknown): unknown {
+  if (!(cause instanceof FetchError) || cause.failure !== 'refused') return cause;
+  const cure = 'name it as tokenUrl of auth.clientCredentials if tokens are given out there';
+  return new McpFailure('refused', `${cause.message.replace(/\.$/, '')}: ${cure}`, { cause });
+}
+
 async function fetchToken(
   sdk: Sdk,
   place: TokenPlace | undefined,
@@ -81,8 +89,8 @@ async function fetchToken(
   if (place === undefined) throw new McpFailure('refused', 'nobody has said where tokens are given out');
   const { url, resource, isPosted } = place;
   sdk.assertSecureTokenEndpoint(url);
-  // An address of the configuration may be private; one that a server names only if it is that server's own host.
-  const isOurs = tokenUrl !== undefined || url.hostname === serverUrl.hostname;
+  // An address of the configuration may be private; one that a server names only if it has that server's own origin.
+  const isOurs = tokenUrl !== undefined || url.origin === serverUrl.origin;
   const allowPrivate: AllowPrivate = isOurs ? 'first' : [];
   const clientSecret = await options.clientSecret(url);
   try {
@@ -93,6 +101,7 @@ async function fetchToken(
     options.hide(token.text);
     return token;
   } catch (cause) {
-    throw cause instanceof TokenRefused ? new McpFailure('refused', cause.message) : cause;
+    if (cause instanceof TokenRefused) throw new McpFailure('refused', cause.message);
+    throw isOurs ? cause : withCure(cause);
   }
 }

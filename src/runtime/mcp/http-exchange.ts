@@ -71,8 +71,7 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
     if (id !== undefined && arrived.delete(id) && answer !== undefined) return answer;
     const url = new URL(to);
     const { method = 'GET', body, signal } = init;
-    // What a server names itself, such as who gives out its tokens, is not for our credentials, nor trusted with our network.
-    const configured = url.origin === address.url.origin ? await address.headers() : {};
+    const configured = isServer(url, address) ? await address.headers() : {};
     const text = body === undefined || body === null ? undefined : String(body);
     try {
       const sent = { id, method, headers, configured, body: text, signal: signal ?? never };
@@ -81,7 +80,7 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
       return await toWeb(id, url, response);
     } catch (cause) {
       // The stream of news that stands open between requests is how a server that ended is noticed.
-      if (method === 'GET' && isNeverSent(cause)) lose(cause);
+      if (method === 'GET' && isServer(url, address) && isNeverSent(cause)) lose(cause);
       throw cause;
     }
   };
@@ -111,16 +110,20 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
 
 async function ask({ address, agent, onAnswer }: ExchangeOptions, url: URL, sent: Sent): Promise<IncomingMessage> {
   const { id, method, headers, configured, body, signal } = sent;
-  const response = await streamedFetch(url, {
-    method,
-    headers: { ...lowerCase(configured), ...headers },
-    body,
-    signal,
-    mayBePrivate: url.hostname === address.url.hostname,
-    agent,
-  });
+  const given = { method, headers: { ...lowerCase(configured), ...headers }, body, signal };
+  const response = await (isServer(url, address)
+    ? streamedFetch(url, { ...given, mayBePrivate: true, agent })
+    : streamedFetch(url, { ...given, mayBePrivate: false }));
   onAnswer(id, response);
   return response;
+}
+
+/**
+ * True for an address of the server itself. What a server names besides, such as who gives out its tokens, is not for our
+ * credentials, nor trusted with our network: another port or scheme of its host is another server.
+ */
+function isServer({ origin }: URL, { url }: RemoteAddress): boolean {
+  return origin === url.origin;
 }
 
 function isWholeJson({ statusCode, headers }: IncomingMessage): boolean {
