@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OFFICE } from './office.ts';
 import { createWorkshop, MAIN } from './workshop.ts';
 
@@ -10,6 +10,8 @@ afterAll(office.remove);
 const hasShell = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 
 describe('completion', () => {
+  beforeAll(async () => void (await office.run(['list']))); // names are kept by a command that opened the crib
+
   it.each([
     [['c'], ['check', 'call', 'calls', 'completion']],
     [['list', '--to'], ['--tokens']],
@@ -18,6 +20,15 @@ describe('completion', () => {
       ['--config', 'toolcrib.yaml', 'show', 'w'],
       ['wipe', 'wait'],
     ],
+    [['--config=toolcrib.yaml', 'show', 'wi'], ['wipe']],
+    [['--config=missing.yaml', 'show', 'wi'], []],
+    [['list', '--bundle', 're'], ['reading']],
+    [['list', '--source', 'o'], ['office']],
+    [
+      ['list', '--tag', ''],
+      ['math', 'read'],
+    ],
+    [['specs', 'remove', 'wi'], ['wipe']],
     [
       ['call', 'add', ''],
       ['a=', 'b='],
@@ -63,7 +74,12 @@ describe('completion', () => {
     const code = `${script}\nCOMP_WORDS=(toolcrib call ad)\nCOMP_CWORD=2\n_toolcrib\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
     const { stdout } = spawnSync('bash', ['-c', code], {
       cwd: office.folder,
-      env: { ...process.env, PATH: `${join(office.folder, 'bin')}:${process.env.PATH}` },
+      env: {
+        ...process.env,
+        HOME: office.folder,
+        XDG_CACHE_HOME: '',
+        PATH: `${join(office.folder, 'bin')}:${process.env.PATH}`,
+      },
       encoding: 'utf8',
     });
     expect(stdout).toBe('add\n');

@@ -1,8 +1,9 @@
+import { attempt, openPrivateCache, replaceFile } from './private-cache.ts';
+
 // Asked for, not imported: an import looks at all that a module of Node exports, which loads a good part of Node.
 const fs = process.getBuiltinModule('node:fs');
 const { enableCompileCache, getCompileCacheDir } = process.getBuiltinModule('node:module');
-const { homedir } = process.getBuiltinModule('node:os');
-const { isAbsolute, join } = process.getBuiltinModule('node:path');
+const { join } = process.getBuiltinModule('node:path');
 const { crc32 } = process.getBuiltinModule('node:zlib');
 
 /** A file for compiled code. Where it cannot be read or written, starting takes longer, and nothing else happens. */
@@ -22,12 +23,7 @@ export function openCodeCache(key: string): CodeCache | undefined {
   return {
     read: () => attempt(() => unsealed(fs.readFileSync(file))),
     keep(compiled) {
-      const draft = `${file}.${process.pid}`;
-      attempt(() => {
-        fs.writeFileSync(draft, sealed(compiled), { mode: 0o600 });
-        fs.renameSync(draft, file); // whoever starts meanwhile finds all of it or nothing
-      });
-      attempt(() => fs.rmSync(draft, { force: true })); // left where the disk is full
+      attempt(() => replaceFile(file, sealed(compiled)));
       attempt(() => removeOld(folder));
     },
   };
@@ -37,21 +33,10 @@ export function openCodeCache(key: string): CodeCache | undefined {
 function openFolder(): string | undefined {
   const isDisabled = process.env.NODE_DISABLE_COMPILE_CACHE !== undefined;
   if (!isDisabled && getCompileCacheDir() === undefined) {
-    const folder = attempt(privateFolder);
+    const folder = attempt(openPrivateCache); // the one that Node would take is in the folder for temporary files
     if (folder !== undefined) enableCompileCache(folder);
   }
   return getCompileCacheDir();
-}
-
-/** A folder that nobody else can write to: who writes there decides what is run. The one that Node would take is in the folder for temporary files. */
-function privateFolder(): string | undefined {
-  const base = [process.env.XDG_CACHE_HOME ?? '', join(homedir(), '.cache')].find((path) => isAbsolute(path));
-  if (base === undefined) return undefined;
-  const folder = join(base, 'toolcrib');
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (process.getuid === undefined) return folder; // Windows: a home belongs to its user
-  const { uid, mode } = fs.statSync(folder);
-  return uid === process.getuid() && (mode & 0o022) === 0 ? folder : undefined;
 }
 
 const SEAL_BYTES = 4;
@@ -74,13 +59,5 @@ function removeOld(folder: string): void {
     if (!name.startsWith(PREFIX)) continue;
     const file = join(folder, name);
     if (Date.now() - fs.statSync(file).mtimeMs > MAX_AGE_MS) fs.rmSync(file, { force: true });
-  }
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined; // a home that cannot be written, a full disk, a process that was faster
   }
 }

@@ -5,6 +5,7 @@ import type { Crib } from '../../crib/crib.ts';
 import type { ExitCode } from './commands.ts';
 import { findConfig } from './find-config.ts';
 import type { Flags } from './flags.ts';
+import { keepNames } from './kept-names.ts';
 import { note } from './output.ts';
 import { withProgress } from './progress.ts';
 
@@ -18,7 +19,7 @@ interface Staying {
 }
 
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
-export async function openCrib(
+async function openCrib(
   { config }: Pick<Flags, 'config'>,
   { watch = false, background = watch }: Staying = {},
 ): Promise<Crib> {
@@ -27,7 +28,7 @@ export async function openCrib(
   return createCrib({ configFile: config ?? process.cwd(), watch, background });
 }
 
-/** Opens the crib, works with it and closes it, whatever happens. */
+/** Opens the crib, works with it and closes it, whatever happens. Its names are kept for completion, which opens nothing. */
 export async function withCrib(
   flags: Flags,
   work: (crib: Crib) => Promise<ExitCode>,
@@ -39,8 +40,10 @@ export async function withCrib(
   const crib = await withProgress('Starting sources', openCrib(flags, options));
   try {
     await setImmediate(); // warnings come on the next tick, and before the result
+    if (options.watch === true) keepNames(flags.config, crib); // it may not end in peace
     return await work(crib);
   } finally {
+    keepNames(flags.config, crib);
     await crib.close();
   }
 }

@@ -1,19 +1,18 @@
-import type { Crib } from '../../../crib/crib.ts';
 import { AVAILABLE, COMMANDS, type Command, type ExitCode, type Word } from '../commands.ts';
 import { FLAGS, type FlagDefinition, findFlag, GLOBAL_FLAGS } from '../flags.ts';
-import { openCrib } from '../open-crib.ts';
+import { type KeptNames, readNames } from '../kept-names.ts';
 import { print } from '../output.ts';
 import { flagsOf } from '../parse-command-line.ts';
 
-/** Whoever presses Tab does not wait for a slow source. */
-const PATIENCE_MS = 1500;
-
-/** `toolcrib __complete WORDS`: what the last word may become, one a line; nothing where a file name may stand. */
+/**
+ * `toolcrib __complete WORDS`: what the last word may become, one a line; nothing where a file name may stand. The user has
+ * only pressed Tab, maybe in the folder of a stranger, so the configuration is neither read nor started: names are those that
+ * earlier commands kept.
+ */
 export async function completeWords(words: readonly string[]): Promise<ExitCode> {
   const current = words.at(-1) ?? '';
   const typed = readTyped(words.slice(0, -1));
-  const candidates = await candidatesFor(typed, current);
-  const fitting = candidates.filter((word) => word.startsWith(current) && /^[\w.@:|=-]+$/.test(word));
+  const fitting = candidatesFor(typed, current).filter((word) => word.startsWith(current));
   if (fitting.length > 0) print(fitting.join('\n'));
   return 0;
 }
@@ -35,7 +34,8 @@ function readTyped(before: readonly string[]): Typed {
     if (open !== undefined) {
       if (open === 'config') config = word;
       open = undefined;
-    } else if (word.startsWith('--')) open = takesValue(word.slice(2)) ? word.slice(2) : undefined;
+    } else if (word.startsWith('--config=')) config = word.slice('--config='.length);
+    else if (word.startsWith('--')) open = takesValue(word.slice(2)) ? word.slice(2) : undefined;
     else if (!word.startsWith('-')) words.push(word);
   }
   const command = COMMANDS.find(({ name }) => name === words[0]);
@@ -46,7 +46,7 @@ function takesValue(flag: string): boolean {
   return findFlag(flag)?.takes !== undefined;
 }
 
-async function candidatesFor(typed: Typed, current: string): Promise<readonly string[]> {
+function candidatesFor(typed: Typed, current: string): readonly string[] {
   const { command, open } = typed;
   if (open !== undefined) return valuesOf(open, typed);
   if (current.startsWith('-')) {
@@ -58,55 +58,43 @@ async function candidatesFor(typed: Typed, current: string): Promise<readonly st
   return wordCandidates(wanted[Math.min(typed.words.length, wanted.length - 1)], typed);
 }
 
-async function valuesOf(flag: string, typed: Typed): Promise<readonly string[]> {
+function valuesOf(flag: string, { config }: Typed): readonly string[] {
   const { values }: FlagDefinition = FLAGS[flag as keyof typeof FLAGS]; // it takes a value, so it is known
   if (values !== undefined) return values;
   switch (flag) {
     case 'profile':
-      return fromCrib(typed, (crib) => crib.profiles());
+      return readNames(config).profiles;
     case 'bundle':
-      return fromCrib(typed, (crib) => crib.bundles.names());
+      return readNames(config).bundles;
     case 'source':
-      return fromCrib(typed, (crib) => crib.sources().map(({ name }) => name));
+      return readNames(config).sources;
     case 'tag':
-      return fromCrib(typed, (crib) => [...new Set(crib.catalog.specs.flatMap((spec) => spec.tags))]);
+      return readNames(config).tags;
     default:
       return [];
   }
 }
 
-async function wordCandidates(word: Word | undefined, typed: Typed): Promise<readonly string[]> {
+function wordCandidates(word: Word | undefined, { config, words: [first = ''] }: Typed): readonly string[] {
   if (word?.values !== undefined) return word.values;
   switch (word?.completes) {
     case 'command':
       return available();
     case 'tool':
-      return fromCrib(typed, (crib) => crib.catalog.specs.map((spec) => spec.name));
+      return toolsOf(readNames(config));
     case 'argument':
-      return fromCrib(typed, (crib) => argumentsOf(crib, typed.words[0] ?? ''));
+      return (readNames(config).tools.get(first) ?? []).map((argument) => `${argument}=`);
     case 'spec':
-      return typed.words[0] === 'add' ? [] : fromCrib(typed, (crib) => crib.catalog.specs.map((spec) => spec.name));
+      return first === 'add' ? [] : toolsOf(readNames(config));
     default:
       return [];
   }
 }
 
-function argumentsOf(crib: Crib, tool: string): readonly string[] {
-  const properties = crib.get(tool)?.input.properties;
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties).map((key) => `${key}=`) : [];
+function toolsOf({ tools }: KeptNames): readonly string[] {
+  return [...tools.keys()];
 }
 
 function available(): readonly string[] {
   return AVAILABLE.map(({ name }) => name);
-}
-
-// A configuration that cannot be used has no names to offer; "toolcrib check" says why.
-async function fromCrib({ config }: Typed, read: (crib: Crib) => readonly string[]): Promise<readonly string[]> {
-  setTimeout(() => process.exit(0), PATIENCE_MS);
-  try {
-    const crib = await openCrib(config === undefined ? {} : { config });
-    return read(crib);
-  } catch {
-    return [];
-  }
 }

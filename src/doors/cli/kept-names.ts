@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isRecord } from '../../core/json.ts';
+import { type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
+import type { Crib } from '../../crib/crib.ts';
+import { CONFIG_NAMES } from './find-config.ts';
+import { attempt, isPrivate, openPrivateCache, replaceFile } from './private-cache.ts';
+
+/** The names of a configuration that shells complete. */
+export interface KeptNames {
+  /** The tools, each with the names of its arguments. */
+  readonly tools: ReadonlyMap<string, readonly string[]>;
+  readonly profiles: readonly string[];
+  readonly bundles: readonly string[];
+  readonly sources: readonly string[];
+  readonly tags: readonly string[];
+}
+
+const LISTS = ['profiles', 'bundles', 'sources', 'tags'] as const;
+/** More tools than a person looks through; so that keeping their names costs no command much. */
+const MOST_TOOLS = 20_000;
+const MAX_BYTES = 16_000_000;
+/** Configurations of which names are kept. */
+const MOST_FILES = 200;
+
+/**
+ * Keeps the names of a configuration for completion, in the user's own cache directory: that there are any says that this
+ * user has used the configuration. Nothing beside a configuration can say so, since that may come with a cloned folder.
+ */
+export function keepNames(config: string | undefined, crib: Crib): void {
+  attempt(() => {
+    const file = fileOf(config);
+    if (file === undefined) return;
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const text = JSON.stringify(namesOf(crib));
+    if (text.length > MAX_BYTES || attempt(() => readOwn(file)) === text) return;
+    replaceFile(file, text);
+    removeOldest(dirname(file));
+  });
+}
+
+/** The names that were kept of a configuration; none for one that this user has not used. Reads nothing of the configuration. */
+export function readNames(config: string | undefined): KeptNames {
+  const kept: unknown = attempt(() => {
+    const file = fileOf(config);
+    return file === undefined ? undefined : JSON.parse(readOwn(file));
+  });
+  const fields = isRecord(kept) ? kept : {};
+  const tools = Object.entries(isRecord(fields.tools) ? fields.tools : {});
+  const [profiles = [], bundles = [], sources = [], tags = []] = LISTS.map((list) => plainWords(fields[list]));
+  return {
+    tools: new Map(tools.filter(([name]) => isPlainWord(name)).map(([name, words]) => [name, plainWords(words)])),
+    profiles,
+    bundles,
+    sources,
+    tags,
+  };
+}
+
+/** The file for a configuration. Links to a configuration are not followed: looking where one leads can connect somewhere. */
+function fileOf(config: string | undefined): string | undefined {
+  const cache = openPrivateCache();
+  if (cache === undefined) return undefined;
+  const key = createHash('sha256')
+    .update(placeOf(resolve(config ?? '.')))
+    .digest('hex');
+  return join(cache, 'names', `${key}.json`);
+}
+
+/** The one spelling of the place of a configuration, or of a folder without one. */
+function placeOf(path: string): string {
+  if (!lstatSync(path).isDirectory()) return join(realpathSync(dirname(path)), basename(path));
+  const folder = realpathSync(path);
+  const isThere = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;
+  return join(folder, CONFIG_NAMES.find(isThere) ?? '');
+}
+
+/** The text of a file that this user wrote. */
+function readOwn(file: string): string {
+  const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile() || !isPrivate(status) || status.size > MAX_BYTES) throw new Error(`${file} is not ours.`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function namesOf(crib: Crib): object {
+  const specs = crib.catalog.specs.slice(0, MOST_TOOLS).filter(({ name }) => isPlainWord(name));
+  return {
+    tools: Object.fromEntries(specs.map((spec) => [spec.name, argumentsOf(spec)])),
+    profiles: plainWords(crib.profiles()),
+    bundles: plainWords(crib.bundles.names()),
+    sources: plainWords(crib.sources().map(({ name }) => name)),
+    tags: plainWords([...new Set(specs.flatMap(({ tags }) => tags))]),
+  };
+}
+
+/** A name is no reason to parse a tool of a large file. */
+function argumentsOf(spec: ToolSpec): readonly string[] {
+  const properties = spec[UNREAD] === undefined ? spec.input.properties : undefined;
+  return isRecord(properties) ? plainWords(Object.keys(properties)) : [];
+}
+
+function plainWords(words: unknown): readonly string[] {
+  return Array.isArray(words) ? words.filter(isPlainWord) : [];
+}
+
+/** True for a word that every shell takes as it stands. Names come from servers, and a shell puts them into a command line. */
+function isPlainWord(word: unknown): word is string {
+  return typeof word === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,127}$/.test(word);
+}
+
+function removeOldest(folder: string): void {
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  if (files.length <= MOST_FILES) return;
+  const byAge = files.map((file) => ({ file, at: statSync(file).mtimeMs })).sort((a, b) => a.at - b.at);
+  for (const { file } of byAge.slice(0, files.length - MOST_FILES)) rmSync(file, { force: true });
+}
