@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installPacked, run } from './install-packed.ts';
+import { installPacked, ROOT, run } from './install-packed.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
 const installed = join(home, 'node_modules/toolcrib');
@@ -21,6 +21,26 @@ describe('the packed package', () => {
       'schema',
     ]);
     expect(readdirSync(join(installed, 'dist'))).toContain('index.d.ts');
+  });
+
+  it('has name, version and licence of every package whose code it bundles', () => {
+    const notices = readFileSync(join(installed, 'dist/THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const code = globSync('dist/**/*.{js,cjs,mjs}', { cwd: installed }).map((file) =>
+      readFileSync(join(installed, file), 'utf8'),
+    );
+    // The bundler writes the path of each file above its code.
+    const paths = code.flatMap((text) => [
+      ...text.matchAll(/^\s*\/\/ (?:.*\/)?node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\//gm),
+    ]);
+    const bundled = new Set(paths.map(([, name = '']) => name));
+    expect(bundled).toContain('yaml');
+    for (const name of bundled) {
+      const folder = join(ROOT, 'node_modules', name);
+      const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      expect(notices).toContain(`${name} ${version} (${license})`);
+      const [file = ''] = globSync('{LICENSE,LICENCE,license,licence}*', { cwd: folder });
+      expect(notices).toContain(readFileSync(join(folder, file), 'utf8').trim());
+    }
   });
 
   it('works with its runtime dependencies alone', async () => {
