@@ -122,6 +122,9 @@ describe('Tab in the folder of a stranger', () => {
     const before = listing(folder);
     for (const words of ASKING) expect(await complete(folder, words, home), words.join(' ')).toEqual([]);
     expect(await complete(folder, ['li'], home)).toEqual(['list']);
+    // A shell asks for its script whenever it starts, in whatever folder.
+    for (const words of [['completion', 'bash'], ['help'], ['help', 'call'], ['version']])
+      expect(await folder.run(words, { env: { HOME: home.folder } }), words.join(' ')).toMatchObject({ code: 0 });
     expect({ sprung: sprung(), connections: connections() }).toEqual({ sprung: [], connections: 0 });
     expect(listing(folder)).toEqual(before);
     // The traps are set: a command that the user types does run what the configuration says.

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startHttp } from './http-servers.ts';
 import { cribWith, stateOf } from './upstream.ts';
 
 /** What a hostile server says about its tokens; `{other}` stands for the port of another server of this machine. */
@@ -141,6 +142,27 @@ describe('a server that refuses us cannot make us connect to another port of thi
     const crib = await connect(door.url);
     expect(stateOf(crib, 'm')).toMatchObject({ state: 'failed' });
     expect(door.garbled).toEqual([]);
+  });
+
+  it.each([301, 302, 303, 307, 308])('nor by a redirect %i of what we ask it', async (status) => {
+    const other = await startOther();
+    const door = await startHttp((_, response) => {
+      response.writeHead(status, { location: `http://127.0.0.1:${other.port}/mcp` }).end();
+    });
+    const crib = await cribWith({ m: { mcp: { url: door.url } }, old: { mcp: { type: 'sse', url: door.url } } });
+    for (const name of ['m', 'old']) expect(stateOf(crib, name)).toMatchObject({ state: 'failed' });
+    expect(other.count()).toBe(0);
+  });
+
+  it('nor by the place for messages that a server of the older transport names', async () => {
+    const other = await startOther();
+    const door = await startHttp((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`event: endpoint\ndata: http://127.0.0.1:${other.port}/messages\n\n`);
+    });
+    const crib = await cribWith({ old: { mcp: { type: 'sse', url: door.url } } });
+    expect(stateOf(crib, 'old')).toMatchObject({ state: 'failed' });
+    expect(other.count()).toBe(0);
   });
 
   it.each([

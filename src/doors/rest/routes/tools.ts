@@ -1,4 +1,4 @@
-import { type Criteria, compileCriteria, flagsOf } from '../../../core/selector.ts';
+import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../../core/selector.ts';
 import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
 import { ok, refuseFor } from '../answers.ts';
@@ -114,7 +114,7 @@ async function listTools(asked: Asked) {
   if (filters.kind !== undefined && !asked.asker.operator) return refuseFor(KIND_IS_FOR_OPERATORS);
   const chest = await openToList(asked, profile);
   const all = chest.listActive();
-  const matches = compileCriteria(toCriteria(filters), flagsFor(asked, all));
+  const matches = compileFilters(filters, flagsFor(asked, all));
   const bundlesOf = (spec: ToolSpec) => asked.crib.bundles.of(spec.name).map((bundle) => bundle.name);
   const found = all.filter((spec) => matches(spec, bundlesOf(spec)));
   const rest = afterCursor(found, cursor);
@@ -138,9 +138,15 @@ function flagsFor({ asker }: Asked, specs: readonly ToolSpec[]): ReadonlySet<str
   return new Set([...EFFECT_KEYS, ...shown]);
 }
 
-function toCriteria({ tag, tagAny, pattern, q, flag: flags = [], ...rest }: Omit<ListQuery, 'limit'>): Criteria {
+/** Each flag on its own: of two that contradict each other, both must hold. */
+function compileFilters({ flag = [], ...filters }: ListQuery, flags: ReadonlySet<string>): Matches {
+  const criteria = [toCriteria(filters), ...flag.map((given) => Object.fromEntries([readFlag(given)]))];
+  const tests = criteria.map((each) => compileCriteria(each, flags));
+  return (spec, bundles) => tests.every((matches) => matches(spec, bundles));
+}
+
+function toCriteria({ tag, tagAny, pattern, q, ...rest }: Omit<ListQuery, 'limit' | 'flag'>): Criteria {
   return {
-    ...Object.fromEntries(flags.map(readFlag)),
     ...rest,
     ...(tag !== undefined && { tags: tag }),
     ...(tagAny !== undefined && { tagsAny: tagAny }),
@@ -151,7 +157,8 @@ function toCriteria({ tag, tagAny, pattern, q, flag: flags = [], ...rest }: Omit
 
 /** Only a boolean: `flag=kind=shell` would be the filter "kind" by another name. */
 function readFlag(given: string): readonly [string, boolean] {
-  const [name = '', value = 'true'] = given.split('=');
+  const [name = '', ...rest] = given.split('=');
+  const value = rest.length === 0 ? 'true' : rest.join('=');
   if (value !== 'true' && value !== 'false')
     throw new ToolcribError('invalid_criterion', `The flag "${name}" takes true or false, not "${value}".`);
   return [name, value === 'true'];
