@@ -1,3 +1,4 @@
+import { isReservedName, META_SOURCE } from './meta-tools.ts';
 import { isSameTool, type ToolSpec } from './tool-spec.ts';
 
 /** The immutable list of specs of one moment, names resolved. */
@@ -22,19 +23,27 @@ export interface SourceList {
   readonly specs: readonly ToolSpec[];
 }
 
-/** One catalog of many lists. The first list in configuration order owns a name, whoever arrived first. */
+/**
+ * One catalog of many lists. The first list in configuration order owns a name, in whatever order they arrived. Reserved
+ * names belong to the crib itself. Lists hold the names after prefix and rename, so these are the names that are judged.
+ */
 export function resolve(lists: readonly SourceList[]): Catalog {
   const byName = new Map<string, ToolSpec>();
   const held: HeldBack[] = [];
   for (const { source, specs } of lists) {
     for (const spec of specs) {
-      const owner = byName.get(spec.name);
+      const owner = claimsReservedName(source, spec) ? META_SOURCE : byName.get(spec.name)?.source;
       if (owner === undefined) byName.set(spec.name, spec);
-      else held.push(holdBack(spec.name, owner.source, source));
+      else held.push(holdBack(spec.name, owner, source));
     }
   }
   const specs = Object.freeze([...byName.values()]);
   return Object.freeze({ specs, held: Object.freeze(held), get: (name: string) => byName.get(name) });
+}
+
+/** True for a tool that would stand where a model expects a tool of the crib itself. */
+export function claimsReservedName(source: string, { name }: ToolSpec): boolean {
+  return source !== META_SOURCE && isReservedName(name);
 }
 
 /** Who claims a name that is taken, and what to do. */
@@ -44,11 +53,14 @@ export function clashWords({ name, owner, heldBack }: Omit<HeldBack, 'message'>)
 }
 
 function holdBack(name: string, owner: string, source: string): HeldBack {
-  const message =
-    owner === source
-      ? `"${name}" stands twice in ${source}; the second is held back.`
-      : `"${name}" comes from both ${owner} and ${source}; the one of ${source} is held back. Prefix one of them.`;
-  return Object.freeze({ name, owner, heldBack: source, message });
+  return Object.freeze({ name, owner, heldBack: source, message: heldBackWords(name, owner, source) });
+}
+
+function heldBackWords(name: string, owner: string, source: string): string {
+  if (owner === META_SOURCE)
+    return `"${name}" of ${source} is held back: the name is reserved for a tool of Toolcrib itself. Give the source another prefix.`;
+  if (owner === source) return `"${name}" stands twice in ${source}; the second is held back.`;
+  return `"${name}" comes from both ${owner} and ${source}; the one of ${source} is held back. Prefix one of them.`;
 }
 
 /** Names that came, went, or now mean something else. */

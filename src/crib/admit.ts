@@ -1,6 +1,5 @@
 import type { Executor } from '../core/executor.ts';
 import { canonicalJson, isPromise } from '../core/json.ts';
-import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Schemas } from '../core/ports.ts';
 import type { Admission, Source } from '../core/source.ts';
@@ -50,7 +49,6 @@ export function createAdmission(judges: Judges): Admission {
 /** A spec as its source may bring it into the catalog. Throws for one that cannot be let in. */
 export function admit(tool: unknown, source: Source, options: AdmitOptions): ToolSpec {
   const spec = toToolSpec(tool, source.name);
-  requireFreeName(spec, source);
   requireAllowedKind(spec, source);
   requireKnownKind(spec, options);
   const isJudged = spec[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
@@ -62,14 +60,6 @@ export function admit(tool: unknown, source: Source, options: AdmitOptions): Too
   if (source.trust === true) throw new ToolcribError('invalid_schema', message);
   options.warn(message);
   return distrust(spec);
-}
-
-function requireFreeName({ name }: ToolSpec, source: Source): void {
-  if (source.name === META_SOURCE || !RESERVED_NAMES.includes(name)) return;
-  throw new ToolcribError(
-    'reserved_name',
-    `Tool "${name}" of ${source.name}: the name is reserved for a tool of Toolcrib itself; give it another one.`,
-  );
 }
 
 function requireAllowedKind(spec: ToolSpec, source: Source): void {

@@ -4,6 +4,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { createEntryReader } from '../runtime/specs/spec-entry.ts';
 import { type AdmitOptions, admit } from './admit.ts';
+import { requireUnreserved } from './name-clashes.ts';
 
 /** Why an entry could not be a tool, were it kept in the store. */
 export interface EntryMistake {
@@ -60,6 +61,7 @@ function readAs(entry: unknown, source: Reader, { admission, catalog, names }: J
     throw new ToolcribError(compiled.code, `Tool "${spec.name}", ${side}: ${compiled.message}`, { cause: compiled });
   }
   const name = nameAs(spec, source);
+  requireUnreserved(name, source.name);
   const owner = catalog.get(name)?.source;
   if (owner === undefined || names.has(owner)) return spec;
   throw new ToolcribError('duplicate', `"${name}" is a tool of ${owner} already; give it another name.`);

@@ -1,10 +1,10 @@
-import { resolve, type SourceList } from '../core/catalog.ts';
+import type { SourceList } from '../core/catalog.ts';
 import type { Clock } from '../core/ports.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { BundleList } from './found-bundles.ts';
-import { type Claim, type OnDuplicate, refuseClashing, requireDistinct } from './name-clashes.ts';
+import { type Claim, clashesAmong, type OnDuplicate, refuseClashing, requireDistinct } from './name-clashes.ts';
 import {
   bundlesOf,
   createSlot,
@@ -217,7 +217,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
       const started = next.filter((slot) => !before.includes(slot));
       await Promise.all(started.map(start));
       // A tool may have moved out of a source that goes on running and was not read since.
-      if (said === 'error' && resolve(listsOf(next)).held.length > 0) await refresh();
+      if (said === 'error' && clashesAmong(listsOf(next)).length > 0) await refresh();
       return {
         bundles: bundlesOf(next),
         requireDistinct() {

@@ -1,4 +1,5 @@
-import { clashWords, resolve, type SourceList } from '../core/catalog.ts';
+import { claimsReservedName, clashWords, type HeldBack, resolve, type SourceList } from '../core/catalog.ts';
+import { isReservedName, META_SOURCE } from '../core/meta-tools.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
@@ -7,9 +8,23 @@ export type OnDuplicate = 'skip' | 'error';
 
 const MANY = 5;
 
+/** Throws for the name of a tool of the crib itself. For tools whose author is here to give them another name. */
+export function requireUnreserved(name: string, source: string): void {
+  if (!isReservedName(name)) return;
+  throw new ToolcribError(
+    'reserved_name',
+    `Tool "${name}" of ${source}: the name is reserved for a tool of Toolcrib itself; give it another one.`,
+  );
+}
+
+/** Names that two lists claim. A reserved name is not among them: the tool that claims one is held back, whatever `onDuplicate` says. */
+export function clashesAmong(lists: readonly SourceList[]): readonly HeldBack[] {
+  return resolve(lists).held.filter(({ owner }) => owner !== META_SOURCE);
+}
+
 /** Throws if a name is claimed twice. */
 export function requireDistinct(lists: readonly SourceList[]): void {
-  const { held } = resolve(lists);
+  const held = clashesAmong(lists);
   if (held.length === 0) return;
   const more = held.length > MANY ? ` And ${held.length - MANY} more.` : '';
   throw new ToolcribError(
@@ -37,7 +52,9 @@ function refuseOne(claims: readonly Claim[], refused: Refused): boolean {
   const owners = new Map<string, Claim>();
   for (const claim of claims) {
     const { specs, next = specs } = claim;
-    for (const { name } of refused.has(claim) ? specs : next) {
+    for (const spec of refused.has(claim) ? specs : next) {
+      if (claimsReservedName(claim.source, spec)) continue;
+      const { name } = spec;
       const owner = owners.get(name);
       if (owner !== undefined && refuseEither([owner, claim], name, refused)) return true;
       owners.set(name, owner ?? claim);

@@ -4,14 +4,13 @@ import { compileSelector, type Selector } from '../core/selector.ts';
 import { needsOf } from '../core/tool-spec.ts';
 import type { Generation } from './generation.ts';
 
-/** What is allowed but hardly meant: names held back, selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
+/** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
 export function findProblems(
   generation: Generation,
   profiles: Iterable<Profile>,
   services: Readonly<Record<string, unknown>>,
 ): readonly string[] {
   return [
-    ...generation.catalog.held.map((held) => held.message),
     ...[...profiles].flatMap((profile) => profileProblems(generation, profile)),
     ...unmetRequirements(generation),
     ...unmetNeeds(generation, services),

@@ -5,6 +5,7 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
 import type { CodeSource } from '../sources/code.ts';
 import type { Names } from './activation.ts';
+import { requireUnreserved } from './name-clashes.ts';
 
 /** How tools in code come and go. */
 export interface Registration {
@@ -26,6 +27,7 @@ export function createRegistration({ source, admit, ownerOf }: RegistrationOptio
   const placeOf = new Map<string, string>();
 
   const requireFree = (spec: ToolSpec, batch: ReadonlyMap<string, ToolSpec>, place: string): ToolSpec => {
+    requireUnreserved(spec.name, source.name);
     const known = source.get(spec.name) ?? batch.get(spec.name);
     const owner = known === undefined ? ownerOf(spec.name) : (placeOf.get(spec.name) ?? place);
     if (owner === undefined) return spec;

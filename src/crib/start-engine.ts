@@ -95,19 +95,21 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     await started.close();
     throw cause;
   }
-  generations = createGenerations(
-    () =>
-      createGeneration({
-        lists: started.lists(),
-        bundles: bundles.definitions(),
-        surroundings: { env: process.env, platform: process.platform, services: services.all() },
-        policyDefaults: extensions.policyDefaults(),
-        isTrusted: (name) =>
-          name === codeSource.name || parts.sources.some((source) => source.name === name && source.trust === true),
-        profiles: parts.profiles,
-      }),
-    warn,
-  );
+  const buildGeneration = (): Generation => {
+    const next = createGeneration({
+      lists: started.lists(),
+      bundles: bundles.definitions(),
+      surroundings: { env: process.env, platform: process.platform, services: services.all() },
+      policyDefaults: extensions.policyDefaults(),
+      isTrusted: (name) =>
+        name === codeSource.name || parts.sources.some((source) => source.name === name && source.trust === true),
+      profiles: parts.profiles,
+    });
+    warnings.announceHeld(next.catalog.held); // a name may be claimed long after the start
+    return next;
+  };
+  generations = createGenerations(buildGeneration, warn);
+  const heldBack = () => generation().catalog.held.map(({ message }) => message);
   const problems = () => [
     ...parts.problems,
     ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
@@ -169,7 +171,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       const output = started.output(name);
       return output === undefined ? undefined : redact(output);
     },
-    warnings: () => [...new Set([...warnings.list(), ...problems().map(redact)])],
+    warnings: () => [...new Set([...warnings.list(), ...[...heldBack(), ...problems()].map(redact)])],
     warn,
     onChange: generations.onChange,
     onNext: generations.onNext,

@@ -5,6 +5,7 @@ import { prefix, rename, tighten } from '../../src/core/algebra.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import { resolve } from '../../src/core/catalog.ts';
 import { canonicalJson } from '../../src/core/json.ts';
+import { META_SOURCE, RESERVED_NAMES } from '../../src/core/meta-tools.ts';
 import { APPROVAL_MODES, LIMIT_KEYS, type Limits, type Policy, tightenPolicy } from '../../src/core/policy.ts';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { createCrib, type Source } from '../../src/index.ts';
@@ -34,6 +35,23 @@ describe('law 1: names', () => {
           expect(catalog.get(claim.name)).toBe(claims.find((other) => other.name === claim.name));
         }
         expect(catalog.specs.length + catalog.held.length).toBe(claims.length);
+      }),
+    );
+  });
+
+  it('Reserved names belong to the list of the crib itself, wherever it stands, and to no other list.', () => {
+    const like = fc.constantFrom(...RESERVED_NAMES, ...RESERVED_NAMES.map((name) => name.toUpperCase()), 'alpha');
+    const listed = fc.array(fc.array(like, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
+    const toList = (source: string, names: readonly string[]) => ({
+      source,
+      specs: names.map((name) => specOf(name, { source })),
+    });
+    fc.assert(
+      fc.property(listed, fc.nat(4), fc.subarray([...RESERVED_NAMES]), (lists, place, own) => {
+        const others = lists.map((names, index) => toList(`source${index}`, names));
+        const catalog = resolve(others.toSpliced(place, 0, toList(META_SOURCE, own)));
+        const reserved = catalog.specs.filter(({ name }) => name.toLowerCase() !== 'alpha');
+        expect(reserved.map(({ name, source }) => [name, source])).toEqual(own.map((name) => [name, META_SOURCE]));
       }),
     );
   });

@@ -31,9 +31,11 @@ async function serve(crib: Crib, { host, insecure }: Flags, port: number | undef
     isInsecure: insecure === true,
   });
   for (const line of await describeServer(crib, server)) note(line);
+  const stopListening = crib.onListings(() => {}); // a changed list is read at once, so that a name held back in it is reported then
   warnIfOpen(server, insecure === true && (await crib.identify()).ok);
   if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
   note('Closing; what is under way may end. A second signal ends it at once.');
+  stopListening();
   await server.close();
   await mcp.close();
   return 0;
