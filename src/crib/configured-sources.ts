@@ -8,7 +8,7 @@ import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
 import { describePython } from '../runtime/python/described-source.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import { hostOf, type SecretText } from '../runtime/secrets/secret-template.ts';
+import { hostOf, type SecretText, secretsIn } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { Config } from './config/config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
@@ -16,6 +16,7 @@ import type {
   CustomSourceConfig,
   DatabaseSourceConfig,
   FilesSourceConfig,
+  GrantedSecrets,
   HttpSourceConfig,
   McpSourceConfig,
   OpenApiSourceConfig,
@@ -96,6 +97,11 @@ function runTextsOf({ env, secrets }: SourceSurroundings): RunTexts {
   return createRunTexts({ env, secretNames: new Set(secrets.names) });
 }
 
+/** The names of secrets that an entry grants. */
+function namesOf(granted: GrantedSecrets = []): readonly string[] {
+  return [granted].flat().flatMap(secretsIn);
+}
+
 type Keep = (name: string, config: unknown, make: () => Promise<Source>) => Promise<Source>;
 
 async function toSource(name: string, config: SourceConfig, surroundings: SourceSurroundings): Promise<Source> {
@@ -170,7 +176,7 @@ function discovered(
 /** Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */
 async function fetched(
   name: string,
-  { http: url, headers = {}, refreshMs }: HttpSourceConfig,
+  { http: url, headers = {}, refreshMs, secrets: granted }: HttpSourceConfig,
   surroundings: SourceSurroundings,
 ): Promise<Source> {
   const { http } = await import('../sources/http.ts');
@@ -184,7 +190,7 @@ async function fetched(
     name,
     url: typeof url === 'string' ? url : () => fill(url),
     headers: filled,
-    readRunText: runTextsOf(surroundings).remote,
+    readRunText: runTextsOf(surroundings).remote({ source: name, secrets: namesOf(granted) }),
     kept: keptList(name, url, surroundings.store),
     ...(refreshMs !== undefined && { refreshMs }),
   });
@@ -202,12 +208,12 @@ async function described(name: string, config: OpenApiSourceConfig, surroundings
 
 async function stored(
   name: string,
-  { refreshMs }: DatabaseSourceConfig,
+  { refreshMs, secrets: granted }: DatabaseSourceConfig,
   surroundings: SourceSurroundings,
 ): Promise<Source> {
   const { database } = await import('../sources/database.ts');
   const { specs } = surroundings.store;
-  const readRunText = runTextsOf(surroundings).remote;
+  const readRunText = runTextsOf(surroundings).remote({ source: name, secrets: namesOf(granted) });
   return database({ name, specs, readRunText, ...(refreshMs !== undefined && { refreshMs }) });
 }
 

@@ -1,18 +1,20 @@
-import {
-  type SecretTemplatePart,
-  secretNameOf,
-  splitReferences,
-  type TextPiece,
-} from '../runtime/secrets/secret-template.ts';
+import type { SecretTemplatePart } from '../runtime/secrets/secret-template.ts';
 import type { ReadRunText } from '../runtime/specs/run-texts.ts';
+import { readTemplate } from '../runtime/template.ts';
 import { expandVariables, lookUpSecret, type VariableSurroundings } from './config/variables.ts';
 
 /** How the texts of runs are read in specs that lie here, and in those that come from elsewhere. */
 export interface RunTexts {
   /** Fills in variables; each secret that is named must be declared. */
   readonly local: ReadRunText;
-  /** Fills in nothing: what a stranger wrote must not read the environment. Each secret that is named must be declared. */
-  readonly remote: ReadRunText;
+  /** Fills in nothing: what a stranger wrote must not read the environment, and may name only secrets that the owner granted. */
+  remote(grant: SecretGrant): ReadRunText;
+}
+
+/** The secrets that the tools of a source may name. */
+export interface SecretGrant {
+  readonly source: string;
+  readonly secrets: readonly string[];
 }
 
 /** Reads texts of runs against the environment and the secrets that are declared. */
@@ -22,19 +24,27 @@ export function createRunTexts(surroundings: Pick<VariableSurroundings, 'env' | 
       const { parts, mistakes } = expandVariables(text, surroundings);
       return mistakes.length > 0 ? { mistakes } : toRunText(parts);
     },
-    remote(text) {
-      // Without a closing brace there is no reference in it, for whoever uses it neither.
-      const mistakes = (splitReferences(text) ?? []).flatMap((piece) => mistakesIn(piece, surroundings.secretNames));
+    remote: (grant) => (text) => {
+      // Read as executors read it: no other reading may find a secret that this one does not.
+      const secrets = readTemplate(text).parts.flatMap((part) =>
+        typeof part === 'object' && 'secret' in part ? part.secret : [],
+      );
+      const mistakes = secrets.flatMap((secret) => mistakesIn(secret, grant, surroundings.secretNames));
       return mistakes.length > 0 ? { mistakes } : { text };
     },
   };
 }
 
-function mistakesIn(piece: TextPiece, secretNames: ReadonlySet<string>): readonly string[] {
-  const secret = typeof piece === 'string' ? undefined : secretNameOf(piece.reference);
-  if (secret === undefined) return [];
-  const found = lookUpSecret(secret, secretNames);
-  return 'mistake' in found ? [found.mistake] : [];
+function mistakesIn(
+  secret: string,
+  { source, secrets }: SecretGrant,
+  declared: ReadonlySet<string>,
+): readonly string[] {
+  const found = lookUpSecret(secret, declared);
+  if ('mistake' in found) return [found.mistake];
+  if (secrets.includes(secret)) return [];
+  const cure = `write secrets: [${secret}] on that source to let them`;
+  return [`names the secret "${secret}", which tools of the source "${source}" may not use: ${cure}.`];
 }
 
 /** Whoever runs the tool reads its secrets in this text; what was filled in must not look like one to them. */

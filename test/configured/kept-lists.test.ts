@@ -81,7 +81,9 @@ describe('a source that fails to list', () => {
       tools: [tool('fine'), tool('danger', 'agent'), { ...tool('secret'), run: { ...HTTP, body: '${secret:s}' } }],
     });
     const secrets = 'secrets: { s: { env: X } }\n';
-    const folder = folderWith({ 'toolcrib.yaml': secrets + config(server, ', kinds: [http, agent], trust: true') });
+    const folder = folderWith({
+      'toolcrib.yaml': secrets + config(server, ', kinds: [http, agent], trust: true, secrets: [s]'),
+    });
     expect(await firstStart(folder)).toEqual(['fine', 'danger', 'secret']);
     await server.close();
     write(folder, { 'toolcrib.yaml': config(server) });

@@ -142,7 +142,9 @@ describe('secrets in specs', () => {
         tool('bad', { body: [{ x: '${secret: nobody }' }] }),
       ],
     });
-    const folder = folderWith({ 'toolcrib.yaml': `${DECLARED}sources: { team: { http: "${server.url}" } }\n` });
+    const folder = folderWith({
+      'toolcrib.yaml': `${DECLARED}sources: { team: { http: "${server.url}", secrets: github } }\n`,
+    });
     const crib = await cribOf(folder);
     expect(namesOf(crib)).toEqual(['good']);
     expect(runOf(crib, 'good')).toMatchObject({ body: '${HOME}/${secret:github}/${' });
@@ -150,7 +152,9 @@ describe('secrets in specs', () => {
   });
 
   it('of a stored spec must be declared, too, and its variables are plain text', async () => {
-    const folder = folderWith({ 'toolcrib.yaml': `${DECLARED}sources: { stored: { database: true } }\n` });
+    const folder = folderWith({
+      'toolcrib.yaml': `${DECLARED}sources: { stored: { database: true, secrets: [github] } }\n`,
+    });
     const crib = await cribOf(folder);
     await crib.store?.specs.put(tool('good', { select: '${HOME}', body: '${secret:github}' }), 'ann');
     await crib.store?.specs.put(tool('bad', { body: '${secret:nobody}' }), 'ann');

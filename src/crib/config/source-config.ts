@@ -116,14 +116,19 @@ export type OpenApiAuth =
   | SecretText
   | { readonly username: SecretText; readonly password: SecretText }
   | ClientCredentials;
+/** The secrets that tools of a list may name; none if absent. */
+export type GrantedSecrets = SecretText | readonly SecretText[];
+
 /** A list of specs at an address. */
 export interface HttpSourceConfig extends SourceSettings, Omit<ConnectionSettings, 'share'> {
   readonly http: SecretText;
   readonly headers?: Readonly<Record<string, SecretText>>;
+  readonly secrets?: GrantedSecrets;
 }
 /** Specs kept in the store. */
 export interface DatabaseSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'refreshMs'> {
   readonly database: boolean;
+  readonly secrets?: GrantedSecrets;
 }
 /** A source of your own: a module or package that exports one. */
 export interface CustomSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {

@@ -158,6 +158,11 @@ const openApiAuth = either(
   clientCredentials,
 );
 
+const grantedSecrets = oneOrMany(
+  text('The name of a secret.', { use: 'secretName' }),
+  `Secrets that its tools may name by \${secret:NAME}; default none.`,
+);
+
 /** One source; the key that names its kind tells which. */
 export const sourceNode = either(
   'Where tools come from.',
@@ -209,6 +214,7 @@ export const sourceNode = either(
     {
       http: address('The address of a list of specs.', { use: 'secretUrl' }),
       headers: headersNode,
+      secrets: grantedSecrets,
       ...settings,
       initTimeoutMs,
       refreshMs,
@@ -217,7 +223,7 @@ export const sourceNode = either(
   ),
   object<DatabaseSourceConfig>(
     'Specs in the store.',
-    { database: flag('Specs kept in the store.'), ...settings, refreshMs },
+    { database: flag('Specs kept in the store.'), secrets: grantedSecrets, ...settings, refreshMs },
     ['database'],
   ),
   object<CustomSourceConfig>(

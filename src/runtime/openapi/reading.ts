@@ -25,7 +25,7 @@ export interface ApiSettings {
   readonly headers: Readonly<Record<string, string>>;
   /** By security scheme. */
   readonly auth: Readonly<Record<string, AuthSetting>>;
-  /** Secrets that stand for a scheme, or for the source, by bearing its name. */
+  /** Secrets that stand for a scheme of a file, or for its source, by bearing its name. */
   readonly secretNames: ReadonlySet<string>;
   /** Whether what is sent is bound to no host, so that only the owner, or the host itself, may say where it goes. */
   readonly staysOnHost: boolean;

@@ -43,10 +43,11 @@ function readAlternative(schemes: Fields, base: string, reading: Reading): Alter
   return { auth, missing };
 }
 
-/** What the owner maps a scheme to; else a secret of its name, or of the source's. */
-function settingOf(name: string, schemeCount: number, { settings }: Reading): AuthSetting | undefined {
+/** What the owner maps a scheme to; for a file also a secret of the scheme's name, or of the source's. */
+function settingOf(name: string, schemeCount: number, { settings, url }: Reading): AuthSetting | undefined {
   const { auth, secretNames, source } = settings;
   if (Object.hasOwn(auth, name)) return auth[name];
+  if (url !== undefined) return undefined; // the server chooses the names of its schemes, and would choose the secret by them
   const secret = secretNames.has(name) ? name : schemeCount === 1 && secretNames.has(source) ? source : undefined;
   return secret === undefined ? undefined : { secret: `\${secret:${secret}}` };
 }
