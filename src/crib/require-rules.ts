@@ -1,3 +1,4 @@
+import { withImpliedTypes } from '../core/implied-types.ts';
 import type { Schemas } from '../core/ports.ts';
 import type { Profile } from '../core/profile.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
@@ -6,9 +7,12 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 export function requireRules(profiles: Iterable<Profile>, schemas: Schemas): void {
   for (const { name, rules = [] } of profiles) {
     for (const [index, { when }] of rules.entries()) {
-      const problem = problemOf(() => schemas.parser(when)) ?? schemas.problems(when)[0];
+      const problem =
+        problemOf(() => schemas.parser(when)) ??
+        schemas.problems(when)[0] ??
+        problemOf(() => schemas.parser(withImpliedTypes(when)));
       if (problem === undefined) continue;
-      const message = `Profile "${name}": rules[${index}]: when is no JSON Schema that can be used: ${problem}`;
+      const message = `Profile "${name}": rules[${index}]: when is not a JSON Schema that can be used: ${problem}`;
       throw new ToolcribError('invalid_schema', message.endsWith('.') ? message : `${message}.`);
     }
   }

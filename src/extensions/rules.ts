@@ -1,12 +1,13 @@
 import type { Question } from '../core/approval.ts';
 import type { Extension } from '../core/extension.ts';
-import { canonicalJson, copyJson, isPromise, type JsonValue, NotJsonError } from '../core/json.ts';
+import { withImpliedTypes } from '../core/implied-types.ts';
+import { canonicalJson, copyJson, isPromise, type JsonSchema, type JsonValue, NotJsonError } from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
 import type { Schemas } from '../core/ports.ts';
 import { FACTS, PARSED, type ToolCall } from '../core/tool-call.ts';
 import { type Issue, ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
-import { RUN, WITHHELD } from '../core/tool-spec.ts';
+import { type Parse, RUN, WITHHELD } from '../core/tool-spec.ts';
 
 /** A rule that these arguments do not meet, and what it demands. */
 interface Unmet {
@@ -16,13 +17,19 @@ interface Unmet {
 
 /** Judges valid arguments by the rules of the profile, and changes nothing in them. A rule that denies beats one that asks. */
 export function rules({ schemas }: { readonly schemas: Schemas }): Extension {
+  const typed = new WeakMap<JsonSchema, JsonSchema>();
+  const typedOf = (when: JsonSchema): JsonSchema => {
+    const made = typed.get(when) ?? withImpliedTypes(when);
+    typed.set(when, made);
+    return made;
+  };
   return {
     name: 'rules',
     priority: 800,
     unsafeOrder: true,
     applies: ({ policy }) => (policy.rules ?? []).length > 0,
     wrap(call, next) {
-      const unmet = unmetRules(call, schemas);
+      const unmet = unmetRules(call, { schemas, typedOf });
       if (!Array.isArray(unmet)) return unmet;
       const denying = unmet.find(({ rule }) => rule.otherwise === 'deny');
       if (denying !== undefined) return deny(call, denying);
@@ -34,12 +41,18 @@ export function rules({ schemas }: { readonly schemas: Schemas }): Extension {
   };
 }
 
-function unmetRules(call: ToolCall, schemas: Schemas): Unmet[] | FailedResult {
+interface Judging {
+  readonly schemas: Schemas;
+  /** The schema of a rule in which bounds imply types. */
+  typedOf(when: JsonSchema): JsonSchema;
+}
+
+function unmetRules(call: ToolCall, judging: Judging): Unmet[] | FailedResult {
   const { policy, name } = call.spec;
   const forms = formsOf(call);
   try {
     return (policy.rules ?? []).flatMap((rule) => {
-      const demand = demandOf(rule, forms, schemas);
+      const demand = demandOf(rule, forms, judging);
       return demand === undefined ? [] : [{ rule, demand }];
     });
   } catch (cause) {
@@ -48,8 +61,11 @@ function unmetRules(call: ToolCall, schemas: Schemas): Unmet[] | FailedResult {
   }
 }
 
-/** The arguments as they came, and as the author's schema read them: a rule must hold for both, else `"5000"` gets past `maximum: 100`. */
-function formsOf(call: ToolCall): readonly (JsonValue | undefined)[] {
+/** `undefined` stands for what cannot be looked at. */
+type Forms = readonly (JsonValue | undefined)[];
+
+/** The arguments as they came, and as the author's schema read them, where it made something else of them. */
+function formsOf(call: ToolCall): Forms {
   const parsed = call[PARSED];
   if (parsed === call.input) return [call.input];
   try {
@@ -68,16 +84,25 @@ function withoutWithheld(value: JsonValue, { spec }: ToolCall): JsonValue {
   return Object.fromEntries(Object.entries(value).filter(([name]) => isGiven(name)));
 }
 
-/** What the rule demands of arguments that do not meet it; undefined if they do. */
-function demandOf({ when }: Rule, forms: readonly (JsonValue | undefined)[], schemas: Schemas): string | undefined {
-  const check = schemas.parser(when);
-  for (const form of forms) {
-    if (form === undefined) return 'arguments that can be judged';
-    const parsed = check(form);
-    if (isPromise(parsed)) throw new ToolcribError('invalid_schema', 'A rule cannot be judged at once.');
-    if (!parsed.ok) return typeof when.description === 'string' ? when.description : inWords(parsed.issues);
-  }
-  return undefined;
+/**
+ * What the rule demands of arguments that do not meet it; undefined if they do. Every form must meet the rule as it is
+ * written, else `"5000"` that the author's schema reads as a number gets past `maximum: 100`. One of them must be of the
+ * types that the bounds imply, else `"5000"` that stays a text does.
+ */
+function demandOf({ when }: Rule, forms: Forms, { schemas, typedOf }: Judging): string | undefined {
+  if (forms.includes(undefined)) return 'arguments that can be judged';
+  const typed = forms.map((form) => issuesOf(form, schemas.parser(typedOf(when))));
+  const written = forms.length === 1 ? [] : forms.map((form) => issuesOf(form, schemas.parser(when)));
+  const isOfTypes = typed.some((issues) => issues.length === 0);
+  const unmet = written.find((issues) => issues.length > 0) ?? (isOfTypes ? undefined : typed.at(-1));
+  if (unmet === undefined) return undefined;
+  return typeof when.description === 'string' ? when.description : inWords(unmet);
+}
+
+function issuesOf(form: JsonValue | undefined, check: Parse): readonly Issue[] {
+  const parsed = check(form);
+  if (isPromise(parsed)) throw new ToolcribError('invalid_schema', 'A rule cannot be judged at once.');
+  return parsed.ok ? [] : parsed.issues;
 }
 
 const MAX_ISSUES = 5;

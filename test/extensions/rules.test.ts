@@ -194,6 +194,74 @@ describe('a rule over arguments', () => {
   });
 });
 
+describe('a bound of a rule implies the type', () => {
+  const LOOSE: Readonly<Record<string, ToolInput['input']>> = {
+    'no schema at all': {},
+    'a property without a type': { type: 'object', properties: { amount: {} } },
+    'more properties than are named': { type: 'object', additionalProperties: true },
+    'a schema of its author that takes anything': z.looseObject({ amount: z.any() }),
+    'a schema of its author that takes numbers and texts': z.object({ amount: z.union([z.number(), z.string()]) }),
+  };
+  const otherwise = ['deny', 'approve'] as const;
+
+  it.each(Object.keys(LOOSE))('for a tool with %s', async (name) => {
+    for (const decision of otherwise) {
+      const run = vi.fn(() => 'paid');
+      const tool = { name: 'pay', description: '', input: LOOSE[name], run } as ToolInput; // one of the table
+      const { pay } = await openDesk({
+        rules: [{ tools: 'pay', when: atMost(100), otherwise: decision }],
+        tools: [tool],
+      });
+      for (const amount of ['5000', '50', [5000], { value: 5000 }, null, true, 5000]) {
+        expect(await pay({ amount })).toMatchObject({ ok: false });
+        expect(run).not.toHaveBeenCalled();
+      }
+      expect(await pay({ amount: 50 })).toMatchObject({ ok: true });
+    }
+  });
+
+  it("for what the author's schema makes of the arguments, which is what the tool gets", async () => {
+    const date = z.string().transform((text) => new Date(text));
+    const readings: readonly (readonly [ToolInput['input'], unknown, boolean])[] = [
+      [z.object({ amount: z.coerce.number() }), '50', true],
+      [z.object({ amount: z.coerce.number() }), '5000', false],
+      [z.object({ amount: z.coerce.number() }), [50], true],
+      [z.object({ amount: z.coerce.number() }), [5000], false],
+      [z.object({ amount: z.coerce.number(), on: date.default(new Date(0)) }), '50', true],
+      [z.object({ amount: z.coerce.number(), on: date.default(new Date(0)) }), '5000', false],
+      [z.object({ amount: z.any(), on: date.default(new Date(0)) }), '5000', false],
+      [z.object({ amount: z.any(), on: date.default(new Date(0)) }), 50, true],
+      [z.object({ amount: z.array(z.number()).transform(([one]) => one) }), [50], true],
+      [z.object({ amount: z.array(z.number()).transform(([one]) => one) }), [5000], false],
+      [z.object({ amount: z.number().transform(String) }), 5000, false],
+    ];
+    for (const [input, amount, isAllowed] of readings) {
+      const tool = { name: 'pay', description: '', input, run: () => 'paid' } as ToolInput; // one of the table
+      const { pay } = await openDesk({
+        rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }],
+        tools: [tool],
+      });
+      expect([amount, (await pay({ amount })).ok]).toEqual([amount, isAllowed]);
+    }
+  });
+
+  it('and says so: the caller is told which type is wanted', async () => {
+    const tool: ToolInput = { name: 'pay', description: '', input: {}, run: () => 'paid' };
+    const { pay } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }], tools: [tool] });
+    expect(await pay({ amount: '5000' })).toMatchObject({
+      error: { code: 'denied', message: expect.stringContaining('/amount must be a number, got the string') },
+    });
+  });
+
+  it('and says nothing about a property that is absent, unless the rule requires it', async () => {
+    const tool: ToolInput = { name: 'pay', description: '', input: {}, run: () => 'paid' };
+    const open = (when: Rules[number]['when']) =>
+      openDesk({ rules: [{ tools: 'pay', when, otherwise: 'deny' }], tools: [tool] });
+    expect(await (await open(atMost(100))).pay({})).toMatchObject({ ok: true });
+    expect(await (await open({ ...atMost(100), required: ['amount'] })).pay({})).toMatchObject({ ok: false });
+  });
+});
+
 describe('a rule that cannot be judged', () => {
   const start = (when: unknown) =>
     createCrib({ profiles: { desk: { rules: [{ tools: ['x'], when: wrong(when), otherwise: 'deny' }] } } });
@@ -203,6 +271,7 @@ describe('a rule that cannot be judged', () => {
     ['a keyword of the wrong kind', { properties: { amount: { maximum: 'hundred' } } }],
     ['a remote reference', { $ref: 'https://example.com/schema.json' }],
     ['a reference to nothing', { $ref: '#/$defs/none' }],
+    ['a reference by an anchor', { $ref: '#a', $defs: { a: { $anchor: 'a', maximum: 1 } } }],
     ['a pattern that could hang', { properties: { name: { pattern: '(a+)+\\1$' } } }],
   ])('%s: an error at start that names profile and rule', async (_, when) => {
     await expect(start(when)).rejects.toMatchObject({
