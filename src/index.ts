@@ -57,7 +57,7 @@ export type { MetricsOptions, TraceOptions } from './crib/record-extensions.ts';
 export { logging, metrics, trace } from './crib/record-extensions.ts';
 export type { Section } from './crib/sections.ts';
 export type { SourceReport } from './crib/source-slot.ts';
-export type { ExtensionHooks } from './extensions/define-extension.ts';
+export type { ExtensionHooks, ExtensionInput } from './extensions/define-extension.ts';
 export { defineExtension } from './extensions/define-extension.ts';
 export type { LoggingOptions } from './extensions/logging.ts';
 export type { BundleInput, DefinedBundle } from './runtime/define-bundle.ts';

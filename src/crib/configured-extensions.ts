@@ -1,10 +1,13 @@
 import type { Extension } from '../core/extension.ts';
-import { canonicalJson } from '../core/json.ts';
+import { canonicalJson, isRecord } from '../core/json.ts';
+import { didYouMean } from '../core/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { importExport } from '../runtime/modules/import-export.ts';
+import { HOOKS, isClass, isHook } from '../extensions/define-extension.ts';
+import { importExport, importExports, splitReference } from '../runtime/modules/import-export.ts';
 import { configuredAudit } from './audit-extensions.ts';
 import { approval, breaker, concurrency, rateLimit, retry, timeout } from './built-ins.ts';
 import type { BuiltInExtensionsConfig, CustomExtensionConfig, ExtensionsConfig } from './config/config.ts';
+import { readExtension } from './extension-ports.ts';
 import { configuredMetrics, logging } from './record-extensions.ts';
 
 type Tuned = keyof BuiltInExtensionsConfig;
@@ -60,21 +63,42 @@ async function makeExtensions(name: string, entry: Entry, folder: string): Promi
   return [TUNABLE[name as Tuned]?.(entry as never) ?? []].flat(); // checked against the schema of its options
 }
 
-/** An extension of somebody's own: the module exports one, or makes one of the entry's options. */
+/** An extension of the owner's: the module exports one, makes one of the entry's options, or is one by the hooks it exports. */
 async function importExtension(name: string, entry: CustomExtensionConfig, folder: string): Promise<Extension> {
   const { module, priority, unsafeOrder, options = {} } = entry;
-  const exported = await importExport(module, folder);
-  const made: unknown = typeof exported === 'function' ? await exported(options) : exported;
+  const exported = await importWhatIsMeant(module, folder);
+  const made = await makeOf(exported, options);
   if (typeof made !== 'object' || made === null) {
+    const guess = typeof exported === 'function' ? didYouMean(exported.name, HOOKS) : '';
     throw new ToolcribError(
       'invalid_config',
-      `The extension "${name}": ${module} does not export an extension, nor a function that makes one.`,
+      `The extension "${name}": ${module} does not export an extension, nor a function that makes one.${guess}`,
     );
   }
-  return {
-    ...(made as Extension),
+  return readExtension(made, {
     name,
     ...(priority !== undefined && { priority }),
     ...(unsafeOrder !== undefined && { unsafeOrder }),
-  }; // judged with the others
+  });
+}
+
+/** The export that a reference means; the module itself where it exports hooks, or several things of which none is the default. */
+async function importWhatIsMeant(module: string, folder: string): Promise<unknown> {
+  if (splitReference(module).name !== undefined) return importExport(module, folder);
+  const exports = await importExports(module, folder);
+  const names = Object.keys(exports);
+  const hooks = names.filter(isHook);
+  if (!Object.hasOwn(exports, 'default'))
+    return hooks.length > 0 || names.length > 1 ? exports : importExport(module, folder);
+  const beside = hooks.find((hook) => !isRecord(exports.default) || exports.default[hook] !== exports[hook]);
+  if (beside === undefined) return exports.default;
+  throw new ToolcribError(
+    'invalid_config',
+    `${module} exports "${beside}" beside a default export, and it would never be asked; put it into the default export.`,
+  );
+}
+
+async function makeOf(exported: unknown, options: object): Promise<unknown> {
+  if (typeof exported !== 'function') return exported;
+  return isClass(exported) ? new exported(options) : await exported(options);
 }

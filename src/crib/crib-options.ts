@@ -1,11 +1,11 @@
 import type { Executor } from '../core/executor.ts';
-import type { Extension } from '../core/extension.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { functionExecutor } from '../executors/function.ts';
+import type { ExtensionInput } from '../extensions/define-extension.ts';
 import type { BundleInput, DefinedBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
 import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
@@ -22,7 +22,7 @@ export interface CribOptions {
   readonly defaultProfile?: string;
   readonly sources?: readonly Source[];
   /** Besides the built-in ones; one of the same name takes a built-in's place. */
-  readonly extensions?: readonly Extension[];
+  readonly extensions?: readonly ExtensionInput[];
   readonly executors?: readonly Executor[];
   /** Reach tools that ask for them by `needs`. */
   readonly services?: Readonly<Record<string, unknown>>;

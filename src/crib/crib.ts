@@ -6,6 +6,7 @@ import type { Criteria } from '../core/selector.ts';
 import type { Store } from '../core/store.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import type { ExtensionInput } from '../extensions/define-extension.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
 import type { Listening } from '../runtime/fetch/own-addresses.ts';
 import type { Names } from './activation.ts';
@@ -38,7 +39,8 @@ export interface Crib {
   readonly extensions: {
     /** From the outermost to the innermost. */
     list(): readonly Extension[];
-    add(extension: Extension): void;
+    /** Takes one with hooks, too, and instances of classes. Throws for one that would never take part in a call. */
+    add(extension: ExtensionInput): void;
     /** Removing what is not there changes nothing. */
     remove(name: string): void;
   };

@@ -4,6 +4,7 @@ import type { Clock, Schemas } from '../core/ports.ts';
 import type { Store } from '../core/store.ts';
 import type { StoredRates } from '../core/stored-limits.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { type ExtensionPlace, toExtension } from '../extensions/define-extension.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 
@@ -54,24 +55,48 @@ export const NO_EQUIPMENT: Equipment = {
 /** The key under which a built-in says how it is made with what its crib has. */
 const BIND: unique symbol = Symbol('toolcrib.bind');
 
-type Bindable = Extension & { readonly [BIND]?: (ports: ExtensionPorts) => Extension };
+type Bindable = Extension & {
+  readonly [BIND]?: { make(ports: ExtensionPorts): Extension; readonly alone: Extension };
+};
 
 /** A built-in as code and configuration name it: it works alone, and is made anew for the crib that takes it in. */
 export function bindable(make: (ports: ExtensionPorts) => Extension): Extension {
   const alone = make(PORTS_OF_NOBODY);
-  return Object.defineProperty({ ...alone }, BIND, { value: make, enumerable: true }); // a copy under another name stays bindable
+  return Object.defineProperty({ ...alone }, BIND, { value: { make, alone }, enumerable: true }); // a copy under another name stays bindable
+}
+
+/** What may be said about a built-in without making another extension of it. */
+const PLACE: readonly string[] = ['name', 'priority', 'unsafeOrder'];
+
+/** Whatever code or a configuration gives for an extension, as one. Throws for one that would be taken in and never asked. */
+export function readExtension(given: unknown, place: ExtensionPlace = {}): Extension {
+  if (!isBindable(given)) return toExtension(given, place);
+  const { alone } = given[BIND];
+  // It is made anew for its crib: what a copy of it changes would be lost.
+  const changed = Object.keys(given).find(
+    (key) => !PLACE.includes(key) && given[key as keyof Extension] !== alone[key as keyof Extension], // compared only
+  );
+  if (changed === undefined) return Object.keys(place).length === 0 ? given : { ...given, ...place };
+  throw new ToolcribError(
+    'invalid_option',
+    `Extension "${given.name}" is built in, and its "${changed}" cannot be replaced in a copy; write an extension of that name.`,
+  );
+}
+
+function isBindable(given: unknown): given is Required<Bindable> {
+  return typeof given === 'object' && given !== null && BIND in given;
 }
 
 /** The extension for the crib that has these ports; each is made once, so that it keeps its state. */
 export function createBinding(ports: ExtensionPorts): (extension: Extension) => Extension {
   const made = new WeakMap<Extension, Extension>();
   return (extension: Bindable) => {
-    const make = extension?.[BIND];
-    if (make === undefined) return extension;
+    const bindable = extension?.[BIND];
+    if (bindable === undefined) return extension;
     const known = made.get(extension);
     if (known !== undefined) return known;
     const { name, priority } = extension; // a configuration may have renamed or moved it
-    const bound = { ...make(ports), name, priority };
+    const bound = { ...bindable.make(ports), name, priority };
     made.set(extension, bound);
     return bound;
   };

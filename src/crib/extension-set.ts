@@ -3,13 +3,15 @@ import type { Extension } from '../core/extension.ts';
 import { type Policy, withFallback } from '../core/policy.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import type { ExtensionInput } from '../extensions/define-extension.ts';
 import { orderExtensions } from './extension-order.ts';
+import { readExtension } from './extension-ports.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 
 /** The extensions of this moment and the pipeline they make. */
 export interface ExtensionSet {
   list(): readonly Extension[];
-  add(extension: Extension): void;
+  add(extension: ExtensionInput): void;
   remove(name: string): void;
   pipeline(): Pipeline;
   /** Throws where these could not take part. */
@@ -74,7 +76,7 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
 
   return {
     list: () => ordered,
-    add: (extension) => replace([...registered, bind(extension)]),
+    add: (extension) => replace([...registered, bind(readExtension(extension))]),
     remove(name) {
       if (registered.some((extension) => extension.name === name))
         replace(registered.filter((extension) => extension.name !== name));

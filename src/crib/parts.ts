@@ -13,7 +13,7 @@ import type { AccessConfig, ServerConfig } from './config/config.ts';
 import type { Configuration } from './configuration.ts';
 import { openBuiltin } from './configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
-import { type Equipment, NO_EQUIPMENT } from './extension-ports.ts';
+import { type Equipment, NO_EQUIPMENT, readExtension } from './extension-ports.ts';
 import type { ProfileSet } from './generation.ts';
 import { metaSources, someoneSearches } from './meta-source.ts';
 import type { OnDuplicate } from './name-clashes.ts';
@@ -73,7 +73,7 @@ export function readParts(options: CribOptions): Parts {
       ...metaSources(someoneSearches(profiles) ? SEARCH_META_TOOLS : []),
     ],
     onDuplicate: 'skip',
-    extensions: options.extensions ?? [],
+    extensions: Array.from(options.extensions ?? [], (extension) => readExtension(extension)), // holes included
     turnedOff: [],
     services: options.services,
     access: undefined,

@@ -42,7 +42,7 @@ export function metrics(options: MetricsOptions & { readonly clock?: Clock } = {
   if (typeof prometheus !== 'boolean') {
     throw invalid(`metrics(): prometheus is true or false, got ${describe(prometheus)}.`);
   }
-  if (!prometheus) return { name: 'metrics', priority: 1000, applies: () => false };
+  if (!prometheus) return bindable(() => ({ name: 'metrics', priority: 1000 })); // in the place of the one that counts
   return bindable(({ clock }) => metricsExtension({ clock, ...given }));
 }
 

@@ -115,7 +115,7 @@ describe('who closes', () => {
   it('Only the crib closes sources, extensions and executors, each once.', async () => {
     const remote = changingSource('remote', [toolOf('t')]);
     const [closeExtension, closeExecutor] = [vi.fn(async () => {}), vi.fn(async () => {})];
-    const extension: Extension = { name: 'mine', priority: 'normal', close: closeExtension };
+    const extension: Extension = { name: 'mine', priority: 'normal', onEnd() {}, close: closeExtension };
     const executor: Executor = { kind: 'echo', runSchema: {}, execute: () => done('ok'), close: closeExecutor };
     const crib = await createCrib({ sources: [remote.source], extensions: [extension], executors: [executor] });
     await (await crib.open()).call('t');

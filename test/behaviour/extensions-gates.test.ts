@@ -183,6 +183,7 @@ describe('chains', () => {
         links++;
         return undefined as never; // an absent hook
       },
+      onList: (specs) => specs,
     };
     const tools: ToolInput[] = Array.from({ length: 100 }, (_, index) => ({
       name: `tool_${index}`,
@@ -192,6 +193,7 @@ describe('chains', () => {
     }));
     const crib = await createCrib({ tools, extensions: [counting] });
     const chest = await crib.open();
+    links = 0;
     for (const { name } of chest.list()) await chest.call(name);
     for (const { name } of chest.list()) await chest.call(name);
     expect(links).toBe(2);

@@ -88,7 +88,7 @@ describe('reload', () => {
     const crib = await cribOf(folder);
     crib.register({ name: 'mine', description: '', run: () => 'mine' });
     crib.bundles.define({ name: 'hand', include: ['mine'] });
-    crib.extensions.add({ name: 'watcher', priority: 500 });
+    crib.extensions.add({ name: 'watcher', priority: 500, onEnd() {} });
     write(folder, { 'toolcrib.yaml': configuration('{}') });
     await crib.reload();
     expect(namesOf(crib)).toContain('mine');
@@ -129,7 +129,7 @@ describe('reload', () => {
   it('an extension that is taken out is closed with the crib', async () => {
     const closed: string[] = [];
     Object.assign(globalThis, { closedExtensions: closed });
-    const module = `export default { name: 'mine', priority: 500, close: async () => void closedExtensions.push('mine') };`;
+    const module = `export default { name: 'mine', priority: 500, onEnd() {}, close: async () => void closedExtensions.push('mine') };`;
     const folder = folderWith({
       'toolcrib.yaml': 'extensions: { mine: { module: ./mine.mjs } }\n',
       'mine.mjs': module,

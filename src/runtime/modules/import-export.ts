@@ -23,6 +23,13 @@ export async function importExport(reference: string, folder: string): Promise<u
   throw new ToolcribError('missing_export', `${file}: ${chosen.problem}.`);
 }
 
+/** Everything that the module of a reference exports, by name. */
+export async function importExports(reference: string, folder: string): Promise<Readonly<Record<string, unknown>>> {
+  const { specifier } = splitReference(reference);
+  const exports = listExports(await importFile(resolveModule(specifier, folder)));
+  return Object.fromEntries(exports.map(({ name, value }) => [name, value]));
+}
+
 async function importFile(file: string): Promise<Namespace> {
   const hash = await hashFile(file).catch((cause) => {
     throw new ToolcribError('not_found', `${file} cannot be read: ${messageOf(cause)}.`, { cause });
