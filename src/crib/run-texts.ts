@@ -12,7 +12,7 @@ export interface RunTexts {
 }
 
 /** The secrets that the tools of a source may name. */
-export interface SecretGrant {
+interface SecretGrant {
   readonly source: string;
   readonly secrets: readonly string[];
 }
