@@ -1,5 +1,6 @@
 import type { JsonSchema, MaybePromise } from './json.ts';
 import type { ToolCall } from './tool-call.ts';
+import type { ToolError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { Run, ToolSpec } from './tool-spec.ts';
 
@@ -11,6 +12,14 @@ export interface ExecutorContext {
   fillSecrets(text: string, host: string): Promise<string>;
 }
 
+/** What the owner should know about the tools of one kind on this machine, in sentences. */
+export interface ExecutorReview {
+  /** What does not work, or is hardly meant. */
+  readonly problems: readonly string[];
+  /** What works otherwise than the owner may think. */
+  readonly notes: readonly string[];
+}
+
 /** Runs calls of one kind: the only place that does I/O. It may throw, and honours `call.signal` to the end. */
 export interface Executor {
   readonly kind: string;
@@ -18,6 +27,10 @@ export interface Executor {
   readonly runSchema: JsonSchema;
   /** What is wrong with a run that its schema cannot say, such as a placeholder that no argument fills; checked when a spec is loaded. */
   check?(run: Run, spec: ToolSpec): readonly string[];
+  /** Why a call with these arguments would be refused. Asked before a person is: it starts nothing and changes nothing. */
+  precheck?(call: ToolCall, run: Run): MaybePromise<ToolError | undefined>;
+  /** Judges the tools of this kind together, for `check` and the start of a server. */
+  review?(specs: readonly ToolSpec[]): MaybePromise<ExecutorReview>;
   execute(call: ToolCall, run: Run): MaybePromise<ToolResult>;
   close?(): Promise<void>;
 }

@@ -7,6 +7,8 @@ export interface Source {
   readonly name: string;
   /** Lets what it says about effects, policy, tags and category stand; else it can only raise caution. */
   readonly trust?: boolean;
+  /** True where the owner wrote its specs on this machine; a remote list is not local, whoever trusts it. */
+  readonly isLocal?: boolean;
   /** The bundle its tools belong to: its own name if absent, none if `false`. */
   readonly bundle?: string | false;
   /** The kinds its specs may carry; any kind if absent. */

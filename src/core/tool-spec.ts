@@ -31,11 +31,15 @@ export interface Run {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly [WITHHELD]?: Withheld;
   readonly [UNCONFIRMED]?: true;
+  readonly [REMOTE]?: true;
   readonly [field: string]: unknown;
 }
 
 /** The key of a tool that stands in the last known list of its source, which cannot be asked: it is listed and not run. */
 export const UNCONFIRMED: unique symbol = Symbol.for('toolcrib.unconfirmed');
+
+/** The key of a tool whose source the owner did not write on this machine: what it says against its own limits does not count. A symbol: no spec can bring it as data. */
+export const REMOTE: unique symbol = Symbol.for('toolcrib.remote');
 
 /** The key of the arguments that the owner withholds from callers. A symbol: no spec can bring it as data. */
 export const WITHHELD: unique symbol = Symbol.for('toolcrib.withheld');

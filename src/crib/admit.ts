@@ -4,7 +4,7 @@ import { didYouMean } from '../core/nearest.ts';
 import type { Schemas } from '../core/ports.ts';
 import type { Admission, Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { kindOf, type Parse, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
+import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
 import { distrust } from '../core/trust.ts';
 import { toToolSpec } from '../runtime/define-tool.ts';
 import { isSurelyValid } from '../runtime/schemas/surely-valid.ts';
@@ -54,12 +54,19 @@ export function admit(tool: unknown, source: Source, options: AdmitOptions): Too
   const isJudged = spec[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
   if (!isJudged) requireRun(spec, options);
   const problems = isJudged ? [] : schemaProblems(spec, options.schemas);
-  if (problems.length === 0) return source.trust === true ? spec : distrust(spec);
+  if (problems.length === 0) return ofSource(spec, source);
   const message = `Tool "${spec.name}" of ${source.name}: ${problems.join('; ')}.`;
   // What was written here can be mended here; a stranger's schema is used as far as it is safe.
   if (source.trust === true) throw new ToolcribError('invalid_schema', message);
   options.warn(message);
-  return distrust(spec);
+  return ofSource(spec, source);
+}
+
+/** What a spec says of itself counts as far as its source is trusted and local. */
+function ofSource(spec: ToolSpec, { trust, isLocal }: Source): ToolSpec {
+  const judged = trust === true ? spec : distrust(spec);
+  if (isLocal === true && trust !== false) return judged;
+  return Object.freeze({ ...judged, [RUN]: createRun({ ...judged[RUN], [REMOTE]: true }) });
 }
 
 function requireAllowedKind(spec: ToolSpec, source: Source): void {

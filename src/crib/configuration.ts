@@ -22,7 +22,7 @@ import type { Equipment } from './extension-ports.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { lazyStore } from './lazy-store.ts';
 import type { Parts } from './parts.ts';
-import { findSandboxProblems } from './sandbox-problems.ts';
+import { protectedPaths } from './protected-paths.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {
@@ -64,7 +64,9 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     config: () => loaded.config,
     hidden: () => {
       const storeUrl = options.store?.url ?? loaded.config.store?.url;
-      return hiddenPaths({ folder, env, storeUrl, secrets: secretsOf(), readOnly: loaded.files });
+      const config = { ...loaded.config, secrets: secretsOf() };
+      const readOnly = protectedPaths({ ...loaded, config }, env);
+      return hiddenPaths({ folder, env, storeUrl, secrets: config.secrets, readOnly });
     },
   });
   let isFirst = true;
@@ -90,8 +92,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       const changed = changedExecutors(first, loaded.config).map(
         (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
       );
-      const unheld = await findSandboxProblems(loaded.config, env);
-      return { ...parts, problems: [...parts.problems, ...changed, ...unheld] };
+      return { ...parts, problems: [...parts.problems, ...changed] };
     },
     watch(onChange, warn) {
       if (options.watch === false) return;

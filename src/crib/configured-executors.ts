@@ -12,7 +12,7 @@ import { importExport } from '../runtime/modules/import-export.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import { toSecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
-import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
+import type { HiddenPaths, ShellSettings } from '../runtime/shell/shell-ports.ts';
 import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from './config/config.ts';
 
 /** What the executors of a configuration are made of. */
@@ -42,8 +42,13 @@ const BUILT_IN: readonly BuiltIn[] = [
       isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
     }),
   ({ python }) => pythonExecutor(python),
-  ({ config, ...ports }) => shellExecutor({ ...ports, settings: () => config().executors?.shell ?? {} }),
+  ({ config, ...ports }) => shellExecutor({ ...ports, settings: (source) => shellSettings(config(), source) }),
 ];
+
+function shellSettings({ executors, sources }: Config, source: string): ShellSettings {
+  const entry = Object.hasOwn(sources, source) ? sources[source] : undefined;
+  return { ...executors?.shell, source: entry !== undefined && 'sandbox' in entry ? entry.sandbox : undefined };
+}
 
 /** Kinds that are tuned under `executors:`; every other name there is one of somebody's own. */
 const TUNED: { readonly [Kind in keyof Required<BuiltInExecutorsConfig>]: true } = {

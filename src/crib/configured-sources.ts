@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { listOf } from '../core/bundle.ts';
 import { canonicalJson, type MaybePromise } from '../core/json.ts';
@@ -6,6 +5,7 @@ import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
+import { isThere } from '../runtime/placeholders.ts';
 import { describePython } from '../runtime/python/described-source.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import { hostOf, type SecretText, secretsIn } from '../runtime/secrets/secret-template.ts';
@@ -167,7 +167,7 @@ function discovered(
     path && sources.plugins === undefined ? [keep('plugins', { path }, () => modulesOf('plugins', path, watch))] : [];
   const said = Object.values(sources).some((config) => 'packages' in config) || sources.packages !== undefined;
   // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
-  const isProject = ['package.json', 'node_modules'].some((name) => existsSync(join(folder, name)));
+  const isProject = ['package.json', 'node_modules'].some((name) => isThere(join(folder, name)));
   return said || !isProject
     ? plugins
     : [keep('packages', { folder }, () => packagesOf('packages', folder)), ...plugins];

@@ -65,6 +65,7 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     sources: engine.sources,
     sourceOutput: engine.sourceOutput,
     warnings: engine.warnings,
+    review: engine.review,
     metrics: () => metricsText(engine.extensions.list()),
     approvals: createApprovals(configuration?.equipment ?? NO_EQUIPMENT),
     requestStates: createRequestStates(configuration?.equipment.store),

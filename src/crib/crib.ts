@@ -1,5 +1,6 @@
 import type { Caller } from '../core/caller.ts';
 import type { Catalog, Changes } from '../core/catalog.ts';
+import type { ExecutorReview } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Criteria } from '../core/selector.ts';
@@ -86,6 +87,8 @@ export interface Crib {
   sourceOutput(name: string): string | undefined;
   /** What is allowed but hardly meant, in sentences. */
   warnings(): readonly string[];
+  /** What the executors find out about the tools on this machine, in sentences: what cannot run, and what runs otherwise than it seems. */
+  review(): Promise<ExecutorReview>;
   /** Says something to whoever watches the process, without the values of secrets. */
   warn(message: string): void;
   /** What was counted, as text for Prometheus. Rejects with code `not_counted` where `metrics` is off. */

@@ -1,3 +1,4 @@
+import type { ExecutorReview } from '../core/executor.ts';
 import type { createTrail } from './audit.ts';
 import type { BundleBook } from './bundle-book.ts';
 import type { EntryMistake } from './check-stored.ts';
@@ -30,6 +31,8 @@ export interface Engine {
   /** Puts other parts in the place of those it runs with. A mistake in them throws and changes nothing. */
   apply(parts: Parts): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
+  /** What executors say about their tools on this machine. */
+  review(): Promise<ExecutorReview>;
   /** Reads every source again, or only some. */
   refresh: LiveSources['refresh'];
   /** Resolves when no call is under way, or after `limitMs`. */

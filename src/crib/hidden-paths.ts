@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
 import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
 import { stateFolders } from '../store/state-folder.ts';
@@ -11,19 +11,19 @@ export interface KeptAt {
   /** The address of the store, as far as it can be told. */
   readonly storeUrl: unknown;
   readonly secrets: Readonly<Record<string, SecretDeclaration>>;
-  /** The files of the configuration. */
+  /** What decides what the crib runs. */
   readonly readOnly: readonly string[];
 }
 
 /** What SQLite keeps beside a database. */
 const BESIDE = ['', '-wal', '-shm', '-journal'];
 
-/** Hidden are the state folder with keys and tokens, the database, and files that hold secrets; the configuration stays as it is. */
+/** Hidden are the state folders with keys and tokens, those of other configurations of this user as well, the database, and files that hold secrets. */
 export function hiddenPaths({ folder, env, storeUrl, secrets, readOnly }: KeptAt): HiddenPaths {
-  const { beside, users } = stateFolders(folder, env);
+  const folders = stateFolders(folder, env);
   const database =
     typeof storeUrl === 'string' && storeUrl.startsWith('sqlite:') ? storeUrl.slice('sqlite:'.length) : '';
   const kept = Object.values(secrets).flatMap((secret) => ('file' in secret ? [resolve(folder, secret.file)] : []));
   const files = database === '' ? [] : BESIDE.map((end) => `${resolve(folder, database)}${end}`);
-  return { folders: [beside, users], files: [...files, ...kept], readOnly };
+  return { folders: [...Object.values(folders), dirname(folders.users)], files: [...files, ...kept], readOnly };
 }

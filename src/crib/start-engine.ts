@@ -16,10 +16,12 @@ import { createGenerations, type Generations } from './generations.ts';
 import { createInFlight } from './in-flight.ts';
 import { type LiveSources, startSources } from './live-sources.ts';
 import { type FixedParts, homesOf, type Parts } from './parts.ts';
+import { precheck } from './precheck.ts';
 import { findProblems, idleSelectors } from './problems.ts';
 import { checkProfileBundles } from './read-profile.ts';
 import { createRegistration } from './registration.ts';
 import { requireRules } from './require-rules.ts';
+import { reviewTools } from './review-tools.ts';
 import { createSearchIndex, type OpenRetriever } from './search-index.ts';
 import { createServices } from './services.ts';
 import { createSetups } from './setups.ts';
@@ -62,7 +64,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   const trail = createTrail(fixed.equipment, warn);
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
   const extensions = createExtensionSet({
-    builtIn: [...builtInExtensions(), setups.extension],
+    builtIn: [...builtInExtensions(), setups.extension, precheck(executors)],
     given: first.extensions,
     turnedOff: first.turnedOff,
     executors,
@@ -200,6 +202,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       const { checkStored } = await import('./check-stored.ts'); // few ever store anything
       return checkStored(entries, { sources: parts.sources, admission, catalog: generation().catalog });
     },
+    review: () => reviewTools(generation().catalog.specs, executors),
     idle: inFlight.drained,
     async refresh(isMeant) {
       await started.refresh(isMeant);

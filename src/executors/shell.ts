@@ -14,14 +14,17 @@ export function shellExecutor(ports: ShellPorts): Executor {
     if (isClosed) await loaded.close(); // before its first call, or while it was being loaded
     return loaded;
   };
+  const loaded = () => {
+    commands ??= load(); // nothing of it is loaded before the first call
+    return commands;
+  };
   return {
     kind: 'shell',
     runSchema: SHELL_RUN_SCHEMA,
     check: (run, spec) => checkCommand(run as ShellRun, spec), // its schema was asked first
-    async execute(call, run) {
-      commands ??= load(); // nothing of it is loaded before the first call
-      return (await commands).run(call, run as ShellRun); // checked when the spec was let in
-    },
+    precheck: async (call, run) => (await loaded()).precheck(call, run as ShellRun), // checked when the spec was let in
+    review: async (specs) => (await loaded()).review(specs),
+    execute: async (call, run) => (await loaded()).run(call, run as ShellRun), // as above
     async close() {
       isClosed = true;
       await (await commands)?.close();

@@ -27,6 +27,7 @@ export function code(initial: readonly ToolSpec[]): CodeSource {
   return {
     name: 'code',
     trust: true,
+    isLocal: true,
     bundle: false,
     start: async () => live,
     get: (name) => byName.get(name),

@@ -47,7 +47,7 @@ export function files(given: FilesOptions): Source {
     );
   const known = { source: source.name, roots, watches: watch, readRunText, stored: indexes };
   const settings = { ...known, ...(maxBytes !== undefined && { maxBytes }) };
-  return { ...source, trust, start: (context) => startFiles(settings, context) };
+  return { ...source, trust, isLocal: true, start: (context) => startFiles(settings, context) };
 }
 
 interface Settings {

@@ -21,6 +21,7 @@ export function inline(options: InlineOptions): Source {
   return {
     name: 'inline',
     trust: true,
+    isLocal: true,
     bundle: false,
     async start(context) {
       const read = createEntryReader({ source: 'inline', folder, readRunText });

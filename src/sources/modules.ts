@@ -38,6 +38,7 @@ export function modules(given: ModulesOptions): Source {
   const path = resolve(options.path);
   return {
     trust: true,
+    isLocal: true,
     ...rest,
     async start(context) {
       const { clock } = context;

@@ -32,6 +32,7 @@ export function packages(given: PackagesOptions): Source {
   const folder = resolve(options.folder);
   return {
     trust: true,
+    isLocal: true,
     ...rest,
     async start(context) {
       const { clock } = context;

@@ -43,6 +43,7 @@ function folderOutside(): string {
 describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
   it('what is covered is not uncovered by moving a folder that it lies in', async () => {
     const { chest, folder } = await shopWith({
+      roots: ['.'],
       files: { 'keys/deep/token.txt': 'the token', 'keys/free.txt': 'free', 'keys/in/a.txt': 'A' },
       rest: { secrets: { token: { file: './keys/deep/token.txt' } } },
       tools: [
@@ -95,6 +96,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
     const { PATH } = process.env;
     onTestFinished(() => void Object.assign(process.env, { PATH }));
     const { chest, folder } = await shopWith({
+      roots: ['.'],
       files: { 'bin/bwrap': '#!/bin/sh\nexec /usr/bin/bwrap "$@"\n', 'work/a.txt': 'A' },
       tools: [script('wide', 'echo ran'), script('narrow', 'cat a.txt', { sandbox: { write: './work' } })],
     });
@@ -128,6 +130,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
       'touch up; until [ -e go ]; do sleep 0.01; done; cat data/crib.db data/crib.db-wal; echo x > data/crib.db';
     const config = {
       store: { url: 'sqlite:./data/crib.db' },
+      executors: { shell: { roots: ['.'] } },
       tools: [script('early', text), script('go', 'touch go')],
     };
     write(folder, { 'toolcrib.json': JSON.stringify(config) });
@@ -150,6 +153,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
 
   it('what cannot be made is not told to callers', async () => {
     const { chest, folder } = await shopWith({
+      roots: ['.'],
       files: { blocked: 'a file', 'work/a.txt': 'A' },
       rest: { secrets: { token: { file: './blocked/token.txt' } } },
       tools: [script('plain', 'cat work/a.txt')],
@@ -161,6 +165,7 @@ describe.skipIf(!SANDBOX.ok)('from inside a sandbox', () => {
 
   it('powers of another namespace uncover nothing', async () => {
     const { chest } = await shopWith({
+      roots: ['.'],
       files: { '.toolcrib/key': 'the key' },
       tools: [script('unshare', 'unshare -Urm sh -c "umount .toolcrib; umount -l .toolcrib; cat .toolcrib/key"')],
     });

@@ -28,7 +28,7 @@ describe.each(MODES)('the shell executor %s', (_, sandbox) => {
         folder,
         env,
         secrets,
-        settings: () => ({ sandbox }),
+        settings: () => ({ sandbox, roots: folder }),
         hidden: () => ({ folders: [], files: [], readOnly: [] }),
       }),
     works: [

@@ -51,7 +51,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
 
   it('may end in good order when it is cancelled', async () => {
     const text = 'trap "echo bye > bye.txt; exit 0" TERM; touch up.txt; while :; do sleep 0.05; done';
-    const { chest, folder } = await shopWith({ sandbox, tools: [script('polite', text)] });
+    const { chest, folder } = await shopWith({ sandbox, roots: ['.'], tools: [script('polite', text)] });
     const ending = new AbortController();
     const answer = chest.call('polite', {}, { signal: ending.signal });
     await appears(join(folder, 'up.txt'));
@@ -66,6 +66,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     const wait = 'while [ ! -e up.txt ]; do sleep 0.01; done; echo left';
     const { chest, crib } = await shopWith({
       sandbox,
+      roots: ['.'],
       tools: [
         script('silent', `(${daemon} > /dev/null 2>&1 < /dev/null &) ; ${wait}; rm up.txt`),
         // It holds the output open: the call must not wait for it.
@@ -93,7 +94,7 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
   it('that forks and forks is ended with all of them', async () => {
     const seconds = uniqueSeconds();
     const text = `count=0; while [ $count -lt 150 ]; do count=$((count+1)); setsid sleep ${seconds} & done; touch up.txt; wait`;
-    const { chest, crib, folder } = await shopWith({ sandbox, tools: [script('bomb', text)] });
+    const { chest, crib, folder } = await shopWith({ sandbox, roots: ['.'], tools: [script('bomb', text)] });
     const ending = new AbortController();
     const answer = chest.call('bomb', {}, { signal: ending.signal });
     await appears(join(folder, 'up.txt'));
@@ -111,6 +112,25 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
     expect(said(await chest.call('long', { text: 'x'.repeat(4_000_000) }))).toMatch(
       /^invalid_input: .*longer than a program can take|^unavailable: .*sandbox could not be made/,
     );
+  });
+});
+
+describe.skipIf(!SANDBOX.ok)('a program in a sandbox', () => {
+  it('does not outlive its call in a session of its own without its environment', async () => {
+    const seconds = uniqueSeconds();
+    const { chest, folder } = await shopWith({
+      sandbox: 'required',
+      roots: ['.'],
+      tools: [
+        script(
+          'orphan',
+          `setsid -f env -i sh -c 'touch up.txt; exec sleep ${seconds}'; while [ ! -e up.txt ]; do sleep 0.01; done`,
+        ),
+      ],
+    });
+    expect(said(await chest.call('orphan', {}))).toBe('');
+    expect(existsSync(join(folder, 'up.txt'))).toBe(true);
+    isGone(seconds);
   });
 });
 

@@ -49,7 +49,8 @@ function emit(node: SchemaNode): Emitted {
 }
 
 function emitNode(node: SchemaNode): Emitted {
-  const { use: _use, says: _says, properties, additionalProperties, items, anyOf, description, ...plain } = node;
+  const { use: _use, decides: _decides, says: _says, ...emittable } = node;
+  const { properties, additionalProperties, items, anyOf, description, ...plain } = emittable;
   const emitted = {
     ...plain,
     ...(properties !== undefined && { properties: mapValues(properties, emit) }),

@@ -108,10 +108,13 @@ export const extensionsNode: SchemaNode = {
 
 const builtInExecutors: Readonly<Record<keyof BuiltInExecutorsConfig & string, SchemaNode>> = {
   shell: object<NonNullable<BuiltInExecutorsConfig['shell']>>('Commands.', {
-    sandbox: choice(SANDBOX_MODES, 'Whether commands run in a sandbox; default preferred: where there is one.'),
+    sandbox: choice(
+      SANDBOX_MODES,
+      'Whether commands run in a sandbox. Default: where there is one; a command that declares a sandbox, or comes from a remote list, never without one unless preferred is written here or at its source.',
+    ),
     roots: oneOrMany(
-      text('A folder.', { use: 'path' }),
-      "Folders that commands may use, and paths may lie in; default this file's folder.",
+      text('A folder.', { use: 'path', decides: 'nothing' }),
+      "Folders that commands may read and write, and paths may lie in; default this file's folder, which they may only read.",
     ),
   }),
   http: object<NonNullable<BuiltInExecutorsConfig['http']>>('HTTP requests.', {
@@ -160,7 +163,13 @@ export const secretNode = either(
   object<DeclaredBy<'file'>>('In a file.', { file: text('The file.', { use: 'path' }), hosts }, ['file']),
   object<DeclaredBy<'command'>>(
     'What a command prints.',
-    { command: list(text('An argument.', { minLength: 0 }), 'The program and its arguments; no shell.', 1), hosts },
+    {
+      command: {
+        ...list(text('An argument.', { minLength: 0 }), 'The program and its arguments; no shell.', 1),
+        use: 'commandLine',
+      },
+      hosts,
+    },
     ['command'],
   ),
 );

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { isPlaceholder } from '../../runtime/placeholders.ts';
 import type { Config } from './config.ts';
 import { configNode } from './config-schema.ts';
 import { type ConfigText, objectText, readConfigText, toConfigError } from './config-text.ts';
@@ -18,7 +19,7 @@ export interface ConfigSurroundings {
 }
 
 /** Names of a configuration in the working directory; the first that is there is read. */
-const FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
+export const CONFIG_FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
 
 /** Reads the file that is named, or the one in `cwd`; no file is an empty configuration. */
 export async function loadConfig(
@@ -86,7 +87,7 @@ function withoutEmptySections(value: unknown): Readonly<Record<string, unknown>>
 }
 
 async function findFiles(cwd: string): Promise<readonly string[]> {
-  const files = FILE_NAMES.map((name) => join(cwd, name));
+  const files = CONFIG_FILE_NAMES.map((name) => join(cwd, name));
   const isThere = await Promise.all(
     files.map((file) =>
       access(file).then(
@@ -95,7 +96,7 @@ async function findFiles(cwd: string): Promise<readonly string[]> {
       ),
     ),
   );
-  return files.filter((_, index) => isThere[index]);
+  return files.filter((file, index) => isThere[index] && !isPlaceholder(file));
 }
 
 function showFrom(folder: string, file: string): string {

@@ -3,6 +3,7 @@ type TextUse =
   | 'path'
   | 'pathOrUrl'
   | 'command'
+  | 'argument'
   | 'module'
   | 'storeUrl'
   | 'secretText'
@@ -13,7 +14,7 @@ type TextUse =
 /** The types of JSON that the schema speaks of. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
 
-/** The part of JSON Schema 2020-12 that the configuration is written in; `use` and `says` are ours and are not emitted. */
+/** The part of JSON Schema 2020-12 that the configuration is written in; `use`, `decides` and `says` are ours and are not emitted. */
 export interface SchemaNode {
   readonly type?: JsonType;
   readonly description?: string;
@@ -30,7 +31,9 @@ export interface SchemaNode {
   readonly minLength?: number;
   readonly pattern?: string;
   readonly format?: 'uri';
-  readonly use?: TextUse | 'selector' | 'spec';
+  readonly use?: TextUse | 'commandLine' | 'selector' | 'spec';
+  /** How far what a path names decides what the crib runs: not at all, or only where it is a file. If absent it does, whatever it is. */
+  readonly decides?: 'nothing' | 'file';
   /** What the value must be, in words, where there is a pattern. */
   readonly says?: string;
 }

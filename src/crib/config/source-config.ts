@@ -1,6 +1,7 @@
 import type { Effects } from '../../core/tool-spec.ts';
 import type { PolicyInput } from '../../runtime/read-policy.ts';
 import type { SecretText } from '../../runtime/secrets/secret-template.ts';
+import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
 
 /** One text, or a list of them. */
 export type OneOrMany = string | readonly string[];
@@ -34,6 +35,12 @@ export interface SourceSettings {
   readonly exclude?: OneOrMany;
   /** Defaults of the settings that reach its tools as `call.settings`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+/** What may be said about a source that can bring commands. */
+export interface CommandSettings {
+  /** Whether its commands run in a sandbox. */
+  readonly sandbox?: SandboxMode;
 }
 
 /** What may be said about a source that connects. */
@@ -84,15 +91,21 @@ export interface McpSourceConfig extends SourceSettings, ConnectionSettings {
   readonly mcp: McpServer;
 }
 /** Spec files and folders of them. */
-export interface FilesSourceConfig extends SourceSettings {
+export interface FilesSourceConfig extends SourceSettings, CommandSettings {
   readonly files: OneOrMany;
 }
 /** Folders of modules that export tools. */
-export interface ModulesSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
+export interface ModulesSourceConfig
+  extends SourceSettings,
+    CommandSettings,
+    Pick<ConnectionSettings, 'initTimeoutMs'> {
   readonly modules: OneOrMany;
 }
 /** Installed packages that bring tools: all, none, or these. */
-export interface PackagesSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
+export interface PackagesSourceConfig
+  extends SourceSettings,
+    CommandSettings,
+    Pick<ConnectionSettings, 'initTimeoutMs'> {
   readonly packages: boolean | readonly string[];
 }
 /** Python files and folders of them. */
@@ -120,18 +133,18 @@ export type OpenApiAuth =
 export type GrantedSecrets = SecretText | readonly SecretText[];
 
 /** A list of specs at an address. */
-export interface HttpSourceConfig extends SourceSettings, Omit<ConnectionSettings, 'share'> {
+export interface HttpSourceConfig extends SourceSettings, CommandSettings, Omit<ConnectionSettings, 'share'> {
   readonly http: SecretText;
   readonly headers?: Readonly<Record<string, SecretText>>;
   readonly secrets?: GrantedSecrets;
 }
 /** Specs kept in the store. */
-export interface DatabaseSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'refreshMs'> {
+export interface DatabaseSourceConfig extends SourceSettings, CommandSettings, Pick<ConnectionSettings, 'refreshMs'> {
   readonly database: boolean;
   readonly secrets?: GrantedSecrets;
 }
 /** A source of your own: a module or package that exports one. */
-export interface CustomSourceConfig extends SourceSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
+export interface CustomSourceConfig extends SourceSettings, CommandSettings, Pick<ConnectionSettings, 'initTimeoutMs'> {
   readonly module: string;
   readonly options?: Readonly<Record<string, unknown>>;
 }

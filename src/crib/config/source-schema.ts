@@ -1,4 +1,5 @@
 import type { SecretText } from '../../runtime/secrets/secret-template.ts';
+import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
 import { effectsNode, names, policyNode } from './policy-schema.ts';
 import {
   address,
@@ -18,6 +19,7 @@ import {
 } from './schema-node.ts';
 import type {
   ClientCredentials,
+  CommandSettings,
   ConnectionSettings,
   CustomSourceConfig,
   DatabaseSourceConfig,
@@ -76,6 +78,13 @@ const settings: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
   settings: mapOf(anything('The value.'), 'Defaults of the settings that reach its tools as call.settings.'),
 };
 
+/** What may be said about a source that can bring commands. */
+const commands: Readonly<Record<keyof CommandSettings, SchemaNode>> = {
+  sandbox: choice(
+    SANDBOX_MODES,
+    'Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none.',
+  ),
+};
 const share = choice(
   ['all', 'profile', 'caller', 'conversation'],
   'Who shares a connection and its state; default all.',
@@ -96,13 +105,13 @@ const mcpChild = object<McpChild>(
   {
     type: choice(['stdio'], 'stdio'),
     command: text('The program.', { use: 'command' }),
-    args: list({ type: 'string' }, 'Its arguments; no shell reads them. Secrets go into env.'),
+    args: list({ type: 'string', use: 'argument' }, 'Its arguments; no shell reads them. Secrets go into env.'),
     env: mapOf(
       text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
       'Added to the few variables that a child gets.',
     ),
     envFile: text('A file of NAME=value lines.', { use: 'path' }),
-    cwd: text("Where it runs; default this file's folder.", { use: 'path' }),
+    cwd: text("Where it runs; default this file's folder.", { use: 'path', decides: 'file' }),
   },
   ['command'],
 );
@@ -169,12 +178,21 @@ export const sourceNode = either(
   object<McpSourceConfig>('An MCP server.', { mcp: mcpNode, ...settings, ...connection }, ['mcp']),
   object<FilesSourceConfig>(
     'Spec files.',
-    { files: paths('*.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched.'), ...settings },
+    {
+      files: paths('*.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched.'),
+      ...settings,
+      ...commands,
+    },
     ['files'],
   ),
   object<ModulesSourceConfig>(
     'Modules.',
-    { modules: paths('Modules that export tools or bundles; files or folders.'), ...settings, initTimeoutMs },
+    {
+      modules: paths('Modules that export tools or bundles; files or folders.'),
+      ...settings,
+      ...commands,
+      initTimeoutMs,
+    },
     ['modules'],
   ),
   object<PackagesSourceConfig>(
@@ -186,6 +204,7 @@ export const sourceNode = either(
         list(text('A package.'), 'These.'),
       ),
       ...settings,
+      ...commands,
       initTimeoutMs,
     },
     ['packages'],
@@ -216,6 +235,7 @@ export const sourceNode = either(
       headers: headersNode,
       secrets: grantedSecrets,
       ...settings,
+      ...commands,
       initTimeoutMs,
       refreshMs,
     },
@@ -223,7 +243,7 @@ export const sourceNode = either(
   ),
   object<DatabaseSourceConfig>(
     'Specs in the store.',
-    { database: flag('Specs kept in the store.'), secrets: grantedSecrets, ...settings, refreshMs },
+    { database: flag('Specs kept in the store.'), secrets: grantedSecrets, ...settings, ...commands, refreshMs },
     ['database'],
   ),
   object<CustomSourceConfig>(
@@ -232,6 +252,7 @@ export const sourceNode = either(
       module: text('A module or package that exports a source.', { use: 'module' }),
       options: mapOf(anything('The value.'), 'Handed to the source.'),
       ...settings,
+      ...commands,
       initTimeoutMs,
     },
     ['module'],

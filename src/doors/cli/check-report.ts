@@ -22,8 +22,10 @@ export interface CheckReport {
   readonly guardsOff: readonly string[];
   /** Names that two sources claim. */
   readonly conflicts: readonly string[];
-  /** Selectors that match nothing, requirements nobody meets, entries that were left out. */
+  /** Selectors that match nothing, requirements nobody meets, entries that were left out, tools that cannot run here. */
   readonly problems: readonly string[];
+  /** What works, and otherwise than the owner may think: commands that run without a sandbox. */
+  readonly notes: readonly string[];
   readonly profiles: readonly {
     readonly name: string;
     readonly default: boolean;
@@ -42,7 +44,8 @@ export async function reportOn(crib: Crib): Promise<CheckReport> {
   const sources = await describeSources(crib, counting);
   const { store, storeProblems } = await lookAtStore(crib);
   const conflicts = crib.catalog.held.map(({ message }) => message);
-  const problems = [...otherWarnings(crib, conflicts), ...storeProblems];
+  const review = await crib.review();
+  const problems = [...otherWarnings(crib, conflicts), ...storeProblems, ...review.problems];
   const isUp = sources.every(({ state }) => state === 'ready');
   return {
     ok: isUp && conflicts.length === 0 && problems.length === 0,
@@ -53,6 +56,7 @@ export async function reportOn(crib: Crib): Promise<CheckReport> {
     guardsOff: guardsOff(crib),
     conflicts,
     problems,
+    notes: review.notes,
     profiles: await Promise.all(
       (await openProfiles(crib)).map(async ({ chest, isDefault }) => describeProfile(chest, isDefault, counting)),
     ),
@@ -70,6 +74,7 @@ export function reportUnusable(message: string): CheckReport {
     guardsOff: [],
     conflicts: [],
     problems: [],
+    notes: [],
     profiles: [],
     tokensExact: true,
   };

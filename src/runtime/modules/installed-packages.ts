@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isRecord } from '../../core/json.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { isThere } from '../placeholders.ts';
 
 /** A package that a project has installed, and its package.json as it stands there. */
 export interface InstalledPackage {
@@ -17,7 +18,7 @@ export function installedPackages(folder: string): readonly InstalledPackage[] {
   const project = ancestorsOf(folder).find(isProject) ?? folder;
   const manifest = join(project, 'package.json');
   const shelves = nodeModulesOf(project);
-  const names = existsSync(manifest) ? dependenciesIn(manifest) : shelves.slice(0, 1).flatMap(namesOn);
+  const names = isThere(manifest) ? dependenciesIn(manifest) : shelves.slice(0, 1).flatMap(namesOn);
   return [...new Set(names)].sort().flatMap((name) => findOn(shelves, name) ?? []);
 }
 
@@ -43,13 +44,13 @@ function ancestorsOf(folder: string): readonly string[] {
 }
 
 function isProject(folder: string): boolean {
-  return existsSync(join(folder, 'package.json')) || existsSync(join(folder, 'node_modules'));
+  return isThere(join(folder, 'package.json')) || isThere(join(folder, 'node_modules'));
 }
 
 function nodeModulesOf(folder: string): readonly string[] {
   return ancestorsOf(folder)
     .map((ancestor) => join(ancestor, 'node_modules'))
-    .filter((shelf) => existsSync(shelf));
+    .filter(isThere);
 }
 
 function dependenciesIn(path: string): readonly string[] {

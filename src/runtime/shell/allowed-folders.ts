@@ -1,14 +1,23 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { otherMounts } from './mounts.ts';
+import { createPlaces, type Places } from './places.ts';
 import type { HiddenPaths } from './shell-ports.ts';
+import { isInside, tracePath } from './trace-path.ts';
 
 /** The folders that a command may use, as they really are. */
 export interface AllowedFolders {
   /** Sorted: a folder stands before those in it. */
   readonly roots: readonly Root[];
-  /** What lies in them and is nobody's business. */
+  /** What the crib keeps for itself, and what no command may change; wherever that is mounted. */
   readonly hidden: HiddenPaths;
+  /** The links by which the crib finds those. */
+  readonly links: readonly string[];
+  /** What the crib keeps for itself. */
+  readonly kept: Places;
+  /** What decides what the crib runs. */
+  readonly fixed: Places;
 }
 
 /** A folder that may be read, and perhaps written. */
@@ -17,29 +26,58 @@ export interface Root {
   readonly isWritable: boolean;
 }
 
+/** A path that a program may be given. */
+export interface AllowedPath {
+  /** Absolute, its folder without links, its last name as it was given. */
+  readonly named: string;
+  /** What it leads to, which differs where the last name is a link. */
+  readonly target: string;
+}
+
 /**
  * The roots that are there, without links; throws for one that is not. Nothing here waits for others:
  * starting a program waits for its folder in any case, and the less time lies between check and use the better.
  */
 export function findFolders(roots: readonly Root[], hidden: HiddenPaths): AllowedFolders {
-  const real = roots.map((root) => ({ ...root, path: findRoot(root.path) }));
+  const found = roots.map((root) => ({ ...root, path: findRoot(root.path) }));
+  const places = found.map(({ path }) => path);
+  const folders = findPaths(hidden.folders, places);
+  const files = findPaths(hidden.files, places);
+  const readOnly = findPaths(hidden.readOnly, places);
+  const kept = createPlaces([...folders.paths, ...files.paths]);
+  const fixed = createPlaces(readOnly.paths);
+  if (places.some(kept.covers))
+    throw new ToolcribError('outside_folder', 'a folder that it names is one that the crib keeps for itself');
+  // What lies in something that no command may change cannot be written, whatever names it.
+  const real = found.map((root) => ({ ...root, isWritable: root.isWritable && !fixed.covers(root.path) }));
   // A writable root stays so, also if it is named twice.
   const byPath = new Map(
     real.toSorted((a, b) => Number(a.isWritable) - Number(b.isWritable)).map((root) => [root.path, root]),
   );
-  const sorted = [...byPath.values()].toSorted((a, b) => a.path.length - b.path.length);
-  const [folders, files, readOnly] = [hidden.folders, hidden.files, hidden.readOnly].map((paths) =>
-    paths.map(findHidden),
-  );
-  return { roots: sorted, hidden: { folders: folders ?? [], files: files ?? [], readOnly: readOnly ?? [] } };
+  return {
+    roots: [...byPath.values()].toSorted((a, b) => a.path.length - b.path.length),
+    hidden: { folders: folders.paths, files: files.paths, readOnly: readOnly.paths },
+    links: [...folders.links, ...files.links, ...readOnly.links],
+    kept,
+    fixed,
+  };
 }
 
-function findHidden(path: string): string {
-  try {
-    return followLinks(path);
-  } catch {
-    return path; // one that cannot be looked at is hidden under the name it has
-  }
+interface FoundPaths {
+  readonly paths: readonly string[];
+  readonly links: readonly string[];
+}
+
+function findPaths(paths: readonly string[], roots: readonly string[]): FoundPaths {
+  const traced = paths.map((path) => {
+    try {
+      return tracePath(path, '/');
+    } catch {
+      return { real: path, links: [] }; // one that cannot be looked at is known by the name it has
+    }
+  });
+  const real = traced.map((path) => path.real);
+  return { paths: [...real, ...otherMounts(real, roots)], links: traced.flatMap(({ links }) => links) };
 }
 
 function findRoot(path: string): string {
@@ -51,51 +89,27 @@ function findRoot(path: string): string {
 }
 
 /** True if a path without links lies in an allowed folder, and in nothing hidden. */
-function isAllowed(path: string, { roots, hidden }: AllowedFolders): boolean {
-  return (
-    roots.some((root) => isInside(path, root.path)) &&
-    ![...hidden.folders, ...hidden.files].some((secret) => isInside(path, secret))
-  );
+function isAllowed(path: string, { roots, kept }: AllowedFolders): boolean {
+  return roots.some((root) => isInside(path, root.path)) && !kept.covers(path);
+}
+
+/** True if a path without links lies in a folder that may be written. */
+export function isInWritableRoot(path: string, { roots }: Pick<AllowedFolders, 'roots'>): boolean {
+  return roots.findLast((root) => isInside(path, root.path))?.isWritable === true;
 }
 
 /**
- * The path that a program may be given: absolute, its folder without links, its last name as it was given, so that a
- * link which is named is what is removed. Where the last name is a link, what it leads to is allowed as well.
- * Undefined for a path that is not allowed.
+ * The path that a program may be given: its last name stays as it was given, so that a link which is named is what is
+ * removed. Where the last name is a link, what it leads to is allowed as well. Undefined for a path that is not allowed.
  */
-export function allowPath(path: string, cwd: string, folders: AllowedFolders): string | undefined {
+export function allowPath(path: string, cwd: string, folders: AllowedFolders): AllowedPath | undefined {
   const absolute = resolve(cwd, path);
   const parent = dirname(absolute);
   try {
-    const target = followLinks(absolute);
-    const named = parent === absolute ? target : join(followLinks(parent), basename(absolute));
-    return isAllowed(target, folders) && isAllowed(named, folders) ? named : undefined;
+    const target = tracePath(absolute, cwd).real;
+    const named = parent === absolute ? target : join(tracePath(parent, cwd).real, basename(absolute));
+    return isAllowed(target, folders) && isAllowed(named, folders) ? { named, target } : undefined;
   } catch {
     return undefined; // a circle of links, a name that is too long, a folder that is not for us
   }
-}
-
-const MAX_LINKS = 40;
-
-/** Where a path leads, also if it is not there yet: the links of what is there are followed. */
-function followLinks(path: string, links = 0): string {
-  try {
-    return realpathSync.native(path);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException; // of the file system
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw cause;
-  }
-  const parent = dirname(path);
-  if (parent === path) return path;
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  if (!isLink) return join(followLinks(parent, links), basename(path));
-  // It leads to what is not there: a program that writes through it would make that.
-  if (links >= MAX_LINKS) throw new ToolcribError('too_many_links', 'a path leads through too many links');
-  return followLinks(resolve(followLinks(parent, links + 1), readlinkSync(path)), links + 1);
-}
-
-/** True for the folder itself and for all in it. */
-export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }

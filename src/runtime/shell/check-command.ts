@@ -73,12 +73,13 @@ function checkProgram(program: ShellRun['command'][number] | undefined): readonl
 function checkNames(run: ShellRun, plan: CommandPlan, { properties }: Known): readonly string[] {
   const used = new Set(templatesOf(plan).flatMap(namesIn));
   const unknown = [...used].filter((name) => !properties.has(name));
-  const idle = (key: 'paths' | 'allowDashes') =>
+  const idle = (key: 'paths' | 'reads' | 'allowDashes') =>
     (run[key] ?? []).filter((name) => !used.has(name)).map((name) => `${key} names "${name}", which nothing uses`);
   const guess = (name: string) => didYouMean(name, [...properties.keys()]).replace(/^(?=.)/, '.');
   return [
     ...unknown.map((name) => `{${name}} stands for no argument of its input; {{ stands for a brace${guess(name)}`),
     ...idle('paths'),
+    ...idle('reads'),
     ...idle('allowDashes'),
   ];
 }

@@ -18,6 +18,8 @@ export interface CommandPlan {
   readonly stdin: Template | undefined;
   /** The arguments that are paths. */
   readonly pathNames: ReadonlySet<string>;
+  /** Those of them that the program only reads. */
+  readonly readNames: ReadonlySet<string>;
   readonly dashNames: ReadonlySet<string>;
   /** True where the spec says itself what its paths are: then all others are none. */
   readonly mayClimb: boolean;
@@ -37,6 +39,7 @@ export function planCommand(run: ShellRun, spec: ToolSpec): CommandPlan {
     env: Object.entries(run.env ?? {}).map(([name, value]) => [name, readTemplate(String(value))] as const),
     stdin: run.stdin === undefined ? undefined : readTemplate(run.stdin),
     dashNames: new Set(run.allowDashes),
+    readNames: new Set(run.reads),
     mayClimb: run.paths !== undefined,
   };
   const properties = propertiesOf(spec, run);

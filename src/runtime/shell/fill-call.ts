@@ -3,19 +3,19 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import { namesIn, type Template } from '../template.ts';
-import { type AllowedFolders, allowPath } from './allowed-folders.ts';
-import type { CommandPlan } from './command-plan.ts';
+import { allowPath } from './allowed-folders.ts';
+import { type CommandPlan, templatesOf } from './command-plan.ts';
 import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';
+import { type PathUse, whyNotUsed } from './write-access.ts';
 
-/** Where relative paths begin: a folder that a command may use. */
-export interface Place {
+/** Where relative paths begin, a folder that a command may use; and how it uses paths. */
+export interface Place extends PathUse {
   readonly base: string;
-  readonly folders: AllowedFolders;
 }
 
 /** The folder that a command runs in, which must be one that it may use. */
 export function findCwd(cwd: Template, input: JsonObject, { base, folders }: Place): string {
-  const path = allowPath(fillText(cwd, input), base, folders);
+  const path = allowPath(fillText(cwd, input), base, folders)?.named;
   if (path !== undefined) return existsSync(path) ? realpathSync.native(path) : path; // what is not there is told when it is started
   const [name] = namesIn(cwd);
   if (name !== undefined) throw outside(name);
@@ -26,33 +26,46 @@ export function findCwd(cwd: Template, input: JsonObject, { base, folders }: Pla
 export function resolvePaths(
   plan: CommandPlan,
   input: JsonObject,
-  { base, cwd, folders }: Place & { readonly cwd: string },
+  { base, cwd, ...use }: Place & { readonly cwd: string },
 ): JsonObject {
   const inCwd = plan.cwd === undefined ? [] : namesIn(plan.cwd);
   const given = [...plan.pathNames].filter((name) => isGiven(input, name));
   const resolved = given.map((name): readonly [string, JsonValue] => {
-    const place = { base: inCwd.includes(name) ? base : cwd, folders };
+    const own = isOnlyBeginning(name, plan) ? { ...use, intent: 'read' as const } : useOf(name, plan, use);
+    const place = { ...own, base: inCwd.includes(name) ? base : cwd };
     const value = input[name];
     const items = Array.isArray(value) ? value : [value];
     const paths = items.map((path) => requirePath({ [name]: path }, name, place));
     return [name, Array.isArray(value) ? paths : (paths[0] ?? '')];
   });
   const filled = { ...input, ...Object.fromEntries(resolved) };
-  requireWholePaths(plan, filled, { base: cwd, folders });
+  requireWholePaths(plan, filled, { base: cwd, ...use });
   return filled;
 }
 
+function useOf(name: string, { readNames }: CommandPlan, use: PathUse): PathUse {
+  return readNames.has(name) ? { ...use, intent: 'read' } : use;
+}
+
+/** True for a path that is never more than the beginning of a longer one, which is judged instead. */
+function isOnlyBeginning(name: string, plan: CommandPlan): boolean {
+  const holding = templatesOf(plan).filter((template) => namesIn(template).includes(name));
+  return holding.every((template) => template !== plan.cwd && longerPath(template, plan.pathNames) !== undefined);
+}
+
 /** A path may be the beginning of a longer one: `{dir}/{name}`, `{path}.txt`. That one must lie in a folder as well. */
-function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, folders }: Place): void {
+function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, ...use }: Place): void {
   const variables = plan.env.map(([, template]) => ({ isOptional: true, templates: [template] }));
   for (const group of [...plan.groups, ...variables]) {
     const longer = group.templates.flatMap((template) => longerPath(template, plan.pathNames) ?? []);
     for (const values of longer.length === 0 ? [] : roundsOf(group, input))
       for (const path of longer) {
         const text = fillText(path, values);
+        const names = namesIn(path);
+        const name = names.at(-1) ?? '';
         // Behind a link `..` leads elsewhere than it seems.
-        const isAllowed = !text.split('/').includes('..') && allowPath(text, base, folders) !== undefined;
-        if (!isAllowed) throw outside(namesIn(path).at(-1) ?? '');
+        if (text.split('/').includes('..')) throw outside(name);
+        requireUsable(text, name, { base, ...useOf(names[0] ?? '', plan, use) });
       }
   }
 }
@@ -63,13 +76,19 @@ function longerPath({ parts, mistakes }: Template, pathNames: ReadonlySet<string
   return begin === -1 || begin === parts.length - 1 ? undefined : { parts: parts.slice(begin), mistakes };
 }
 
-function requirePath(values: JsonObject, name: string, { base, folders }: Place): string {
+function requirePath(values: JsonObject, name: string, place: Place): string {
   if (typeof values[name] === 'object') throw new UnfitArgument(name, 'is a path, and must be a text');
   const text = textOf(values, name);
   if (text === '') throw new UnfitArgument(name, 'is a path, and may not be empty');
-  const path = allowPath(text, base, folders);
+  return requireUsable(text, name, place);
+}
+
+function requireUsable(text: string, name: string, { base, ...use }: Place): string {
+  const path = allowPath(text, base, use.folders);
   if (path === undefined) throw outside(name);
-  return path;
+  const reason = whyNotUsed(path, use);
+  if (reason !== undefined) throw new UnfitArgument(name, reason);
+  return path.named;
 }
 
 /** It says nothing about what is there. */

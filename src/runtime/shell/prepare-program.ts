@@ -1,86 +1,42 @@
 import { realpathSync } from 'node:fs';
-import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { childEnvironment } from '../processes/child-environment.ts';
 import type { Program } from '../processes/programs.ts';
-import { type AllowedFolders, findFolders, isInside, type Root } from './allowed-folders.ts';
+import type { AllowedFolders } from './allowed-folders.ts';
 import { LOADER_VARIABLE } from './check-code.ts';
-import type { CommandPlan } from './command-plan.ts';
-import { fillEnvironment, fillInput, findCwd, resolvePaths } from './fill-call.ts';
+import { fillEnvironment, fillInput } from './fill-call.ts';
 import { fillArguments } from './fill-command.ts';
 import { findProgram } from './find-program.ts';
-import type { FoundSandbox, Sandbox } from './sandbox.ts';
+import { findCover } from './masks.ts';
+import { OWN_FOLDER, type Preparation, resolveCall } from './resolve-call.ts';
+import type { Sandbox } from './sandbox.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
-import type { ShellPorts } from './shell-ports.ts';
-import type { ShellRun } from './shell-run.ts';
-import { findMasks, limiterOf, limitsOf, modeOf, rootsOf } from './surroundings.ts';
-
-/** Everything that one call is prepared of. */
-export interface Preparation {
-  readonly call: ToolCall;
-  readonly run: ShellRun;
-  readonly plan: CommandPlan;
-  readonly ports: ShellPorts;
-  findSandbox(): Promise<FoundSandbox>;
-}
+import { limiterOf, limitsOf } from './surroundings.ts';
+import { isInside } from './trace-path.ts';
 
 /** A program, ready to be started. It is contained where it runs in a sandbox. */
-export type PreparedProgram = Omit<Program, 'maxBytes'>;
+export interface PreparedProgram {
+  readonly program: Omit<Program, 'maxBytes'>;
+  /** Clears away what was made for this run alone, when it has ended. */
+  release(): void;
+}
 
 /** Everything that has to be known before a program is started. Throws where it must not be. */
 export async function prepareProgram(preparation: Preparation): Promise<PreparedProgram> {
-  const { call, run, plan, ports } = preparation;
-  const sandbox = await requireSandbox(preparation);
-  const roots = rootsOf(run, ports.settings(), ports.folder);
-  const needsFolders = sandbox !== undefined || plan.pathNames.size > 0 || plan.cwd !== undefined;
-  const folders = needsFolders ? findFolders(roots, ports.hidden()) : undefined;
-  const inside = sandbox === undefined || folders === undefined ? undefined : { sandbox, folders };
-  const filled = await fill(preparation, { base: baseOf(roots, preparation, sandbox), folders });
+  const { call, plan, ports } = preparation;
+  const { sandbox, folders, cwd, input } = await resolveCall(preparation);
+  const args = fillArguments(plan, input);
+  const [own, stdin] = await Promise.all([
+    fillEnvironment(plan, input, ports.secrets),
+    fillInput(plan, input, ports.secrets),
+  ]);
   const env = childEnvironment(ports.env, {
     ...(sandbox !== undefined && { HOME: OWN_FOLDER, TMPDIR: OWN_FOLDER }), // those of others are hidden
-    ...filled.env,
+    ...own,
     TRACEPARENT: call.traceparent,
   });
-  const { args, cwd, stdin } = filled;
+  const inside = sandbox === undefined ? undefined : { sandbox, folders };
   return wrap({ command: plan.program, args, cwd, env, stdin, isContained: false }, preparation, inside);
-}
-
-/** A folder that every sandbox has to itself. */
-const OWN_FOLDER = '/tmp';
-
-async function requireSandbox({ run, ports, findSandbox }: Preparation): Promise<Sandbox | undefined> {
-  const mode = modeOf(run, ports.settings());
-  if (mode === 'none') return undefined;
-  const found = await findSandbox();
-  if (found.ok) return found.sandbox;
-  // Whoever prefers one does not lose it because the machine is busy.
-  if (found.mayPass) throw new ToolcribError('no_sandbox', `no sandbox can be made just now: ${found.reason}`);
-  if (mode === 'preferred') return undefined;
-  throw new ToolcribError('no_sandbox', `it may only run in a sandbox, and there is none here: ${found.reason}`);
-}
-
-/** Where a command runs that does not say where. */
-function baseOf(roots: readonly Root[], { ports }: Preparation, sandbox: Sandbox | undefined): string {
-  return roots[0]?.path ?? (sandbox === undefined ? ports.folder : OWN_FOLDER);
-}
-
-interface Filling {
-  readonly base: string;
-  readonly folders: AllowedFolders | undefined;
-}
-
-async function fill({ call, plan, ports: { secrets } }: Preparation, { base, folders }: Filling) {
-  if (folders === undefined) return { ...(await fillRest(call.input)), cwd: base };
-  const place = { base: realpathSync.native(base), folders };
-  const cwd = plan.cwd === undefined ? place.base : findCwd(plan.cwd, call.input, place);
-  fillArguments(plan, call.input); // judged as they came, before paths are resolved
-  return { ...(await fillRest(resolvePaths(plan, call.input, { ...place, cwd }))), cwd };
-
-  async function fillRest(input: ToolCall['input']) {
-    const args = fillArguments(plan, input);
-    const [env, stdin] = await Promise.all([fillEnvironment(plan, input, secrets), fillInput(plan, input, secrets)]);
-    return { args, env, stdin };
-  }
 }
 
 interface Inside {
@@ -89,7 +45,7 @@ interface Inside {
 }
 
 /** The program behind what limits and contains it. */
-function wrap(bare: PreparedProgram, { run, ports }: Preparation, inside?: Inside): PreparedProgram {
+function wrap(bare: PreparedProgram['program'], { run, ports }: Preparation, inside?: Inside): PreparedProgram {
   const limiter = limiterOf(limitsOf(run, inside !== undefined), ports.env.PATH);
   if (limiter === undefined && run.sandbox?.limits !== undefined)
     throw new ToolcribError(
@@ -97,23 +53,25 @@ function wrap(bare: PreparedProgram, { run, ports }: Preparation, inside?: Insid
       'it has limits, and the program that sets them (prlimit) is not installed here',
     );
   const [prlimit, ...options] = limiter ?? [];
-  if (inside === undefined && prlimit === undefined) return bare;
+  if (inside === undefined && prlimit === undefined) return { program: bare, release: nothing };
   const { command, cwd, env } = bare;
   const file = findProgram(command, { path: env.PATH, cwd });
   if (file === undefined) throw new ToolcribError('missing_program', `there is no program "${command}"`);
   const limited = [...(prlimit === undefined ? [] : [prlimit, ...options]), file, ...bare.args];
-  if (inside === undefined) return { ...bare, command: limited[0] ?? file, args: limited.slice(1) };
+  if (inside === undefined)
+    return { program: { ...bare, command: limited[0] ?? file, args: limited.slice(1) }, release: nothing };
   const { sandbox, folders } = inside;
   requireOutOfReach(sandbox, folders);
+  const { masks, release } = findCover(folders);
   const sandboxed = sandboxArguments(sandbox, {
     roots: folders.roots,
-    masks: findMasks(folders),
+    masks,
     extra: prlimit === undefined ? [file] : [file, prlimit],
     network: run.sandbox?.network !== false,
     cwd,
     env: pick(env, (name) => LOADER_VARIABLE.test(name)),
   });
-  return {
+  const program = {
     ...bare,
     command: sandbox.bubblewrap,
     args: [...sandboxed, ...limited],
@@ -121,7 +79,10 @@ function wrap(bare: PreparedProgram, { run, ports }: Preparation, inside?: Insid
     env: pick(env, (name) => !LOADER_VARIABLE.test(name)),
     isContained: true,
   };
+  return { program, release };
 }
+
+function nothing(): void {}
 
 /** A program that could write what makes its sandbox would be in none the next time. */
 function requireOutOfReach({ bubblewrap, system }: Sandbox, { roots }: AllowedFolders): void {

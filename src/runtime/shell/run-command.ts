@@ -1,11 +1,15 @@
+import type { ExecutorReview } from '../../core/executor.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
 import { createPrograms, type RunningProgram } from '../processes/programs.ts';
 import { type CommandPlan, planCommand } from './command-plan.ts';
 import { toCommandResult } from './command-result.ts';
 import { UnfitArgument } from './fill-command.ts';
-import { prepareProgram } from './prepare-program.ts';
+import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
+import { type Preparation, resolveCall } from './resolve-call.ts';
+import { reviewCommands } from './review-commands.ts';
 import { type FoundSandbox, findSandbox } from './sandbox.ts';
 import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
@@ -13,6 +17,9 @@ import type { ShellRun } from './shell-run.ts';
 /** Runs commands, and ends them. */
 export interface Commands {
   run(call: ToolCall, run: ShellRun): Promise<ToolResult>;
+  /** Why a call would be refused; starts nothing. */
+  precheck(call: ToolCall, run: ShellRun): Promise<ToolError | undefined>;
+  review(specs: readonly ToolSpec[]): Promise<ExecutorReview>;
   close(): Promise<void>;
 }
 
@@ -30,20 +37,36 @@ export function createCommands(ports: ShellPorts): Commands {
     plans.set(run, plan);
     return plan;
   };
+  const prepare = (call: ToolCall, run: ShellRun): Preparation => ({
+    call,
+    run,
+    plan: planOf(run, call),
+    ports,
+    findSandbox: () => sandboxOf(ports.env.PATH),
+  });
   return {
+    async precheck(call, run) {
+      try {
+        await resolveCall(prepare(call, run));
+        return undefined;
+      } catch (cause) {
+        return refusal(cause, call);
+      }
+    },
+    review: async (specs) => reviewCommands(specs, ports, await sandboxOf(ports.env.PATH)),
     async run(call, run) {
       let reason: ToolError | undefined;
       let running: RunningProgram | undefined;
+      let prepared: PreparedProgram | undefined;
       const stopListening = call.onAbort((aborted) => {
         reason = aborted;
         running?.stop();
       });
       try {
-        const plan = planOf(run, call);
-        const program = await prepareProgram({ call, run, plan, ports, findSandbox: () => sandboxOf(ports.env.PATH) });
+        prepared = await prepareProgram(prepare(call, run));
         if (reason !== undefined) return failed(reason); // called off before it began
         if (isClosed) return closed(call);
-        running = programs.run({ ...program, maxBytes: MAX_BYTES });
+        running = programs.run({ ...prepared.program, maxBytes: MAX_BYTES });
         const end = await running.ended;
         if (reason !== undefined) return failed(reason);
         if (isClosed) return closed(call);
@@ -51,11 +74,12 @@ export function createCommands(ports: ShellPorts): Commands {
           name: call.spec.name,
           result: run.result,
           maxBytes: MAX_BYTES,
-          isSandboxed: program.isContained,
+          isSandboxed: prepared.program.isContained,
         });
       } catch (cause) {
-        return reason === undefined ? refusal(cause, call) : failed(reason);
+        return failed(reason ?? refusal(cause, call));
       } finally {
+        prepared?.release();
         stopListening();
       }
     },
@@ -81,15 +105,13 @@ function rememberSandbox(): (path: string | undefined) => Promise<FoundSandbox> 
   };
 }
 
-function refusal(cause: unknown, { spec: { name } }: ToolCall): ToolResult {
+function refusal(cause: unknown, { spec: { name } }: ToolCall): ToolError {
   if (cause instanceof UnfitArgument) {
     const message = `The arguments of "${name}" are not valid; correct them and call again.`;
-    return failed(toolError('invalid_input', message, { issues: [cause.issue] }));
+    return toolError('invalid_input', message, { issues: [cause.issue] });
   }
   if (!(cause instanceof ToolcribError)) throw cause;
-  return failed(
-    toolError('unavailable', `"${name}" cannot be run: ${REASONS[cause.code] ?? cause.message}.`, { cause }),
-  );
+  return toolError('unavailable', `"${name}" cannot be run: ${REASONS[cause.code] ?? cause.message}.`, { cause });
 }
 
 /** What may be said of what whoever set the tool up has to mend. */
@@ -99,6 +121,7 @@ const REASONS: Readonly<Record<string, string>> = {
   missing_folder: 'a folder that it needs is not there',
   missing_program: 'its program is not there',
   outside_folder: 'the folder it runs in is not one that it may use',
+  loose_link: 'a folder that it may write holds a link by which the crib finds its files; toolcrib check names it',
 };
 
 function closed({ spec: { name } }: ToolCall): ToolResult {

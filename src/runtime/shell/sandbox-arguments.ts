@@ -1,6 +1,6 @@
-import { dirname } from 'node:path';
-import { isInside, type Root } from './allowed-folders.ts';
+import type { Root } from './allowed-folders.ts';
 import type { Sandbox } from './sandbox.ts';
+import { foldersAbove, isInside } from './trace-path.ts';
 
 /** What one program finds inside. */
 export interface Inside {
@@ -70,11 +70,6 @@ function pinsOf({ roots, masks }: Inside): readonly string[] {
     roots.findLast((root) => isInside(path, root.path))?.isWritable === true &&
     !roots.some((root) => root.path === path);
   return masks.flatMap(({ path }) => foldersAbove(path)).filter(isWritable);
-}
-
-function foldersAbove(path: string): readonly string[] {
-  const parent = dirname(path);
-  return parent === path ? [] : [parent, ...foldersAbove(parent)];
 }
 
 function maskOf({ path, kind }: Mask): readonly string[] {

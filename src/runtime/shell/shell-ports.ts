@@ -4,14 +4,16 @@ import type { SandboxMode } from './shell-run.ts';
 /** What the configuration says about commands. */
 export interface ShellSettings {
   readonly sandbox?: SandboxMode | undefined;
+  /** What the owner says at the source of the command. */
+  readonly source?: SandboxMode | undefined;
   readonly roots?: string | readonly string[] | undefined;
 }
 
-/** What no command may see, wherever it lies: keys, tokens, the database; and what none may change in a sandbox. */
+/** What no command may see, wherever it lies: keys, tokens, the database; and what none may change. */
 export interface HiddenPaths {
   readonly folders: readonly string[];
   readonly files: readonly string[];
-  /** The files of the configuration, which say what may be run. */
+  /** What decides what the crib runs: the configuration, and all that it reads or imports. */
   readonly readOnly: readonly string[];
 }
 
@@ -21,7 +23,7 @@ export interface ShellPorts {
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secrets: Pick<Secrets, 'fill'>;
-  /** What the configuration says now. */
-  settings(): ShellSettings;
+  /** What the configuration says now about commands of a source. */
+  settings(source: string): ShellSettings;
   hidden(): HiddenPaths;
 }

@@ -34,6 +34,8 @@ export interface ShellRun extends Run {
   readonly result?: 'text' | 'lines' | 'json';
   /** The placeholders that are paths; absent means that their names and formats tell. */
   readonly paths?: readonly string[];
+  /** The paths that the program only reads: they need not lie in a folder that may be written. */
+  readonly reads?: readonly string[];
   /** The placeholders whose values may begin with a dash where an argument begins with them. */
   readonly allowDashes?: readonly string[];
   readonly sandbox?: ShellSandbox;
@@ -60,6 +62,7 @@ export const SHELL_RUN_SCHEMA: JsonSchema = {
     stdin: TEXT,
     result: { enum: ['text', 'lines', 'json'] },
     paths: NAMES,
+    reads: NAMES,
     allowDashes: NAMES,
     sandbox: {
       type: 'object',

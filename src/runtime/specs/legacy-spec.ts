@@ -35,8 +35,9 @@ function toRun(type: unknown, config: Fields, tool: unknown): Fields {
     case 'function':
       return { kind: 'function', ...renamed(config, { function_name: 'export' }) };
     case 'shell':
-    case 'sandbox':
       return { kind: 'shell', ...renamed(config, SHELL_NAMES), ...commandOf(config) };
+    case 'sandbox':
+      return { kind: 'shell', sandbox: {}, ...renamed(config, SHELL_NAMES), ...commandOf(config) };
     case 'mcp':
       return { kind: 'mcp', tool, ...renamed(config, MCP_NAMES) };
     case 'http':

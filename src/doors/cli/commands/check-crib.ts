@@ -53,6 +53,7 @@ function printReport(report: CheckReport): void {
   );
   printSentences('Guards that are off', report.guardsOff);
   printSentences('Name conflicts', report.conflicts);
+  printSentences('Notes', report.notes);
   printSentences('Problems', report.problems);
   note(
     report.ok

@@ -6,6 +6,7 @@ import type { RunningServer } from '../../rest/start-server.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { cancelOnInterrupt } from '../interrupt.ts';
+import { noteReview } from '../note-review.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, paint } from '../output.ts';
 import { describeServer } from '../served-at.ts';
@@ -32,6 +33,7 @@ async function serve(crib: Crib, { host, insecure }: Flags, port: number | undef
   });
   for (const line of await describeServer(crib, server)) note(line);
   const stopListening = crib.onListings(() => {}); // a changed list is read at once, so that a name held back in it is reported then
+  await noteReview(crib);
   warnIfOpen(server, insecure === true && (await crib.identify()).ok);
   if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
   note('Closing; what is under way may end. A second signal ends it at once.');

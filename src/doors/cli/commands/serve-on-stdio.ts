@@ -10,6 +10,7 @@ import type { ExitCode } from '../commands.ts';
 import { findConfig } from '../find-config.ts';
 import type { Flags } from '../flags.ts';
 import { cancelOnInterrupt } from '../interrupt.ts';
+import { noteReview } from '../note-review.ts';
 import { withCrib } from '../open-crib.ts';
 import { note } from '../output.ts';
 import { takeStdout } from '../take-stdout.ts';
@@ -63,6 +64,7 @@ async function serve(crib: Crib, { profile, credential, stdout }: Served): Promi
     stdout,
     warn: crib.warn,
   });
+  await noteReview(crib);
   const stopRunning = crib.runParked();
   const code = await untilEnded(connection);
   stopRunning();

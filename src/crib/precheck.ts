@@ -1,0 +1,26 @@
+import type { Executor } from '../core/executor.ts';
+import type { Extension } from '../core/extension.ts';
+import { isPromise } from '../core/json.ts';
+import type { ToolError } from '../core/tool-error.ts';
+import { failed } from '../core/tool-result.ts';
+import { kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
+import type { Call } from './call.ts';
+import { wholeCall } from './whole-call.ts';
+
+/** Lets executors refuse arguments before a person is asked about them; what they refuse would fail after a yes as well. */
+export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
+  return {
+    name: 'precheck',
+    priority: 790,
+    unsafeOrder: true,
+    applies: (spec) => executors.get(kindOf(spec))?.precheck !== undefined,
+    wrap(call, next) {
+      const run = call.spec[RUN];
+      const withheld = run[WITHHELD];
+      const whole = withheld === undefined ? call : wholeCall(call as Call, withheld); // the pipeline runs no others
+      const error = executors.get(run.kind)?.precheck?.(whole, run);
+      const goOn = (found: ToolError | undefined) => (found === undefined ? next(call) : failed(found));
+      return isPromise(error) ? error.then(goOn) : goOn(error);
+    },
+  };
+}

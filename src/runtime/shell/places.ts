@@ -1,0 +1,74 @@
+import { type BigIntStats, lstatSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { foldersAbove, isInside } from './trace-path.ts';
+
+/** Paths that are known under every name: in other letters, by hard links, and where they are mounted again. */
+export interface Places {
+  /** True for one of the paths and for everything in it. */
+  covers(path: string): boolean;
+  /** True for a folder that one of the paths lies in. */
+  liesBelow(path: string): boolean;
+}
+
+/** Makes places of paths without links. They are looked at when they are asked for. */
+export function createPlaces(paths: readonly string[]): Places {
+  const folded = paths.map(fold);
+  let identities: ReadonlySet<string> | undefined;
+  const isKnown = (path: string): boolean => {
+    identities ??= new Set(paths.flatMap((one) => identityOf(one) ?? []));
+    const identity = identityOf(path);
+    return identity !== undefined && identities.has(identity);
+  };
+  return {
+    covers: (path) =>
+      folded.some((place) => isInside(fold(path), place)) ||
+      [path, ...foldersAbove(path)].some(isKnown) ||
+      isLinkedInto(path, paths),
+    liesBelow: (path) => folded.some((place) => isInside(place, fold(path))),
+  };
+}
+
+/** On some disks letters of either case mean the same file. */
+function fold(path: string): string {
+  return path.normalize('NFC').toLowerCase();
+}
+
+/** The same for all names of one file or folder; undefined for what is not there. */
+function identityOf(path: string): string | undefined {
+  const status = statusOf(path, statSync);
+  return status === undefined ? undefined : `${status.dev}:${status.ino}`;
+}
+
+function statusOf(path: string, look: typeof statSync): BigIntStats | undefined {
+  try {
+    return look(path, { throwIfNoEntry: false, bigint: true });
+  } catch {
+    return undefined; // not for us, or below a file
+  }
+}
+
+/** So many files are looked at; a folder with more of them is not searched to the end. */
+const MANY_FILES = 10_000;
+
+/** True for a file of which another name lies in one of the folders; unsure means true. */
+function isLinkedInto(path: string, folders: readonly string[]): boolean {
+  const status = statusOf(path, statSync);
+  if (status === undefined || !status.isFile() || status.nlink < 2n) return false;
+  const waiting = [...folders];
+  let seen = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (++seen > MANY_FILES) return true;
+    const found = statusOf(next, lstatSync);
+    if (found?.dev === status.dev && found.ino === status.ino) return true;
+    if (found?.isDirectory() === true) waiting.push(...namesIn(next));
+  }
+  return false;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return []; // not for us
+  }
+}

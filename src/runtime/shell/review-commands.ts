@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { ExecutorReview } from '../../core/executor.ts';
+import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
+import { findFolders } from './allowed-folders.ts';
+import { looseLinks } from './masks.ts';
+import type { FoundSandbox } from './sandbox.ts';
+import type { HiddenPaths, ShellPorts } from './shell-ports.ts';
+import type { ShellRun } from './shell-run.ts';
+import { cureOf, modeOf, rootsOf } from './surroundings.ts';
+import { isInside, tracePath } from './trace-path.ts';
+
+/** What the owner should know about all commands on this machine: which cannot run, which run unconfined, and which may write what decides what the crib runs. */
+export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, found: FoundSandbox): ExecutorReview {
+  const refused = new Map<string, string[]>();
+  const unconfined: string[] = [];
+  const writing = new Map<string, string[]>();
+  for (const spec of specs) {
+    const run = spec[RUN] as ShellRun; // of its kind, and checked when it was let in
+    const settings = ports.settings(spec.source);
+    const mode = modeOf(run, settings);
+    if (mode === 'required' && !found.ok) add(refused, cureOf(run, settings), spec.name);
+    if (mode === 'none' || (mode === 'preferred' && !found.ok)) unconfined.push(spec.name);
+    for (const { path, isWritable } of rootsOf(run, settings, ports.folder))
+      if (isWritable) add(writing, path, spec.name);
+  }
+  const reason = found.ok ? '' : found.reason;
+  const hidden = ports.hidden();
+  return {
+    problems: [
+      ...Array.from(
+        refused,
+        ([cure, names]) =>
+          `${countOf(names)} cannot be run, because there is no sandbox here (${reason}): ${listOf(names)}. To mend it: ${cure}.`,
+      ),
+      ...Array.from(writing, ([root, names]) => inReach(root, names, { hidden, folder: ports.folder })).flat(),
+    ],
+    notes:
+      unconfined.length === 0
+        ? []
+        : [
+            `${countOf(unconfined)} may run without a sandbox${reason === '' ? '' : ` (${reason})`}: ${listOf(unconfined)}.`,
+          ],
+  };
+}
+
+function add(lists: Map<string, string[]>, key: string, name: string): void {
+  const list = lists.get(key) ?? [];
+  list.push(name);
+  lists.set(key, list);
+}
+
+interface Surroundings {
+  readonly hidden: HiddenPaths;
+  readonly folder: string;
+}
+
+/** Which paths of a writable folder decide what the crib runs. */
+function inReach(root: string, tools: readonly string[], { hidden, folder }: Surroundings): readonly string[] {
+  const { readOnly: fixed } = hidden;
+  const place = realOf(root);
+  const around = fixed.filter((path) => isInside(place, realOf(path)));
+  const within = fixed.filter((path) => isInside(realOf(path), place) && existsSync(path));
+  const show = (path: string) => relative(folder, path) || '.';
+  const who = `${tools.length === 1 ? 'Tool' : 'Tools'} ${listOf(tools)}`;
+  if (around.length > 0)
+    return [
+      `${who} cannot write ${show(root)}: it lies in ${listOf(around.map(show))}, which decides what the crib runs. Name another folder.`,
+    ];
+  const loose = linksIn(root, hidden);
+  const replaced = `${who} cannot be run in a sandbox: ${show(root)} can be written, and holds links by which the crib finds its files: ${listOf(loose.map(show))}. Name what they lead to, or another folder.`;
+  if (within.length === 0) return loose.length === 0 ? [] : [replaced];
+  return [
+    ...(loose.length === 0 ? [] : [replaced]),
+    `${who} may write ${show(root)}, which contains what decides what the crib runs: ${listOf(within.map(show))}. In a sandbox these stay as they are; without one only arguments are checked. Name a folder without them under executors.shell.roots or sandbox.write.`,
+  ];
+}
+
+function linksIn(root: string, hidden: HiddenPaths): readonly string[] {
+  return existsSync(root) ? looseLinks(findFolders([{ path: root, isWritable: true }], hidden)) : [];
+}
+
+function realOf(path: string): string {
+  try {
+    return tracePath(path, '/').real;
+  } catch {
+    return path;
+  }
+}
+
+const MANY = 10;
+
+function listOf(names: readonly string[]): string {
+  const shown = names.slice(0, MANY).join(', ');
+  return names.length > MANY ? `${shown} and ${names.length - MANY} more` : shown;
+}
+
+function countOf({ length }: readonly string[]): string {
+  return length === 1 ? '1 command' : `${length} commands`;
+}

@@ -1,0 +1,118 @@
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { namesIn, type Template } from '../template.ts';
+import type { AllowedFolders } from './allowed-folders.ts';
+import { type CommandPlan, templatesOf } from './command-plan.ts';
+import { fillText, isGiven, roundsOf, UnfitArgument } from './fill-command.ts';
+import type { Places } from './places.ts';
+import { tracePath } from './trace-path.ts';
+
+/** What a command outside of a sandbox is told, and where it runs. */
+export interface BareCall {
+  readonly plan: CommandPlan;
+  /** As the caller gave them. */
+  readonly given: JsonObject;
+  /** With all paths resolved. */
+  readonly filled: JsonObject;
+  readonly cwd: string;
+  readonly folders: AllowedFolders;
+}
+
+/**
+ * Without a sandbox nothing but this stands between a program and what the crib keeps for itself. So no argument, whatever
+ * its name, may name that, lie in it or contain it: alone, as a part of an option, or as a `file:` address.
+ */
+export function requireNoState({ plan, given, filled, cwd, folders: { hidden, kept } }: BareCall): void {
+  const isState = (text: string) =>
+    [...hidden.folders, ...hidden.files].some((path) => text.includes(path)) ||
+    pathsIn(text).some((path) => leadsToState(path, cwd, kept));
+  for (const [name, value] of Object.entries(given)) if (textsIn(value).some(isState)) throw refused(name);
+  for (const [name, text] of filledTexts(plan, filled)) if (isState(text)) throw refused(name);
+}
+
+function refused(name: string): UnfitArgument {
+  return new UnfitArgument(
+    name,
+    'names, lies in or contains what the crib keeps for itself, or a process under /proc; without a sandbox no tool may be given that',
+  );
+}
+
+function textsIn(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** What the program is told where arguments stand in it, each from the first of its parts on, from the second, and so on. */
+function filledTexts(plan: CommandPlan, input: JsonObject): readonly (readonly [name: string, text: string])[] {
+  const own = new Set(plan.groups.flatMap(({ templates }) => templates));
+  const others = templatesOf(plan).filter((template) => !own.has(template) && template !== plan.stdin);
+  const groups = [...plan.groups, ...others.map((template) => ({ isOptional: true, templates: [template] }))];
+  return groups.flatMap((group) => {
+    const concerned = group.templates.filter((template) => namesIn(template).length > 0);
+    if (concerned.length === 0 || !concerned.flatMap(namesIn).every((name) => isGiven(input, name))) return [];
+    return roundsOf(group, input).flatMap((values) => concerned.flatMap((template) => endsOf(template, values)));
+  });
+}
+
+function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (readonly [string, string])[] {
+  return parts.flatMap((part, index) => {
+    const end = { parts: parts.slice(index), mistakes };
+    const name = typeof part === 'object' && 'name' in part ? part.name : namesIn(end)[0];
+    return name === undefined ? [] : [[name, fillText(end, values)] as const];
+  });
+}
+
+/** No system opens a path that is longer. */
+const MAX_PATH = 4096;
+const MANY_PIECES = 64;
+
+/** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@` and `,`. */
+function pathsIn(text: string): readonly string[] {
+  const ends = [...Array.from(text.matchAll(/[=:@,]/g), ({ index }) => index), text.length];
+  const starts = [0, ...ends.slice(0, -1).map((end) => end + 1)];
+  const isLong = starts.length > MANY_PIECES;
+  const pieces = starts.flatMap((start, index) => {
+    const following = ends.slice(index);
+    const chosen = isLong ? following.filter((_, place, all) => place === 0 || place === all.length - 1) : following;
+    return chosen.filter((end) => end > start && end - start <= MAX_PATH).map((end) => text.slice(start, end));
+  });
+  return pieces.flatMap(spellingsOf);
+}
+
+/** The paths that a program may take a piece for. */
+function spellingsOf(piece: string): readonly string[] {
+  const address = /^file:(?:\/\/[^/]*)?(.*)$/is.exec(piece)?.[1];
+  const plain = [piece, ...(address === undefined ? [] : [address])];
+  const decoded = plain.filter((path) => path.includes('%')).flatMap((path) => decode(path) ?? []);
+  const home = plain.filter((path) => /^~\/./.test(path)).map((path) => `${homedir()}${path.slice(1)}`);
+  return [...plain, ...decoded, ...home].filter((path) => path !== '' && !path.includes('\0'));
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // not an address
+  }
+}
+
+/** What a program finds there is its own. */
+const OWN_STREAM = /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/;
+const PROCESS = /^\/proc(\/(\d+|self|thread-self)(\/|$)|\/?$)/;
+
+function leadsToState(path: string, cwd: string, kept: Places): boolean {
+  const written = resolve(cwd, path);
+  if (OWN_STREAM.test(written)) return false;
+  return [written, ...realOf(path, cwd)].some(
+    (place) => PROCESS.test(place) || kept.covers(place) || kept.liesBelow(place),
+  );
+}
+
+function realOf(path: string, cwd: string): readonly string[] {
+  try {
+    return [tracePath(path, cwd).real];
+  } catch {
+    return []; // nor can a program follow it
+  }
+}

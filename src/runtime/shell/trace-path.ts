@@ -1,0 +1,65 @@
+import { lstatSync, readlinkSync } from 'node:fs';
+import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
+import { ToolcribError } from '../../core/tool-error.ts';
+
+/** Where a path leads, and the links that it passes. */
+export interface TracedPath {
+  /** Absolute and without links; it need not be there. */
+  readonly real: string;
+  /** Where each link lies, without links in its own folders. */
+  readonly links: readonly string[];
+}
+
+const MAX_LINKS = 40;
+
+/** Follows a path as the system does: `..` leads out of what the links before it lead to. Names that are not there yet stay as they are. */
+export function tracePath(path: string, cwd: string): TracedPath {
+  const links: string[] = [];
+  const whole = isAbsolute(path) ? path : `${cwd}${sep}${path}`;
+  const names = namesOf(whole).reverse();
+  let real = parse(whole).root;
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    const next = name === '..' ? dirname(real) : join(real, name);
+    const target = name === '..' ? undefined : linkAt(next);
+    if (target === undefined) {
+      real = next;
+      continue;
+    }
+    links.push(next);
+    if (links.length > MAX_LINKS) throw new ToolcribError('too_many_links', 'a path leads through too many links');
+    names.push(...namesOf(target).reverse());
+    if (isAbsolute(target)) real = parse(target).root;
+  }
+  return { real, links };
+}
+
+function namesOf(path: string): string[] {
+  const { root } = parse(path);
+  return path
+    .slice(root.length)
+    .split(sep)
+    .filter((name) => name !== '' && name !== '.');
+}
+
+/** What a link says; undefined for what is not a link. */
+function linkAt(path: string): string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException; // of the file system
+    if (code === 'ENOTDIR' || code === 'ENOENT') return undefined; // below a file there is nothing
+    throw cause;
+  }
+}
+
+/** True for the folder itself and for all in it. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** The folders that a path lies in, the nearest first. */
+export function foldersAbove(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...foldersAbove(parent)];
+}

@@ -1,0 +1,144 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { configNode } from '../../src/crib/config/config-schema.ts';
+import { readConfigObject } from '../../src/crib/config/load-config.ts';
+import type { SchemaNode } from '../../src/crib/config/schema-node.ts';
+import { protectedPaths } from '../../src/crib/protected-paths.ts';
+
+/** A text of the schema that names a path, where it stands, and a configuration that says it. */
+interface PathKey {
+  readonly at: string;
+  readonly node: SchemaNode;
+}
+
+const PATH_USES = ['path', 'pathOrUrl', 'command', 'module', 'argument', 'commandLine'];
+
+function pathKeys(node: SchemaNode, at = ''): readonly PathKey[] {
+  if (node.use === 'spec') return [];
+  const own = PATH_USES.includes(node.use ?? '') ? [{ at, node }] : [];
+  const { properties = {}, additionalProperties, items, anyOf = [] } = node;
+  return [
+    ...own,
+    ...anyOf.flatMap((branch) => pathKeys(branch, at)),
+    ...(items === undefined ? [] : pathKeys(items, at)),
+    ...Object.entries(properties).flatMap(([key, child]) => pathKeys(child, `${at}.${key}`)),
+    ...(additionalProperties ? pathKeys(additionalProperties, `${at}.*`) : []),
+  ];
+}
+
+/** Every key of the configuration that names a path: what it is in the example below, or why it is not protected. */
+const KEYS: Readonly<Record<string, readonly string[] | 'not protected' | 'read with the configuration'>> = {
+  '.sources.*.mcp.command': ['bin/server'],
+  '.sources.*.mcp.args': ['server/main.js', 'server/settings.json'],
+  '.sources.*.mcp.envFile': ['server.env'],
+  '.sources.*.mcp.cwd': ['odd-cwd'],
+  '.sources.*.files': ['specs', 'more/tools.yaml'],
+  '.sources.*.modules': ['mods'],
+  '.sources.*.python': ['py'],
+  '.sources.*.openapi': ['api.yaml'],
+  '.sources.*.module': ['own-source.js'],
+  '.sources.*.mcpFile': 'read with the configuration',
+  '.secrets.*.file': ['token.txt'],
+  '.secrets.*.command': ['bin/secret', 'secret.conf'],
+  '.services.*': ['service.js'],
+  '.extensions.*.module': ['guard.js'],
+  '.executors.*.module': ['executor.js'],
+  '.executors.shell.roots': 'not protected',
+  '.executors.python.interpreter': ['venv'],
+  '.retrieval.module': ['retriever.js'],
+};
+
+const CONFIG = {
+  sources: {
+    child: {
+      mcp: {
+        command: './bin/server',
+        args: ['main.js', '--settings=settings.json', '.', 'absent.js'],
+        envFile: './server.env',
+        cwd: './server',
+      },
+    },
+    odd: { mcp: { command: 'node', cwd: './odd-cwd' } },
+    data: { files: ['./specs', './more/tools.yaml'] },
+    code: { modules: './mods' },
+    snakes: { python: './py' },
+    api: { openapi: './api.yaml' },
+    web: { openapi: 'https://example.com/api.yaml' },
+    own: { module: './own-source.js#make' },
+    packaged: { module: 'some-package' },
+    pasted: { mcpFile: './mcp.json' },
+  },
+  mcpServers: { inline: { command: 'node', args: ['./inline.js'] } },
+  secrets: { a: { file: './token.txt' }, b: { command: ['./bin/secret', 'secret.conf', '--all'] } },
+  services: { clock: './service.js' },
+  extensions: { guard: { module: './guard.js' } },
+  executors: { graphql: { module: './executor.js' }, shell: { roots: ['./work'] }, python: { interpreter: './venv' } },
+  retrieval: { module: './retriever.js' },
+};
+
+async function example() {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-protected-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['server', 'work']) mkdirSync(join(folder, name));
+  for (const name of ['server/main.js', 'server/settings.json', 'odd-cwd', 'secret.conf', 'inline.js', 'pasted.js'])
+    writeFileSync(join(folder, name), '');
+  writeFileSync(
+    join(folder, 'mcp.json'),
+    JSON.stringify({ mcpServers: { far: { command: 'node', args: ['pasted.js'] } } }),
+  );
+  const env = { PATH: process.env.PATH, TOOLCRIB_PLUGINS_DIR: join(folder, 'plugins') };
+  const loaded = await readConfigObject(CONFIG, { env, folder });
+  expect(loaded.problems).toEqual([]);
+  return { folder, paths: protectedPaths(loaded, env) };
+}
+
+it('every key of the configuration that names a path is known to the list of what no command may write', () => {
+  const found = new Set(pathKeys(configNode).map(({ at }) => at));
+  expect([...found].toSorted()).toEqual(Object.keys(KEYS).toSorted());
+});
+
+it.each(Object.entries(KEYS))('what %s names is protected as the schema says', async (key, expected) => {
+  const { folder, paths } = await example();
+  if (expected === 'not protected') return expect(paths).not.toContain(join(folder, 'work'));
+  const names = expected === 'read with the configuration' ? ['mcp.json', 'pasted.js'] : expected;
+  for (const name of names) expect(paths, key).toContain(join(folder, name));
+});
+
+it('so are the configuration, what lies beside it, plugins, and files of pasted servers; folders and addresses are not', async () => {
+  const { folder, paths } = await example();
+  for (const name of [
+    'toolcrib.yaml',
+    'toolcrib.yml',
+    'toolcrib.json',
+    'package.json',
+    'node_modules',
+    '.npmrc',
+    '.venv',
+    'plugins',
+    'inline.js',
+  ])
+    expect(paths).toContain(join(folder, name));
+  for (const name of ['server', 'work', 'some-package', 'server/absent.js', ''])
+    expect(paths).not.toContain(join(folder, name));
+  expect(paths.filter((path) => path.includes('https:'))).toEqual([]);
+});
+
+it('a text of the schema whose description speaks of a file, folder, path or module is marked as one', () => {
+  const texts = (node: SchemaNode, at: string): readonly string[] => {
+    if (node.use === 'spec') return [];
+    const isPlain = node.type === 'string' && node.use === undefined && node.enum === undefined;
+    const own = isPlain && /\b(file|folder|path|module|program)\b/i.test(node.description ?? '') ? [at] : [];
+    const { properties = {}, additionalProperties, items, anyOf = [] } = node;
+    return [
+      ...own,
+      ...anyOf.flatMap((branch) => texts(branch, at)),
+      ...(items === undefined ? [] : texts(items, at)),
+      ...Object.entries(properties).flatMap(([key, child]) => texts(child, `${at}.${key}`)),
+      ...(additionalProperties ? texts(additionalProperties, `${at}.*`) : []),
+    ];
+  };
+  // A claim of a token may be a dotted path, which is not a path of files.
+  expect([...new Set(texts(configNode, ''))]).toEqual(['.access.jwt.rolesClaim']);
+});

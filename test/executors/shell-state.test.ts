@@ -1,0 +1,153 @@
+import { linkSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SANDBOX, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
+
+const REFUSED = /^invalid_input: .*names, lies in or contains what the crib keeps for itself/;
+const FILES = { '.toolcrib/key': 'the key', 'work/a.txt': 'A', 'token.txt': 'the token' };
+const REST = { secrets: { token: { file: './token.txt' } } };
+
+/** Tools that pass on what they are given, under names that nobody takes for paths. */
+const TOOLS = [
+  shellTool('show', { name: TEXT }, { command: ['echo', '{name}'], allowDashes: ['name'] }),
+  shellTool('option', { target: TEXT }, { command: ['echo', '--from={target}'] }),
+  shellTool('glued', { a: TEXT, b: TEXT }, { command: ['echo', '-f{a}{b}'] }),
+  shellTool('listed', { names: { type: 'array', items: TEXT } }, { command: ['echo', ['{names}']] }),
+  shellTool('whole', { query: { type: 'object' } }, { command: ['echo', '{query}'] }),
+  shellTool('told', { src: TEXT }, { command: ['sh', '-c', 'echo "$AT"'], env: { AT: '{src}' } }),
+  shellTool('read', { text: TEXT }, { command: ['cat'], stdin: '{text}' }),
+  shellTool('path', { path: TEXT }, { command: ['echo', '{path}'] }, { effects: { readOnly: true } }),
+];
+
+const shop = () => shopWith({ sandbox: 'none', tools: TOOLS, files: FILES, rest: REST });
+
+describe('without a sandbox', () => {
+  it('no argument names, lies in or contains what the crib keeps for itself, whatever the argument is called', async () => {
+    const { chest, folder } = await shop();
+    symlinkSync('.toolcrib', join(folder, 'soft'));
+    symlinkSync('/', join(folder, 'work/up'));
+    symlinkSync(join(folder, '.toolcrib/key'), join(folder, 'work/soft'));
+    linkSync(join(folder, '.toolcrib/key'), join(folder, 'work/hard'));
+    const state = join(homedir(), '.local/state/toolcrib');
+    const texts = [
+      '.toolcrib',
+      '.toolcrib/key',
+      '.toolcrib/not-there',
+      './.toolcrib/key',
+      'work/../.toolcrib/key',
+      'nowhere/../.toolcrib',
+      `work/up${folder}/.toolcrib/key`,
+      'work/../soft/key',
+      'soft',
+      'work/soft',
+      'work/hard',
+      'token.txt',
+      '.TOOLCRIB/key',
+      join(folder, '.toolcrib'),
+      `//${folder}/.toolcrib/key`,
+      '.',
+      './',
+      'work/..',
+      folder,
+      dirname(folder),
+      '/',
+      '..',
+      `../${basename(folder)}`,
+      '--file=.toolcrib/key',
+      'key=@.toolcrib/key',
+      '@.toolcrib/key',
+      'host:.toolcrib/key',
+      `${folder}/.toolcrib:/mnt:ro`,
+      'type=bind,source=.toolcrib,target=/x',
+      'file:.toolcrib/key',
+      `file://${folder}/.toolcrib/key`,
+      `FILE://localhost${folder}/.toolcrib/key`,
+      `file://${folder}/%2Etoolcrib/key`,
+      `select readfile('${folder}/.toolcrib/key')`,
+      `${'a='.repeat(200)}.toolcrib/key`,
+      state,
+      `${state}/0123456789abcdef/token`,
+      '~/.local/state/toolcrib/x',
+      dirname(state),
+      `/proc/${process.pid}/environ`,
+      '/proc/self/environ',
+      '/proc/thread-self/environ',
+      '/proc/1/environ',
+      '/proc',
+      `/proc/${process.pid}/root${folder}/work/a.txt`,
+      '/proc/self/cwd/x',
+      '/dev/../proc/self/environ',
+      'x=/proc/self/mem',
+    ];
+    for (const text of texts) {
+      expect(said(await chest.call('show', { name: text })), text).toMatch(REFUSED);
+      expect(said(await chest.call('option', { target: text })), `--from=${text}`).toMatch(REFUSED);
+    }
+    const one = '.toolcrib/key';
+    expect(said(await chest.call('glued', { a: '.tool', b: 'crib/key' }))).toMatch(REFUSED);
+    expect(said(await chest.call('listed', { names: ['a', one] }))).toMatch(REFUSED);
+    expect(said(await chest.call('whole', { query: { deep: [{ at: one }] } }))).toMatch(REFUSED);
+    expect(said(await chest.call('told', { src: one }))).toMatch(REFUSED);
+    expect(said(await chest.call('read', { text: one }))).toMatch(REFUSED);
+    for (const path of ['.', folder, 'work/..'])
+      expect(said(await chest.call('path', { path })), path).toMatch(REFUSED);
+  });
+
+  it('what only looks like it is passed on', async () => {
+    const { chest, folder } = await shop();
+    const texts = [
+      'a.txt',
+      'work',
+      'work/a.txt',
+      '.toolcribs',
+      'toolcrib',
+      'x.toolcrib',
+      `${folder}/work/a.txt`,
+      'https://example.com/a/b?c=d',
+      'https://example.com/',
+      'ann@example.com',
+      '12:30',
+      'a = b / c',
+      'and/or',
+      '~',
+      'note: the key lies in a safe place. Really.',
+      '/dev/stdout',
+      '/dev/fd/1',
+      '/proc/cpuinfo',
+      '/processes/1',
+      '',
+      ':::===@@@',
+      'x'.repeat(100_000),
+      'a:'.repeat(5000),
+    ];
+    for (const text of texts)
+      expect(said(await chest.call('show', { name: text })).slice(0, 200), text.slice(0, 80)).toBe(
+        `${text}\n`.slice(0, 200),
+      );
+  });
+
+  it('is refused before a person is asked', async () => {
+    const tool = shellTool('show', { name: TEXT }, { command: ['echo', '{name}'] }, { policy: { approval: 'always' } });
+    const { crib } = await shopWith({ sandbox: 'none', tools: [tool], files: FILES });
+    let asked = 0;
+    const chest = await crib.open(undefined, { id: 'ann', approve: async () => ++asked > 0 });
+    expect(said(await chest.call('show', { name: '.toolcrib/key' }))).toMatch(REFUSED);
+    expect(asked).toBe(0);
+    expect(said(await chest.call('show', { name: 'fine' }))).toBe('fine\n');
+    expect(asked).toBe(1);
+  });
+});
+
+it.skipIf(!SANDBOX.ok)('in a sandbox the same arguments are passed on, and lead to nothing', async () => {
+  const { chest } = await shopWith({
+    sandbox: 'required',
+    files: FILES,
+    tools: [shellTool('cat', { name: TEXT }, { command: ['cat', '{name}'] })],
+  });
+  for (const name of ['.toolcrib/key', `/proc/${process.pid}/environ`, `${homedir()}/.local/state/toolcrib/x`]) {
+    const answer = await chest.call('cat', { name });
+    expect(said(answer), name).toMatch(/^tool_error/);
+    expect(JSON.stringify(answer)).not.toContain('the key');
+  }
+});
