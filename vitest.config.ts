@@ -20,8 +20,8 @@ const BUILT = ['test/package/**/*.test.ts'];
 /** Long runs of load, chaos and fuzzing: `npm run test:soak`. */
 const SOAK = ['test/soak/**/*.test.ts'];
 
-/** Generous: a busy machine is not a failing test. */
-const limits = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Times are generous: a busy machine is not a failing test. */
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, setupFiles: ['test/own-state-folder.ts'] };
 
 export default defineConfig({
   test: {

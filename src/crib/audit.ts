@@ -5,7 +5,7 @@ import type { AuditRow, Checkpoint, StoredChain } from '../core/stored-audit.ts'
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { createAuditTrail, type OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
 import { idleClock, systemClock } from '../runtime/clock.ts';
-import type { Equipment } from './extension-ports.ts';
+import { type Equipment, pathOf } from './extension-ports.ts';
 
 /** Which rows are exported. */
 export interface ExportOptions {
@@ -54,9 +54,10 @@ const PAGE = 1000;
 
 /** The record of a crib that has a store. */
 export function createTrail(equipment: Equipment, warn: (message: string) => void): OpenAuditTrail | undefined {
-  const { store, stateFolder, redact } = equipment;
+  const { store, redact } = equipment;
   if (store === undefined) return undefined;
-  return createAuditTrail({ store, stateFolder, redact, warn, clock: systemClock, idleClock, now: Date.now });
+  const privateFolder = () => pathOf(equipment.privateFolder(), warn);
+  return createAuditTrail({ store, privateFolder, redact, warn, clock: systemClock, idleClock, now: Date.now });
 }
 
 /** The audit of a crib; one without a store has none. */
@@ -70,7 +71,7 @@ export function createAudit(source: AuditSource): CribAudit {
       const store = requireStore();
       await source.trail?.seal();
       const { verifyAudit } = await import('../runtime/audit/verify-audit.ts');
-      return verifyAudit({ store, stateFolder: source.equipment.stateFolder });
+      return verifyAudit({ store, privateFolder: () => source.equipment.privateFolder().path });
     },
     async *export(given = {}) {
       requireStore();

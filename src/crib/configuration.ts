@@ -9,6 +9,7 @@ import { signWith } from '../runtime/secrets/secret.ts';
 import { hostOf } from '../runtime/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
 import { createFolderWatch } from '../runtime/watch.ts';
+import { findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
 import { findStateFolder } from '../store/state-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
 import { loadConfig, readConfigObject } from './config/load-config.ts';
@@ -70,6 +71,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     },
   });
   let isFirst = true;
+  let privateFolder: PrivateFolder | undefined;
   let stopWatching = () => {};
 
   return {
@@ -79,6 +81,10 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       sharedRates: isPostgres(loaded, options) ? store.rates : undefined,
       isStored: () => isStored(loaded, options),
       stateFolder: () => findStateFolder(folder, env).path,
+      privateFolder: () => {
+        privateFolder ??= findPrivateFolder(folder, env);
+        return privateFolder;
+      },
       ...(options.config === undefined && { configuration: loaded.file ?? folder }),
       redact: createRedact(secrets),
       hide: secrets.hide,

@@ -2,7 +2,7 @@ import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
-import { OPERATOR_VARIABLE, readOperatorVariable } from '../runtime/identity/operator-token.ts';
+import { readOperatorSetting } from '../runtime/identity/operator-token.ts';
 import { createApprovals } from './approvals.ts';
 import { createAudit } from './audit.ts';
 import { createCalls } from './calls.ts';
@@ -28,7 +28,7 @@ import { startEngine } from './start-engine.ts';
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);
-  const token = readOperatorVariable(process.env[OPERATOR_VARIABLE]);
+  const operatorSetting = readOperatorSetting(process.env);
   const configuration = await configurationOf(options);
   const parts = configuration === undefined ? readParts(options) : await configuration.read();
   const engine = await startEngine(readFixedParts(options, configuration), parts).catch(async (cause) => {
@@ -51,7 +51,7 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     match: (criteria) => matchSpecs(generation(), criteria),
     register: registration.register,
     unregister: registration.unregister,
-    ...createIdentity(engine, configuration?.equipment ?? NO_EQUIPMENT, token),
+    ...createIdentity(engine, configuration?.equipment ?? NO_EQUIPMENT, operatorSetting),
     ...opening,
     ...createServing(engine, configuration?.equipment ?? NO_EQUIPMENT, opening),
     explain: (caller, name, tool) =>

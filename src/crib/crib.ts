@@ -58,6 +58,8 @@ export interface Crib {
   readonly keys: CribKeys;
   /** Whoever has it is the operator, so it is for the door that shows it to the owner of this machine. Made if there is none. */
   operatorToken(): Promise<string>;
+  /** The file that holds the operator token; undefined where a variable holds it, or no file can be written. */
+  operatorTokenFile(): string | undefined;
   /** Without a profile: the default one. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
   open(profile?: string, caller?: Caller): Promise<Chest>;
   /** The operator's chest: all tools, whatever profiles and access clauses hide. */

@@ -7,6 +7,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../extensions/define-extension.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+import type { PrivateFolder } from '../store/private-folder.ts';
 
 /** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
 export interface Equipment {
@@ -18,6 +19,8 @@ export interface Equipment {
   isStored(): boolean;
   /** The folder for what outlives the process outside the store; made by the first who asks, absent where nothing can be written. */
   stateFolder(): string | undefined;
+  /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */
+  privateFolder(): PrivateFolder;
   /** The file or folder that the configuration is read from; absent where it was given as data. */
   readonly configuration?: string;
   /** The text without the values of secrets. */
@@ -45,12 +48,19 @@ export const NO_EQUIPMENT: Equipment = {
   sharedRates: undefined,
   isStored: () => false,
   stateFolder: () => undefined,
+  privateFolder: () => ({ path: undefined, warnings: [] }),
   redact: (text) => text,
   hide: () => {},
   sign: async (secret) => {
     throw new ToolcribError('unknown_secret', `There is no secret "${secret}": this crib has none.`);
   },
 };
+
+/** The path of a private folder; what the operator should know about it is said once. */
+export function pathOf({ path, warnings }: PrivateFolder, warn: (message: string) => void): string | undefined {
+  for (const warning of warnings) warn(warning);
+  return path;
+}
 
 /** The key under which a built-in says how it is made with what its crib has. */
 const BIND: unique symbol = Symbol('toolcrib.bind');

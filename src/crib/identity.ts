@@ -1,19 +1,19 @@
 import { laterClock, systemClock } from '../runtime/clock.ts';
-import { createOperatorToken } from '../runtime/identity/operator-token.ts';
+import { createOperatorToken, type OperatorSetting } from '../runtime/identity/operator-token.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
-import type { Equipment } from './extension-ports.ts';
+import { type Equipment, pathOf } from './extension-ports.ts';
 import { createIdentify, type IdentifyOptions } from './identify.ts';
 import { createKeys } from './keys.ts';
 
-/** The members of a crib that say who somebody is. `token` is the operator's, where the environment names one. */
+/** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */
 export function createIdentity(
   { access, profiles, warn }: Engine,
-  { store, stateFolder, hide }: Equipment,
-  token: string | undefined,
-): Pick<Crib, 'identify' | 'keys' | 'operatorToken'> {
-  const operatorToken = createOperatorToken(token, {
-    folder: stateFolder,
+  { store, privateFolder, hide }: Equipment,
+  setting: OperatorSetting | undefined,
+): Pick<Crib, 'identify' | 'keys' | 'operatorToken' | 'operatorTokenFile'> {
+  const operatorToken = createOperatorToken(setting, {
+    folder: () => pathOf(privateFolder(), warn),
     hide: (value) => hide('operator token', value),
   });
   const clocks = { steady: systemClock, calendar: laterClock };
@@ -22,5 +22,6 @@ export function createIdentity(
     identify: createIdentify(options),
     keys: createKeys(store?.keys, options),
     operatorToken: operatorToken.get,
+    operatorTokenFile: operatorToken.file,
   };
 }

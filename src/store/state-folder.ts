@@ -26,13 +26,21 @@ export function findStateFolder(configFolder: string, env: Environment): StateFo
   return { path: undefined, warnings: [warning] };
 }
 
+/** The folders in which the state of a configuration may lie. All of them are kept from the tools of the crib. */
+export interface StateFolders {
+  /** The folder beside the configuration. */
+  readonly beside: string;
+  /** The folder in the user's state directory that stands in for `beside` where that cannot be written. */
+  readonly users: string;
+  /** The user's state directory of all configurations: operator tokens and audit keys lie in its folders. */
+  readonly states: string;
+}
+
 /** The places it may be; looks at nothing and makes nothing. */
-export function stateFolders(
-  configFolder: string,
-  env: Environment,
-): { readonly beside: string; readonly users: string } {
+export function stateFolders(configFolder: string, env: Environment): StateFolders {
   const beside = resolve(configFolder, '.toolcrib');
-  return { beside, users: join(userStateFolder(env), hashOf(resolve(configFolder))) };
+  const states = userStateFolder(env);
+  return { beside, users: join(states, hashOf(resolve(configFolder))), states };
 }
 
 function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
@@ -40,7 +48,8 @@ function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
   return join(HOME || homedir(), '.local/state/toolcrib');
 }
 
-function isWritableFolder(path: string): boolean {
+/** Makes the folder if it is missing; true if files can be read, made and replaced in it. */
+export function isWritableFolder(path: string): boolean {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -51,11 +60,11 @@ function isWritableFolder(path: string): boolean {
 }
 
 /** A folder that holds keys beside sources must not be committed by accident. */
-function keepOutOfGit(folder: string): void {
+export function keepOutOfGit(folder: string): void {
   try {
     writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
-    // There already, or nobody will miss it.
+    // It is there already, or the folder cannot be written.
   }
 }
 

@@ -39,7 +39,7 @@ async function findingsAfter(change: (database: DatabaseSync) => void) {
   database.close();
   const store = await openStore({ url: `sqlite:${changed}/crib.db`, env: {} });
   try {
-    return (await verifyAudit({ store, stateFolder: () => undefined })).findings;
+    return (await verifyAudit({ store, privateFolder: () => undefined })).findings;
   } finally {
     await store.close();
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
 import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { type StartedProcess, startProcess } from '../store/start-process.ts';
-import { addTimes, configure, look, recordFolder, verify } from './recorded.ts';
+import { addTimes, auditFolder, configure, look, recordFolder, verify } from './recorded.ts';
 
 const SCRIPT = new URL('../store/processes/record-calls.ts', import.meta.url);
 const start = (folder: string, count: number, end = 'close'): StartedProcess =>
@@ -13,8 +13,7 @@ const kill = async (process: StartedProcess): Promise<void> => {
   process.child.kill('SIGKILL');
   expect(await process.ended).toBe('SIGKILL');
 };
-const checkpointFiles = (folder: string) =>
-  readdirSync(join(folder, '.toolcrib/audit')).filter((name) => name.endsWith('.json'));
+const checkpointFiles = (folder: string) => readdirSync(auditFolder(folder)).filter((name) => name.endsWith('.json'));
 
 describe('Each writer process has its own chain, so that processes never contend', () => {
   it('several that record at once lose nothing, and all chains verify', async () => {

@@ -12,6 +12,7 @@ import {
   createCrib,
   defineTool,
 } from '../../src/index.ts';
+import { findPrivateFolder } from '../../src/store/private-folder.ts';
 
 const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const;
 
@@ -48,6 +49,11 @@ export function recordFolder(extensions = ''): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   configure(folder, extensions);
   return folder;
+}
+
+/** The folder of the audit outside the database, made if there is none. */
+export function auditFolder(folder: string): string {
+  return join(findPrivateFolder(folder, process.env).path ?? '', 'audit');
 }
 
 /** Writes the configuration anew. */

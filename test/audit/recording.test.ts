@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCrib, defineTool, done } from '../../src/index.ts';
 import { argumentsHash } from '../../src/runtime/hashes.ts';
-import { addTimes, cribOf, look, recordFolder, rowsOf, TOOLS, tamper, work } from './recorded.ts';
+import { addTimes, auditFolder, cribOf, look, recordFolder, rowsOf, TOOLS, tamper, work } from './recorded.ts';
 
 describe('Audit: one row per call, refused and unknown ones too', () => {
   it('says who, what, when, under which profile, approved by whom, outcome, hashes of arguments and result', async () => {
@@ -163,7 +163,7 @@ describe('a record is made only where there is something to record', () => {
   it('key and checkpoints lie outside the database, for their owner only', async () => {
     const folder = recordFolder();
     await addTimes(folder, 1);
-    const audit = join(folder, '.toolcrib/audit');
+    const audit = auditFolder(folder);
     expect(statSync(audit).mode & 0o777).toBe(0o700);
     expect(statSync(join(audit, 'key.pem')).mode & 0o777).toBe(0o600);
   });
@@ -193,7 +193,7 @@ describe('a record is made only where there is something to record', () => {
     await (await crib.open()).call('add', {});
     expect(await crib.audit.verify()).toMatchObject({ ok: true, rows: 1 });
     await crib.close();
-    expect(existsSync(join(folder, '.toolcrib/audit'))).toBe(false);
+    expect(existsSync(auditFolder(folder))).toBe(false);
   });
 });
 

@@ -35,7 +35,7 @@ async function live(
 ): Promise<readonly string[]> {
   const startAt = START + day * DAY;
   const store = await storeAt(at, startAt);
-  const trail = await timedTrail({ store, stateFolder: () => at.folder, startAt });
+  const trail = await timedTrail({ store, privateFolder: () => at.folder, startAt });
   trail.keepFor(keepDays);
   for (let index = 0; index < calls; index++) {
     trail.record(callOf({ tool: `day_${day}`, startedAt: startAt }), DONE);
@@ -46,10 +46,10 @@ async function live(
   return trail.warnings;
 }
 
-async function verifyAt(at: Place, stateFolder = at.folder): Promise<AuditReport> {
+async function verifyAt(at: Place, privateFolder = at.folder): Promise<AuditReport> {
   const store = await storeAt(at, START);
   try {
-    return await verifyAudit({ store, stateFolder: () => stateFolder });
+    return await verifyAudit({ store, privateFolder: () => privateFolder });
   } finally {
     await store.close();
   }

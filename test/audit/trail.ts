@@ -43,7 +43,7 @@ export async function timedTrail(
   const store = given.store ?? (await openStore({ url: given.url ?? 'memory:', env: {}, now: () => now }));
   onTestFinished(() => store.close());
   const trail = createAuditTrail({
-    stateFolder: () => undefined,
+    privateFolder: () => undefined,
     redact: (text) => text,
     warn: (message) => void (warnings.includes(message) || warnings.push(message)),
     ...given,

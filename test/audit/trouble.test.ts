@@ -11,7 +11,7 @@ async function fragileTrail(): Promise<TimedTrail & { away(): void; back(): void
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'crib.db');
-  const trail = await timedTrail({ url: `sqlite:${file}`, stateFolder: () => folder });
+  const trail = await timedTrail({ url: `sqlite:${file}`, privateFolder: () => folder });
   const move = (from: string, to: string) => renameSync(join(folder, from), join(folder, to));
   return { ...trail, away: () => move('crib.db', 'away.db'), back: () => move('away.db', 'crib.db') };
 }
@@ -70,7 +70,7 @@ describe('a store that cannot be written', () => {
     expect(gap).toMatchObject({ kind: 'gap', outcome: 'lost', count: 7 });
     await trail.close();
     const { verifyAudit } = await import('../../src/runtime/audit/verify-audit.ts');
-    const report = await verifyAudit({ store: trail.store, stateFolder: () => undefined });
+    const report = await verifyAudit({ store: trail.store, privateFolder: () => undefined });
     expect(report).toMatchObject({ ok: true, rows: 100_004 });
     expect(report.notes).toContainEqual(expect.stringContaining('7 rows of chain'));
   });
@@ -177,7 +177,7 @@ describe('a chain', () => {
         },
       },
     };
-    const trail = await timedTrail({ store: watched, stateFolder: () => folder });
+    const trail = await timedTrail({ store: watched, privateFolder: () => folder });
     trail.record(callOf(), DONE);
     await trail.flush();
     expect(seen).toHaveLength(1);

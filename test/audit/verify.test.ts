@@ -5,9 +5,19 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../src/core/json.ts';
 import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
 import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
-import { addTimes, copyDatabase, cribOf, look, recordFolder, rowsOf, tamper, verify, work } from './recorded.ts';
+import {
+  addTimes,
+  auditFolder,
+  copyDatabase,
+  cribOf,
+  look,
+  recordFolder,
+  rowsOf,
+  tamper,
+  verify,
+  work,
+} from './recorded.ts';
 
-const auditFolder = (folder: string) => join(folder, '.toolcrib/audit');
 const filesOf = (folder: string) => readdirSync(auditFolder(folder)).filter((name) => name.endsWith('.json'));
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 

@@ -25,7 +25,8 @@ describe('before anything was called', () => {
     const ran = await shop.run(args);
     expect(ran).toMatchObject({ code, stderr: stderr === '' ? '' : expect.stringContaining(stderr) });
     expect(existsSync(join(shop.folder, '.toolcrib/crib.db'))).toBe(false);
-    expect(existsSync(join(shop.folder, '.toolcrib/audit'))).toBe(false);
+    expect(existsSync(join(shop.folder, '.toolcrib/id'))).toBe(false);
+    expect(existsSync(join(shop.folder, '.local'))).toBe(false);
   });
 });
 

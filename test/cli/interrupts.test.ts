@@ -103,12 +103,15 @@ function storedIn(shop: Workshop): unknown {
   });
 }
 
-/** What calls leave in the state folder must be whole; the rest of the folder must be as it was. */
+/** The folder beside the configuration, and that of the user's state directory. */
+const STATE = ['.toolcrib', '.local'];
+
+/** What calls leave in the state folders must be whole; the rest of the folder must be as it was. */
 function officeState(shop: Workshop): unknown {
-  requireWhole(join(shop.folder, '.toolcrib'));
+  for (const folder of STATE) requireWhole(join(shop.folder, folder));
   const database = join(shop.folder, '.toolcrib/crib.db');
   if (existsSync(database)) openSound(database, () => {});
-  return listing(shop).filter((name) => name !== '.toolcrib');
+  return listing(shop).filter((name) => !STATE.includes(name));
 }
 
 /** No draft is left in a state folder, and every file in it is whole. */
@@ -116,9 +119,15 @@ function requireWhole(folder: string): void {
   if (!existsSync(folder)) return;
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => join(parentPath, name));
-  expect(paths.filter((path) => !/(crib\.db(-wal|-shm|-journal)?|\.json|\.pem|\.gitignore)$/.test(path))).toEqual([]);
+  expect(
+    paths.filter(
+      (path) => !/(crib\.db(-wal|-shm|-journal)?|\.json|\.pem|\.gitignore|\/id|\/configuration)$/.test(path),
+    ),
+  ).toEqual([]);
   expect(paths.filter((path) => /\.(tmp|part|draft|swap)\b/.test(path))).toEqual([]);
   for (const path of paths.filter((one) => one.endsWith('.json'))) JSON.parse(readFileSync(path, 'utf8'));
+  for (const path of paths.filter((one) => one.endsWith('/id')))
+    expect(readFileSync(path, 'utf8')).toMatch(/^[0-9a-f]{32}\n$/);
   for (const path of paths.filter((one) => one.endsWith('.pem'))) {
     expect(readFileSync(path, 'utf8')).toMatch(/^-----BEGIN [^-]+-----[^-]+-----END [^-]+-----\s*$/);
   }

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { OFFICE } from './office.ts';
 import { createWorkshop, MAIN, SURROUNDINGS } from './workshop.ts';
@@ -77,6 +79,16 @@ describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
   it('what is shown before the question cannot hide anything', () => {
     const { output } = onTerminal(['call', 'wipe', 'what=\x1b[2Jx\u202ey'], { steps: [['Run wipe?', 'n']] });
     expect(output).toContain('"what": "\\u001b[2Jxy"');
+  });
+
+  it('the link of the operator is printed by serve, with the token of the file', () => {
+    const { code, output } = onTerminal(['serve', '--port', '0'], { steps: [['Or try:', '\x03']] });
+    expect(code).toBe(0);
+    const [, token = ''] = /\/tools\?token=(\S+)/.exec(output) ?? [];
+    const states = join(office.folder, '.local/state/toolcrib');
+    const id = readFileSync(join(office.folder, '.toolcrib/id'), 'utf8').trim();
+    expect(readFileSync(join(states, id, 'operator-token'), 'utf8').trim()).toBe(token);
+    expect(output.split(token)).toHaveLength(2);
   });
 
   it.each([40, 80])('tables are no wider than %i columns', (columns) => {

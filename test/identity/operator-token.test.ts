@@ -34,11 +34,11 @@ function withVariable(value: string): void {
 }
 
 /** A crib and the file of its token. */
-async function cribAndFile(): Promise<{ readonly crib: Crib; readonly file: string }> {
+async function cribAndFile(): Promise<{ readonly crib: Crib; readonly folder: string; readonly file: string }> {
   const folder = folderWith({ 'toolcrib.yaml': 'profiles: { assistant: {}, operations: {}, opera: {} }\n' });
   const crib = await createCrib({ configFile: folder, watch: false, store: { url: 'memory:' } });
   onTestFinished(() => crib.close());
-  return { crib, file: join(folder, '.toolcrib/operator-token') };
+  return { crib, folder, file: crib.operatorTokenFile() ?? '' };
 }
 
 describe('the token of the environment', () => {
@@ -85,7 +85,83 @@ describe('the token of the environment', () => {
   });
 });
 
+describe('the token in the file that TOOLCRIB_OPERATOR_TOKEN_FILE names', () => {
+  function named(text?: string, mode = 0o600): string {
+    const file = join(temporaryFolder(), 'deep/token');
+    if (text !== undefined) {
+      mkdirSync(join(file, '..'));
+      writeFileSync(file, text, { mode });
+      chmodSync(file, mode);
+    }
+    vi.stubEnv('TOOLCRIB_OPERATOR_TOKEN_FILE', file);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return file;
+  }
+
+  it.each([0o600, 0o400, 0o640, 0o440])(
+    'makes an operator with the mode %o, and can be replaced at any time',
+    async (mode) => {
+      const file = named('correct-horse-battery\n', mode);
+      const crib = await cribWith({ keys: true, roles: ROLES });
+      expect(crib.operatorTokenFile()).toBe(file);
+      expect(await crib.operatorToken()).toBe('correct-horse-battery');
+      expect(await crib.identify('Bearer correct-horse-battery')).toEqual(OPERATOR);
+      rmSync(file);
+      expect(await crib.identify('correct-horse-battery')).toEqual(REFUSED);
+      writeFileSync(file, 'another-token-of-ours', { mode: 0o600 });
+      expect(await crib.identify('correct-horse-battery')).toEqual(REFUSED);
+      expect(await crib.identify('another-token-of-ours')).toEqual(OPERATOR);
+    },
+  );
+
+  it('is made there if the file is missing, and leaves the state directory alone', async () => {
+    const file = named();
+    const { XDG_STATE_HOME = '' } = process.env;
+    const before = readdirSync(XDG_STATE_HOME);
+    const crib = await cribWith(undefined);
+    const token = await crib.operatorToken();
+    expect(readFileSync(file, 'utf8')).toBe(`${token}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await crib.identify(token)).toEqual(OPERATOR);
+    expect(readdirSync(XDG_STATE_HOME)).toEqual(before);
+  });
+
+  it.each([
+    ['that others can read', 'correct-horse-battery', 0o644],
+    ['that its group can write', 'correct-horse-battery', 0o620],
+    ['that could be guessed', 'short', 0o600],
+    ['with spaces', 'correct horse battery staple', 0o600],
+    ['that is too long', 'x'.repeat(513), 0o600],
+    ['that is empty', '', 0o600],
+  ])('%s opens nothing, and is not repeated', async (_, text, mode) => {
+    const file = named(text, mode);
+    const crib = await cribWith(undefined);
+    if (text.length > 15) expect(await crib.identify(text)).toMatchObject({ ok: false });
+    const error = await crib.operatorToken().catch((cause: Error) => cause);
+    expect(error).toMatchObject({ code: 'operator_token_unusable', message: expect.stringContaining(file) });
+    if (text !== '') expect(String(error)).not.toContain(text);
+  });
+
+  it('beside TOOLCRIB_OPERATOR_TOKEN is a mistake at start', async () => {
+    named('correct-horse-battery');
+    vi.stubEnv('TOOLCRIB_OPERATOR_TOKEN', 'another-token-of-ours');
+    await expect(createCrib()).rejects.toMatchObject({
+      code: 'invalid_operator_token',
+      message: expect.stringContaining('are both set'),
+    });
+  });
+});
+
 describe('the token in the state folder', () => {
+  it('lies in the state directory of the user, and not in the folder of the configuration', async () => {
+    const { crib, folder, file } = await cribAndFile();
+    const { XDG_STATE_HOME = '' } = process.env;
+    await crib.operatorToken();
+    const id = readFileSync(join(folder, '.toolcrib/id'), 'utf8').trim();
+    expect(file).toBe(join(XDG_STATE_HOME, 'toolcrib', id, 'operator-token'));
+    expect(readdirSync(join(folder, '.toolcrib')).toSorted()).toEqual(['.gitignore', 'id']);
+  });
+
   it('is made at first need, for its owner only, and stays', async () => {
     const { crib, file } = await cribAndFile();
     expect(await crib.identify('tco_xxxx')).toEqual(REFUSED);

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ROUTES } from '../../src/doors/rest/routes.ts';
 import { serve } from './served.ts';
@@ -37,6 +38,22 @@ describe('/tools', () => {
     expect(entered.headers.get('set-cookie')).toMatch(/Path=\/tools; HttpOnly; SameSite=Strict/);
     expect(cookie).not.toContain(token);
     expect((await ask('/tools', { headers: { cookie: `a=b; ${cookie}; c=d` } })).text).toContain('secret_tool');
+  });
+
+  it('the cookie of a page ends with the operator token, or the API key, that it was given for', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const { key, info } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');
+    const enter = async (credential: string) =>
+      /^([^;]+);/.exec((await ask(`/tools?token=${credential}`)).headers.get('set-cookie') ?? '')?.[1] ?? '';
+    const [ofToken, ofKey] = [await enter(token), await enter(key)];
+    const look = async (cookie: string) => (await ask('/tools', { headers: { cookie } })).status;
+    expect([await look(ofToken), await look(ofKey)]).toEqual([200, 200]);
+    await crib.keys.revoke(info.id, 'test');
+    expect([await look(ofToken), await look(ofKey)]).toEqual([200, 401]);
+    rmSync(crib.operatorTokenFile() ?? '');
+    expect([await look(ofToken), await look(ofKey)]).toEqual([401, 401]);
+    await crib.operatorToken();
+    expect(await look(ofToken), 'another token revives nothing').toBe(401);
   });
 
   it('lets nobody in by anything else', async () => {

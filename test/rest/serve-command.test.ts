@@ -1,11 +1,12 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { statSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OFFICE } from '../cli/office.ts';
 import { createWorkshop, type Workshop } from '../cli/workshop.ts';
+import { folderWith } from '../configured/workshop.ts';
 import { type Ask, askThrough, execute } from './served.ts';
 
 /** A tool that says when it began, and ends when a file of its own appears. */
@@ -54,23 +55,41 @@ async function running(args: readonly string[] = [], env: Readonly<Record<string
   return { shop, child, ended, said: () => ({ stdout, stderr }), ask: askThrough((request) => fetch(request), url) };
 }
 
+/** The file of the operator token that a server named at its start. */
+function tokenFileOf(stderr: string): string {
+  return /the operator token in (\S+)\)/.exec(stderr)?.[1] ?? '';
+}
+
 describe('toolcrib serve', () => {
   it('says where to look and what to paste, once and on stderr', async () => {
     const { said, ask, shop, child, ended } = await running();
     const { stdout, stderr } = said();
     expect(stdout).toBe('');
-    const [, token = ''] = /\/tools\?token=(\S+)/.exec(stderr) ?? [];
-    expect(stderr.split(token)).toHaveLength(2);
+    const file = tokenFileOf(stderr);
+    const token = readFileSync(file, 'utf8').trim();
+    expect(stderr).not.toContain(token);
+    expect(stderr).not.toContain('tco_');
     expect(stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+\/mcp\n.*\/mcp\/reader\b.*\n.*\/mcp\/writer\b.*\n/);
     expect(stderr).toMatch(
       /"mcpServers": \{ "toolcrib": \{ "type": "http", "url": "http:\/\/127\.0\.0\.1:\d+\/mcp" \} \}/,
     );
-    expect(statSync(join(shop.folder, '.toolcrib/operator-token')).mode & 0o077).toBe(0);
+    expect(file.startsWith(join(shop.folder, '.local/state/toolcrib'))).toBe(true);
+    expect(statSync(file).mode & 0o077).toBe(0);
     expect((await ask('/api/sources', { token })).status).toBe(200);
     expect((await execute(ask, 'add', { a: 1, b: 2 })).json).toMatchObject({ data: 3 });
     child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
     expect(said().stdout).toBe('');
+  });
+
+  it('names the file that TOOLCRIB_OPERATOR_TOKEN_FILE names, and prints nothing of it', async () => {
+    const token = 'a-token-of-our-own-choice';
+    const file = join(folderWith({ token }), 'token');
+    chmodSync(file, 0o600);
+    const { said, ask } = await running([], { TOOLCRIB_OPERATOR_TOKEN_FILE: file });
+    expect(tokenFileOf(said().stderr)).toBe(file);
+    expect(said().stderr).not.toContain(token);
+    expect((await ask('/api/sources', { token })).status).toBe(200);
   });
 
   it('prints no token that it was given', async () => {
@@ -112,7 +131,7 @@ describe('toolcrib serve', () => {
 
   it('picks up edits while it runs', async () => {
     const { ask, shop, said } = await running();
-    const [, token = ''] = /\/tools\?token=(\S+)/.exec(said().stderr) ?? [];
+    const token = readFileSync(tokenFileOf(said().stderr), 'utf8').trim();
     shop.write('toolcrib.yaml', OFFICE['toolcrib.yaml'].replace('writer: {}', 'writer: {}\n  third: {}'));
     await expect.poll(async () => (await ask('/api/profiles', { token })).text, { timeout: 20_000 }).toContain('third');
   });

@@ -1,13 +1,11 @@
 import type { Crib } from '../../crib/crib.ts';
 import type { RunningServer } from '../rest/start-server.ts';
-import { paint } from './output.ts';
+import { paint, toLine } from './output.ts';
 
-/** Where to look and what to paste, line by line. The operator's token is in the first link and nowhere else. */
+/** Where to look and what to paste, line by line. The operator's token is in the first link and nowhere else, and only where a terminal shows it. */
 export async function describeServer(crib: Crib, server: RunningServer): Promise<readonly string[]> {
   const url = toOpen(server);
-  const isOwnToken = (process.env.TOOLCRIB_OPERATOR_TOKEN ?? '').trim() !== '';
-  const query = isOwnToken ? '' : `?token=${encodeURIComponent(await crib.operatorToken())}`;
-  const hint = isOwnToken ? '?token= and your TOOLCRIB_OPERATOR_TOKEN' : "the operator's link: keep it to yourself";
+  const { query, hint } = await operatorLink(crib);
   const anybody = await crib.identify();
   const isGuarded = !anybody.ok;
   const forAnybody = anybody.ok ? anybody.profiles : [];
@@ -25,6 +23,21 @@ export async function describeServer(crib: Crib, server: RunningServer): Promise
     'Or try:',
     `  curl${authorization} ${url}/api/tools`,
   ];
+}
+
+/** What is not a terminal may be a log that others read: there the file of the token is named instead. */
+async function operatorLink(crib: Crib): Promise<{ readonly query: string; readonly hint: string }> {
+  if ((process.env.TOOLCRIB_OPERATOR_TOKEN ?? '').trim() !== '')
+    return { query: '', hint: '?token= and your TOOLCRIB_OPERATOR_TOKEN' };
+  const token = await crib.operatorToken(); // made now, so that the file is there
+  if (process.stderr.isTTY)
+    return { query: `?token=${encodeURIComponent(token)}`, hint: "the operator's link: keep it to yourself" };
+  const file = crib.operatorTokenFile();
+  if (file !== undefined) return { query: '', hint: `?token= and the operator token in ${toLine(file)}` };
+  return {
+    query: '',
+    hint: 'the operator token cannot be kept in a file; set TOOLCRIB_OPERATOR_TOKEN or TOOLCRIB_OPERATOR_TOKEN_FILE',
+  };
 }
 
 /** An address that can be opened: one that stands for every interface cannot. */

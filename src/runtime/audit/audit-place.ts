@@ -7,14 +7,14 @@ import { createPassingKey, openSigningKey } from './signing-key.ts';
 /** What says where rows and their proofs are kept. */
 export interface PlaceOptions {
   readonly store: Store;
-  stateFolder(): string | undefined;
+  privateFolder(): string | undefined;
   now(): number;
   warn(message: string): void;
 }
 
-/** The folder of the audit in the state folder. */
-export function auditFolder(stateFolder: string): string {
-  return join(stateFolder, 'audit');
+/** The folder of the audit in the private folder. */
+export function auditFolder(privateFolder: string): string {
+  return join(privateFolder, 'audit');
 }
 
 /** Opens what rows are written to and signed with. */
@@ -25,9 +25,9 @@ export async function openAuditPlace(options: PlaceOptions): Promise<ChainPlace>
   const base = { audit: store.audit, store: location, now };
   // What is gone with the process needs no proof that outlives it.
   if (engine === 'memory') return { ...base, folder: undefined, key: createPassingKey() };
-  const stateFolder = options.stateFolder();
-  if (stateFolder === undefined) return withoutFolder(base, options, 'there is no folder that can be written');
-  const folder = auditFolder(stateFolder);
+  const privateFolder = options.privateFolder();
+  if (privateFolder === undefined) return withoutFolder(base, options, 'there is no folder that can be written');
+  const folder = auditFolder(privateFolder);
   try {
     return { ...base, folder, key: await openSigningKey(folder) };
   } catch (cause) {

@@ -13,7 +13,7 @@ import { walkChain } from './walk-chain.ts';
 /** What the audit is verified with. */
 export interface VerifyOptions {
   readonly store: Store;
-  stateFolder(): string | undefined;
+  privateFolder(): string | undefined;
 }
 
 interface Verification {
@@ -29,10 +29,10 @@ interface Verification {
 }
 
 /** Looks at all rows of all chains: changed, removed, moved, cut off, put back, forged, left open. */
-export async function verifyAudit({ store, stateFolder }: VerifyOptions): Promise<AuditReport> {
+export async function verifyAudit({ store, privateFolder }: VerifyOptions): Promise<AuditReport> {
   const { audit } = store;
   const { engine, location } = await store.status();
-  const state = engine === 'memory' ? undefined : stateFolder();
+  const state = engine === 'memory' ? undefined : privateFolder();
   const folder = state === undefined ? undefined : auditFolder(state);
   // Before the rows: what a checkpoint vouches for was written before it.
   const files = folder === undefined ? [] : await listCheckpointFiles(folder);

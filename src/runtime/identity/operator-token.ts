@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
-import { link, open, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import {
   checksumOf,
@@ -13,35 +13,61 @@ import {
   SECRET_LENGTH,
 } from './token-text.ts';
 
-/** The variable that names the token instead. */
+/** The variable that holds the token instead of a file. */
 export const OPERATOR_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN';
+/** The variable that names the file of the token. */
+export const OPERATOR_FILE_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN_FILE';
 
 const FORM = new RegExp(`^${OPERATOR_FORM}$`);
+/** Long enough that it cannot be guessed, and such that a header can hold it. */
+const SENDABLE = /^[\x21-\x7e]{16,512}$/;
 const FILE_NAME = 'operator-token';
+/** More than any token has. */
+const MAX_BYTES = 600;
 
-/** Whoever has it is the operator. */
+/** The credential that makes its holder the operator. */
 export interface OperatorToken {
   /** The token, made if there is none yet. */
   get(): Promise<string>;
   /** True if the credential is the token. Makes none. */
   matches(credential: string): Promise<boolean>;
+  /** The file of the token; undefined where a variable holds it, or no file can be written. */
+  file(): string | undefined;
 }
+
+/** What the environment says about the token. */
+export type OperatorSetting = { readonly token: string } | { readonly file: string };
 
 /** What the token is kept with. */
 export interface OperatorTokenPorts {
-  /** Where it is kept; nowhere if absent. */
+  /** The folder it is kept in; undefined where no folder can be written. */
   folder(): string | undefined;
   /** Sees to it that the token is shown in no text. */
   hide(token: string): void;
 }
 
+/** A file that holds the token, and what is accepted in it. */
+interface TokenFile {
+  readonly path: string;
+  /** Bits of its mode that it may not have. */
+  readonly forbidden: number;
+  isToken(text: string): boolean;
+}
+
 /** The token of the environment, or the one in the folder; without either one that lives as long as the process. */
-export function createOperatorToken(given: string | undefined, { folder, hide }: OperatorTokenPorts): OperatorToken {
-  if (given !== undefined) {
-    hide(given);
-    const hash = hashOf(given);
-    return { get: async () => given, matches: async (credential) => isSameHash(hashOf(credential), hash) };
+export function createOperatorToken(
+  given: OperatorSetting | undefined,
+  { folder, hide }: OperatorTokenPorts,
+): OperatorToken {
+  if (given !== undefined && 'token' in given) {
+    const { token } = given;
+    hide(token);
+    const hash = hashOf(token);
+    const matches = async (credential: string) => isSameHash(hashOf(credential), hash);
+    return { get: async () => token, matches, file: () => undefined };
   }
+  const named = given === undefined ? undefined : namedFile(given.file);
+  const fileOf = (): TokenFile | undefined => named ?? ownFile(folder());
   let ownToken: string | undefined;
   const getOwn = (): string => {
     ownToken ??= mintToken();
@@ -49,25 +75,34 @@ export function createOperatorToken(given: string | undefined, { folder, hide }:
   };
   return {
     async get() {
-      const path = fileIn(folder());
-      const token = path === undefined ? getOwn() : ((await readToken(path)) ?? (await createToken(path)));
+      const file = fileOf();
+      const token = file === undefined ? getOwn() : ((await readToken(file)) ?? (await createToken(file)));
       hide(token);
       return token;
     },
     async matches(credential) {
-      if (!isToken(credential)) return false;
-      const path = fileIn(folder());
-      const token = path === undefined ? ownToken : await readToken(path); // each time, so that a token that was removed is worth nothing at once
-      return token !== undefined && isSameHash(hashOf(credential), hashOf(token));
+      if (named === undefined ? !isOwnToken(credential) : !SENDABLE.test(credential)) return false;
+      const file = fileOf();
+      const token = file === undefined ? ownToken : await readToken(file); // each time, so that a token that was removed is worth nothing at once
+      if (token === undefined) return false;
+      hide(token);
+      return isSameHash(hashOf(credential), hashOf(token));
     },
+    file: () => fileOf()?.path,
   };
 }
 
-/** The token that the environment names; throws if it could be guessed or cannot be sent. */
-export function readOperatorVariable(value: string | undefined): string | undefined {
-  const token = value?.trim();
-  if (token === undefined || token === '') return undefined;
-  if (/^[\x21-\x7e]{16,512}$/.test(token)) return token;
+/** What the environment says about the token; throws if the token could be guessed or cannot be sent, or if it says two things. */
+export function readOperatorSetting(env: Readonly<Record<string, string | undefined>>): OperatorSetting | undefined {
+  const token = env[OPERATOR_VARIABLE]?.trim() ?? '';
+  const file = env[OPERATOR_FILE_VARIABLE]?.trim() ?? '';
+  if (token !== '' && file !== '') {
+    const message = `${OPERATOR_VARIABLE} and ${OPERATOR_FILE_VARIABLE} are both set; unset one of them.`;
+    throw new ToolcribError('invalid_operator_token', message);
+  }
+  if (file !== '') return { file: resolve(file) };
+  if (token === '') return undefined;
+  if (SENDABLE.test(token)) return { token };
   throw new ToolcribError(
     'invalid_operator_token',
     `${OPERATOR_VARIABLE} must be 16 to 512 printable characters without spaces; make one by "openssl rand -hex 32", or unset it.`,
@@ -79,34 +114,41 @@ function mintToken(): string {
   return `${body}${checksumOf(body)}`;
 }
 
-function isToken(text: string): boolean {
+function isOwnToken(text: string): boolean {
   return FORM.test(text) && hasItsChecksum(text);
 }
 
-function fileIn(folder: string | undefined): string | undefined {
-  return folder === undefined ? undefined : join(folder, FILE_NAME);
+function ownFile(folder: string | undefined): TokenFile | undefined {
+  if (folder === undefined) return undefined;
+  return { path: join(folder, FILE_NAME), forbidden: 0o077, isToken: isOwnToken };
 }
 
-/** The token in a file that only its owner may read; undefined if there is none. */
-async function readToken(path: string): Promise<string | undefined> {
-  const text = await readPrivately(path).catch((cause: unknown) => {
+/** A service may share the file with a group, as orchestrators do; all others may not have it. */
+function namedFile(path: string): TokenFile {
+  return { path, forbidden: 0o027, isToken: (text) => SENDABLE.test(text) };
+}
+
+/** The token in a private file; undefined if there is no file. */
+async function readToken(tokenFile: TokenFile): Promise<string | undefined> {
+  const { path } = tokenFile;
+  const text = await readPrivately(tokenFile).catch((cause: unknown) => {
     if (cause instanceof ToolcribError) throw cause;
     if (codeOf(cause) === 'ENOENT') return undefined;
     throw unusable(path, `cannot be read: ${messageOf(cause)}`, cause);
   });
   if (text === undefined) return undefined;
   const token = text.trim();
-  if (isToken(token)) return token;
+  if (tokenFile.isToken(token)) return token;
   throw unusable(path, 'holds no operator token; remove it, and a new one is made');
 }
 
-async function readPrivately(path: string): Promise<string> {
+async function readPrivately({ path, forbidden }: TokenFile): Promise<string> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for ever
   try {
     const { mode } = await requireFile(file, path);
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0)
+    if (process.platform !== 'win32' && (mode & forbidden) !== 0)
       throw unusable(path, 'can be read by others; remove it, and a new one is made, or run "chmod 600" on it');
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(200), 0, 200, 0); // more than any token has
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
     return buffer.toString('latin1', 0, bytesRead);
   } finally {
     await file.close();
@@ -120,15 +162,17 @@ async function requireFile(file: Awaited<ReturnType<typeof open>>, path: string)
 }
 
 /** The name is given to a file that is whole; of processes that come at once the first wins, and the others take its token. */
-async function createToken(path: string): Promise<string> {
+async function createToken(tokenFile: TokenFile): Promise<string> {
+  const { path } = tokenFile;
   const draft = `${path}.${process.pid}.${randomText(8)}.tmp`;
   try {
     const token = mintToken();
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     await writeFile(draft, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true });
     await link(draft, path);
     return token;
   } catch (cause) {
-    const other = codeOf(cause) === 'EEXIST' ? await readToken(path) : undefined;
+    const other = codeOf(cause) === 'EEXIST' ? await readToken(tokenFile) : undefined;
     if (other !== undefined) return other;
     throw unusable(path, `cannot be written: ${messageOf(cause)}`, cause);
   } finally {
@@ -137,7 +181,7 @@ async function createToken(path: string): Promise<string> {
 }
 
 function unusable(path: string, why: string, cause?: unknown): ToolcribError {
-  const message = `The operator token ${path} ${why}. ${OPERATOR_VARIABLE} takes its place.`;
+  const message = `The operator token ${path} ${why}. ${OPERATOR_VARIABLE} or ${OPERATOR_FILE_VARIABLE} takes its place.`;
   return new ToolcribError('operator_token_unusable', message, { cause });
 }
 

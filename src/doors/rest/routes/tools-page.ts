@@ -1,7 +1,7 @@
 import type { ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib, Identity } from '../../../crib/crib.ts';
 import { html, toPage } from '../html.ts';
-import type { Asked, Asker, Route } from '../route.ts';
+import type { Asked, Route } from '../route.ts';
 
 const COOKIE = 'toolcrib_page';
 const MOST_ROWS = 2000;
@@ -29,10 +29,11 @@ async function showTools(asked: Asked): Promise<Response> {
   const { crib, query, sessions, request } = asked;
   if (typeof query.token === 'string') {
     const identity = await crib.identify(query.token);
-    return identity.ok && identity.operator ? beginSession(sessions.begin()) : refused();
+    return identity.ok && identity.operator ? beginSession(sessions.begin(query.token)) : refused();
   }
-  const asker = sessions.isKnown(cookieOf(request)) ? operatorOf(crib) : await asked.identify(request);
-  if (!asker.ok) return refused();
+  const credential = sessions.credentialOf(cookieOf(request));
+  const asker = credential === undefined ? await asked.identify(request) : await crib.identify(credential);
+  if (!asker.ok || (credential !== undefined && !asker.operator)) return refused();
   const chest = asker.operator ? await crib.openAll(asker.caller) : await crib.openAtDoor(undefined, asker.caller);
   return listPage(chest.listActive(), asker, crib);
 }
@@ -54,12 +55,8 @@ function cookieOf(request: Request): string | undefined {
   return cookies.find((cookie) => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1);
 }
 
-function operatorOf(crib: Crib): Asker {
-  return { ok: true, caller: { id: 'operator', operator: true }, profiles: crib.profiles(), operator: true };
-}
-
 function refused(): Response {
-  const body = html`<p>Open the link that <code>toolcrib serve</code> printed when it started.</p>`;
+  const body = html`<p>Open <code>/tools?token=</code> with the operator token; <code>toolcrib serve</code> says at its start where it is.</p>`;
   return toPage('Not signed in', body, 401);
 }
 

@@ -1,0 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+
+// Each test file has a state directory of its own, and so have the processes that it starts: none writes into the home of the person who runs the tests.
+const folder = mkdtempSync(join(tmpdir(), 'toolcrib-state-'));
+process.env.XDG_STATE_HOME = folder;
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
