@@ -7,6 +7,10 @@ export type AuditFindingKind =
   | 'tail_cut'
   | 'older_copy'
   | 'chain_removed'
+  | 'unknown_key'
+  | 'rows_without_key'
+  | 'no_checkpoint'
+  | 'other_store'
   | 'forged'
   | 'intent_open';
 
@@ -34,13 +38,13 @@ export interface ChainReport {
   readonly removed: number;
   /** The number of the last row that a signature vouches for. */
   readonly sealed: number;
-  /** `open`: a process writes to it; `ended`: its process ended without closing; `elsewhere`: signed by a key that is not here. */
+  /** `open`: a process writes to it; `ended`: its process ended without closing; `elsewhere`: its checkpoints are kept by another machine, or its key is not known. */
   readonly state: 'open' | 'closed' | 'ended' | 'elsewhere';
 }
 
 /** What verifying the audit found. */
 export interface AuditReport {
-  /** Nothing is wrong. */
+  /** Nothing is wrong, and every row is vouched for by a key of this machine or one that the owner trusts. */
   readonly ok: boolean;
   readonly rows: number;
   readonly chains: readonly ChainReport[];

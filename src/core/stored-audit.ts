@@ -114,8 +114,16 @@ export interface RowQuery {
   readonly before?: RowPlace | undefined;
 }
 
+/** Rows of a chain that no header names. */
+export interface HeadlessRows {
+  readonly chain: string;
+  readonly rows: number;
+}
+
 /** The rows of all processes. Nothing is ever changed; what is old can be removed from the beginning of a chain. */
 export interface StoredAudit {
+  /** A random name of the store, made by the first process that asks. The store keeps it when it is moved. */
+  storeId(): Promise<string>;
   /** All or nothing. False if other rows stand where these should: somebody else writes to the chain. */
   append(batch: AuditBatch): Promise<boolean>;
   /** The last row of a chain, or the cut where all were removed. */
@@ -124,6 +132,8 @@ export interface StoredAudit {
   chains(): Promise<readonly StoredChain[]>;
   /** In the order of their numbers, from the one after `after`. */
   rows(chain: string, after: number, limit: number): Promise<readonly StoredAuditRow[]>;
+  /** Rows and checkpoints whose chain has no header. An honest process writes none. */
+  headless(): Promise<readonly HeadlessRows[]>;
   checkpoints(chain: string, after: number, limit: number): Promise<readonly Checkpoint[]>;
   newestCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** Calls of all chains, newest first. */

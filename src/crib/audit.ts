@@ -2,8 +2,9 @@ import type { AuditReport } from '../core/audit-report.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { Store } from '../core/store.ts';
 import type { AuditRow, Checkpoint, StoredChain } from '../core/stored-audit.ts';
-import { notAvailable, ToolcribError } from '../core/tool-error.ts';
+import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { createAuditTrail, type OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
+import type { AuditKeySettings } from '../runtime/audit/known-keys.ts';
 import { idleClock, systemClock } from '../runtime/clock.ts';
 import { type Equipment, pathOf } from './extension-ports.ts';
 
@@ -39,6 +40,8 @@ export interface ChainSummary {
 export interface CribAudit {
   /** Looks at every row and says what was changed, removed, cut off, put back or left open. */
   verify(): Promise<AuditReport>;
+  /** The public key that rows are signed with here, made if there is none; others list it as trusted. */
+  key(): Promise<string>;
   /** Every row, chain by chain. */
   export(options?: ExportOptions): AsyncIterable<AuditRow>;
   summary(): Promise<AuditSummary>;
@@ -48,16 +51,31 @@ export interface CribAudit {
 export interface AuditSource {
   readonly equipment: Equipment;
   readonly trail: OpenAuditTrail | undefined;
+  /** What extensions say about keys now. */
+  keySettings(): AuditKeySettings;
+  warn(message: string): void;
 }
+
+/** Whose key has signed a chain. */
+export type ChainSigner = 'own' | 'trusted' | 'unknown';
 
 const PAGE = 1000;
 
 /** The record of a crib that has a store. */
-export function createTrail(equipment: Equipment, warn: (message: string) => void): OpenAuditTrail | undefined {
+export function createTrail({ equipment, keySettings, warn }: Omit<AuditSource, 'trail'>): OpenAuditTrail | undefined {
   const { store, redact } = equipment;
   if (store === undefined) return undefined;
   const privateFolder = () => pathOf(equipment.privateFolder(), warn);
-  return createAuditTrail({ store, privateFolder, redact, warn, clock: systemClock, idleClock, now: Date.now });
+  const clocks = { clock: systemClock, idleClock, now: Date.now };
+  return createAuditTrail({ store, privateFolder, keySettings, redact, warn, ...clocks });
+}
+
+/** Throws where the owner names a key that cannot be used: no call may run that nothing could sign for. */
+export async function requireNamedKey({ key }: AuditKeySettings, { hide }: Equipment): Promise<void> {
+  if (key === undefined) return;
+  if ('env' in key) hide('audit key', process.env[key.env] ?? '');
+  const { readNamedKey } = await import('../runtime/audit/signing-key.ts');
+  await readNamedKey(key, process.env);
 }
 
 /** The audit of a crib; one without a store has none. */
@@ -71,7 +89,17 @@ export function createAudit(source: AuditSource): CribAudit {
       const store = requireStore();
       await source.trail?.seal();
       const { verifyAudit } = await import('../runtime/audit/verify-audit.ts');
-      return verifyAudit({ store, privateFolder: () => source.equipment.privateFolder().path });
+      return verifyAudit({
+        store,
+        privateFolder: () => privatePathOf(source),
+        keySettings: source.keySettings(),
+        passingKey: source.trail?.passingKey(),
+      });
+    },
+    async key() {
+      const { engine } = await requireStore().status();
+      if (engine === 'memory') throw notAvailable('The audit key of a store in memory', 'name another store.url');
+      return publicKeyOf(source);
     },
     async *export(given = {}) {
       requireStore();
@@ -91,6 +119,46 @@ export function createAudit(source: AuditSource): CribAudit {
       };
     },
   };
+}
+
+async function publicKeyOf(source: AuditSource): Promise<string> {
+  const { openAuditKey } = await import('../runtime/audit/audit-place.ts');
+  const settings = source.keySettings();
+  const folder = await auditFolderOf(source);
+  if (folder === undefined && settings.key === undefined)
+    throw notAvailable(
+      'The audit key, which cannot be kept here,',
+      'set XDG_STATE_HOME, or name it by extensions.audit.key',
+    );
+  return (await openAuditKey(folder ?? '', settings)).publicKey;
+}
+
+function privatePathOf({ equipment, warn }: AuditSource): string | undefined {
+  return pathOf(equipment.privateFolder(), warn);
+}
+
+/** Tells whose key has signed a chain. Where the keys of this machine cannot be read, none is known. */
+export async function judgeChains(source: AuditSource, { audit }: Store): Promise<(chain: string) => ChainSigner> {
+  const { judgeKey, readKnownKeys } = await import('../runtime/audit/known-keys.ts');
+  const { isSignedHeader } = await import('../runtime/audit/proof.ts');
+  const passing = source.trail?.passingKey();
+  const folder = passing === undefined ? await auditFolderOf(source) : undefined;
+  const keys = await readKnownKeys(folder, source.keySettings(), passing).catch((cause) => {
+    source.warn(messageOf(cause));
+    return undefined;
+  });
+  const headers = new Map((await audit.chains()).map((header) => [header.chain, header]));
+  return (chain) => {
+    const header = headers.get(chain);
+    if (keys === undefined || header === undefined || !isSignedHeader(header)) return 'unknown';
+    return judgeKey(keys, header.key);
+  };
+}
+
+async function auditFolderOf(source: AuditSource): Promise<string | undefined> {
+  const { auditFolder } = await import('../runtime/audit/audit-place.ts');
+  const folder = privatePathOf(source);
+  return folder === undefined ? undefined : auditFolder(folder);
 }
 
 /** The store with everything recorded so far; undefined if nothing was ever stored. Looking makes no store. */

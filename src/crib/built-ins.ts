@@ -22,7 +22,7 @@ import { laterClock } from '../runtime/clock.ts';
 import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
 import { readPolicy, requireNumber } from '../runtime/read-policy.ts';
 import { approvalPorts, readWebhook, type WithWebhook } from './approval-ports.ts';
-import { audit, auditIntent } from './audit-extensions.ts';
+import { auditIntent, usualAudit } from './audit-extensions.ts';
 import { bindable } from './extension-ports.ts';
 import { recordExtensions } from './record-extensions.ts';
 
@@ -120,7 +120,7 @@ function requirePolicy(policy: Readonly<Record<string, unknown>>, owner: string)
 /** The extensions every crib has unless others of the same name take their place. */
 export function builtInExtensions(): readonly Extension[] {
   return [
-    audit(),
+    usualAudit(),
     ...recordExtensions(),
     rateLimit(),
     access(),

@@ -1,7 +1,8 @@
 import { describe, readOptions } from '../core/known-keys.ts';
-import type { AuditRow, RowPlace, RowQuery } from '../core/stored-audit.ts';
+import type { Store } from '../core/store.ts';
+import type { AuditRow, RowPlace, RowQuery, StoredAuditRow } from '../core/stored-audit.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { type AuditSource, writtenStore } from './audit.ts';
+import { type AuditSource, judgeChains, writtenStore } from './audit.ts';
 
 /** Which calls are asked for; all that is named must hold. */
 export interface CallQuery {
@@ -16,12 +17,18 @@ export interface CallQuery {
   readonly before?: RowPlace;
 }
 
+/** A call as the audit has it. */
+export interface CallRow extends AuditRow {
+  /** Absent if a key of this machine signs its chain; `trusted`: a key that the owner lists; `unknown`: no key that is known here. */
+  readonly key?: 'trusted' | 'unknown';
+}
+
 /** Calls that were made, as the audit has them. */
 export interface CribCalls {
   /** Newest first. */
-  list(query?: CallQuery): Promise<readonly AuditRow[]>;
+  list(query?: CallQuery): Promise<readonly CallRow[]>;
   /** The newest call of this id. */
-  get(id: string): Promise<AuditRow | undefined>;
+  get(id: string): Promise<CallRow | undefined>;
 }
 
 const USUAL_LIMIT = 50;
@@ -33,17 +40,31 @@ export function createCalls(source: AuditSource): CribCalls {
   return {
     async list(given = {}) {
       const query = readQuery(given);
-      const rows = await (await writtenStore(source))?.audit.recent(query);
-      const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
-      return (rows ?? []).flatMap((row) => toAuditRow(row) ?? []);
+      const store = await writtenStore(source);
+      return store === undefined ? [] : toCalls(source, store, await store.audit.recent(query));
     },
     async get(id) {
       if (typeof id !== 'string') throw invalid(`calls.get takes the id of a call, got ${describe(id)}.`);
-      const row = await (await writtenStore(source))?.audit.find(id);
-      const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
-      return row === undefined ? undefined : toAuditRow(row);
+      const store = await writtenStore(source);
+      const row = await store?.audit.find(id);
+      if (store === undefined || row === undefined) return undefined;
+      return (await toCalls(source, store, [row]))[0];
     },
   };
+}
+
+type PlacedRow = StoredAuditRow & { readonly chain: string };
+
+async function toCalls(source: AuditSource, store: Store, rows: readonly PlacedRow[]): Promise<readonly CallRow[]> {
+  if (rows.length === 0) return [];
+  const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
+  const signerOf = await judgeChains(source, store);
+  const signers = new Map([...new Set(rows.map(({ chain }) => chain))].map((chain) => [chain, signerOf(chain)]));
+  return rows.flatMap((row) => {
+    const shown = toAuditRow(row);
+    const key = signers.get(row.chain) ?? 'unknown';
+    return shown === undefined ? [] : [{ ...shown, ...(key !== 'own' && { key }) }];
+  });
 }
 
 function readQuery(given: unknown): RowQuery {

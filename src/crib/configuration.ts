@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Executor } from '../core/executor.ts';
 import type { Store } from '../core/store.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { readOperatorSetting } from '../runtime/identity/operator-token.ts';
 import { createMcpServers } from '../runtime/mcp/mcp-servers.ts';
 import { createRedact } from '../runtime/secrets/redact.ts';
 import { signWith } from '../runtime/secrets/secret.ts';
@@ -12,6 +13,7 @@ import { createFolderWatch } from '../runtime/watch.ts';
 import { findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
 import { findStateFolder } from '../store/state-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
+import { auditKeysOf } from './audit-extensions.ts';
 import { loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
@@ -67,7 +69,8 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       const storeUrl = options.store?.url ?? loaded.config.store?.url;
       const config = { ...loaded.config, secrets: secretsOf() };
       const readOnly = protectedPaths({ ...loaded, config }, env);
-      return hiddenPaths({ folder, env, storeUrl, secrets: config.secrets, readOnly });
+      const kept = { ...namedKeyFiles(loaded, options, env), ...config.secrets };
+      return hiddenPaths({ folder, env, storeUrl, secrets: kept, readOnly });
     },
   });
   let isFirst = true;
@@ -119,6 +122,15 @@ function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedC
   const path = resolve(options.configFile ?? '.');
   if (isFolder(path)) return loadConfig({ ...surroundings, cwd: path });
   return loadConfig({ ...surroundings, cwd: process.cwd(), file: path });
+}
+
+/** Files with the operator token and the audit key that the owner names: tools see them as little as other secrets. */
+function namedKeyFiles({ config }: LoadedConfig, { extensions = [] }: CribOptions, env: NodeJS.ProcessEnv) {
+  const audit = config.extensions?.audit;
+  const named = [audit === false ? undefined : audit?.key, auditKeysOf(extensions).key];
+  const token = readOperatorSetting(env);
+  const files = [...named, token].flatMap((one) => (one !== undefined && 'file' in one ? [one.file] : []));
+  return Object.fromEntries(files.map((file) => [file, { file }])); // a path is not a name that a secret could have
 }
 
 function isFolder(path: string): boolean {

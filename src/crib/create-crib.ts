@@ -37,7 +37,8 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   });
   const { generation, profiles, registration } = engine;
   const opening = createOpening(engine, configuration?.equipment.store);
-  const recorded = { equipment: configuration?.equipment ?? NO_EQUIPMENT, trail: engine.trail };
+  const { trail, keySettings, warn } = engine;
+  const recorded = { equipment: configuration?.equipment ?? NO_EQUIPMENT, trail, keySettings, warn };
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 

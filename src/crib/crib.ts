@@ -60,6 +60,8 @@ export interface Crib {
   operatorToken(): Promise<string>;
   /** The file that holds the operator token; undefined where a variable holds it, or no file can be written. */
   operatorTokenFile(): string | undefined;
+  /** What the operator should know about where the operator token and the audit key are kept. Makes their folder. */
+  stateWarnings(): readonly string[];
   /** Without a profile: the default one. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
   open(profile?: string, caller?: Caller): Promise<Chest>;
   /** The operator's chest: all tools, whatever profiles and access clauses hide. */

@@ -1,5 +1,5 @@
 import type { ExecutorReview } from '../core/executor.ts';
-import type { createTrail } from './audit.ts';
+import type { AuditSource, createTrail } from './audit.ts';
 import type { BundleBook } from './bundle-book.ts';
 import type { EntryMistake } from './check-stored.ts';
 import type { ExtensionSet } from './extension-set.ts';
@@ -18,6 +18,8 @@ export interface Engine {
   readonly extensions: ExtensionSet;
   readonly registration: Registration;
   readonly trail: ReturnType<typeof createTrail>;
+  /** What extensions say about the keys of the audit now. */
+  keySettings: AuditSource['keySettings'];
   generation(): Generation;
   profiles(): ProfileSet;
   access(): Parts['access'];

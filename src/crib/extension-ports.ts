@@ -112,6 +112,16 @@ export function createBinding(ports: ExtensionPorts): (extension: Extension) => 
   };
 }
 
+/** An extension that no crib has taken in records nothing. */
+const NO_TRAIL: AuditTrail = {
+  record: () => {},
+  intend: async () => {
+    throw new ToolcribError('not_available', 'There is no store for the audit.');
+  },
+  room: () => undefined,
+  keepFor: () => {},
+};
+
 /** Made at first look: an extension alone is hardly ever run. */
 const PORTS_OF_NOBODY: ExtensionPorts = {
   clock: systemClock,
@@ -119,7 +129,7 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
     return createSchemas();
   },
   ...NO_EQUIPMENT,
-  audit: undefined,
+  audit: NO_TRAIL,
   bundlesOf: () => [],
   warn: (message) => process.emitWarning(message, 'ToolcribWarning'),
 };

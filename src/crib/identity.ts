@@ -11,7 +11,7 @@ export function createIdentity(
   { access, profiles, warn }: Engine,
   { store, privateFolder, hide }: Equipment,
   setting: OperatorSetting | undefined,
-): Pick<Crib, 'identify' | 'keys' | 'operatorToken' | 'operatorTokenFile'> {
+): Pick<Crib, 'identify' | 'keys' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'> {
   const operatorToken = createOperatorToken(setting, {
     folder: () => pathOf(privateFolder(), warn),
     hide: (value) => hide('operator token', value),
@@ -23,5 +23,6 @@ export function createIdentity(
     keys: createKeys(store?.keys, options),
     operatorToken: operatorToken.get,
     operatorTokenFile: operatorToken.file,
+    stateWarnings: () => privateFolder().warnings,
   };
 }

@@ -3,7 +3,8 @@ import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { type AdmitOptions, admit, createAdmission } from './admit.ts';
-import { createTrail } from './audit.ts';
+import { createTrail, requireNamedKey } from './audit.ts';
+import { createKeySettings } from './audit-extensions.ts';
 import { builtInExtensions } from './built-ins.ts';
 import { createBundleBook } from './bundle-book.ts';
 import { Cancellation } from './cancellation.ts';
@@ -61,7 +62,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   for (const bundle of first.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
 
   const setups = createSetups({ generation, clock: systemClock, services: services.all, options: fixed.options, warn });
-  const trail = createTrail(fixed.equipment, warn);
+  const trail = createTrail({ equipment: fixed.equipment, keySettings: () => auditKeys.now(), warn });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
   const extensions = createExtensionSet({
     builtIn: [...builtInExtensions(), setups.extension, precheck(executors)],
@@ -72,6 +73,8 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     warn,
     onChange: markOld,
   });
+  const auditKeys = createKeySettings(extensions.list);
+  await requireNamedKey(auditKeys.now(), fixed.equipment);
   const bundles = createBundleBook({
     bundles: first.bundles,
     homes: homesOf(first.sources),
@@ -117,6 +120,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
     ...idleSelectors(generation(), extensions.list()),
     ...started.problems(),
+    ...auditKeys.problems(),
   ];
   const announce = () => {
     for (const report of started.report())
@@ -164,6 +168,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     extensions,
     registration,
     trail,
+    keySettings: auditKeys.now,
     generation,
     profiles: () => parts.profiles,
     access: () => parts.access,

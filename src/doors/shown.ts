@@ -1,5 +1,5 @@
-import type { AuditRow } from '../core/stored-audit.ts';
 import type { Approval } from '../crib/approvals.ts';
+import type { CallRow } from '../crib/calls.ts';
 import type { KeyInfo } from '../crib/keys.ts';
 
 /** A time as it is shown. */
@@ -9,13 +9,13 @@ export function toTime(at: number): string {
 }
 
 /** A call as it is shown. */
-export function toShownCall(row: AuditRow) {
-  const { at, until, chain, hash, number, kind: _kind, ...rest } = row;
+export function toShownCall(row: CallRow) {
+  const { at, until, chain, hash, number, key, kind: _kind, ...rest } = row;
   return {
     ...rest,
     at: toTime(at),
     ...(until !== undefined && { until: toTime(until) }),
-    row: { chain, number, hash },
+    row: { chain, number, hash, ...(key !== undefined && { key }) },
   };
 }
 

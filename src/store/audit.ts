@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   type AuditBatch,
   type ChainCut,
@@ -19,6 +20,15 @@ const NO_CALLS = `('intent', 'lost')`;
 /** The audit in an engine. */
 export function audit(engine: Engine, now: () => number): StoredAudit {
   return {
+    storeId: () => storeId(engine),
+    headless: async () => {
+      const rows = await engine.read(sql`
+        SELECT chain, count(*) AS total FROM (
+          SELECT chain FROM toolcrib_audit UNION ALL SELECT chain FROM toolcrib_audit_checkpoints) AS written
+        WHERE NOT EXISTS (SELECT 1 FROM toolcrib_audit_chains AS head WHERE head.chain = written.chain)
+        GROUP BY chain ORDER BY chain`);
+      return rows.map((row) => ({ chain: String(row.chain), rows: numberOf(row, 'total') }));
+    },
     append: (batch) => append(engine, batch),
     end: (chain) => endOf(engine, chain),
     chains: async () => {
@@ -68,6 +78,17 @@ export function audit(engine: Engine, now: () => number): StoredAudit {
     cut: (made) => cut(engine, made),
     removeCut: (chain, limit) => removeCut(engine, chain, limit),
   };
+}
+
+/** The table of versions holds numbers, so the id is one: of 48 random bits, which every engine can hold. */
+async function storeId(engine: Engine): Promise<string> {
+  const [known] = await engine.read(sql`SELECT version FROM toolcrib_versions WHERE name = 'store-id'`);
+  if (known !== undefined) return String(known.version); // also if it was changed: verifying says so
+  const id = randomBytes(6).readUIntBE(0, 6);
+  await engine.write([
+    sql`INSERT INTO toolcrib_versions (name, version) VALUES ('store-id', ${id}) ON CONFLICT (name) DO NOTHING`,
+  ]);
+  return storeId(engine);
 }
 
 async function append(engine: Engine, batch: AuditBatch): Promise<boolean> {

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ToolcribError } from '../core/tool-error.ts';
-import { moveOldState } from './move-old-state.ts';
+import { adoptState } from './adopt-state.ts';
 import { type Environment, isWritableFolder, keepOutOfGit, type StateFolders, stateFolders } from './state-folder.ts';
 
 /** The folder for the operator token, the audit key and the checkpoints of the audit; undefined where no folder can be written. */
@@ -59,7 +59,7 @@ function openFolder(folders: StateFolders, home: string): PrivateFolder | undefi
     const path = join(states, id);
     if (!isWritableFolder(path)) return undefined;
     const before = readHome(path);
-    if (before === undefined) warnings.push(...[beside, users].flatMap((from) => moveOldState(from, path)));
+    if (before === undefined) warnings.push(...[beside, users].flatMap((from) => adoptState(from, path)));
     if (before === undefined || before === home || !isCopy(before, beside, id)) {
       if (before !== home) writeWhole(join(path, HOME_FILE), home);
       return { path, warnings };

@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepCheckpoint, readHeld } from '../../src/runtime/audit/checkpoint-files.ts';
 
-const KEPT = { chain: '0123456789abcdef', count: 1, hash: 'h', at: 1, signature: 's', store: 'sqlite:x', stored: 0 };
+const KEPT = {
+  chain: '0123456789abcdef',
+  count: 1,
+  hash: 'h',
+  at: 1,
+  signature: 's',
+  store: 'sqlite:x',
+  storeId: '1',
+  stored: 0,
+};
 
 it('a checkpoint is kept where there is no folder yet, and where somebody removed it', async () => {
   const state = mkdtempSync(join(tmpdir(), 'toolcrib-checkpoints-'));

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
 import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { findPrivateFolder } from '../../src/store/private-folder.ts';
 import { TOOLS } from './recorded.ts';
 
 const ROWS = 24;
@@ -32,6 +33,11 @@ beforeAll(async () => {
   }
 });
 
+let privateFolder: string | undefined;
+beforeAll(() => {
+  privateFolder = findPrivateFolder(original, process.env).path;
+});
+
 async function findingsAfter(change: (database: DatabaseSync) => void) {
   cpSync(original, changed, { recursive: true });
   const database = new DatabaseSync(join(changed, 'crib.db'));
@@ -39,7 +45,7 @@ async function findingsAfter(change: (database: DatabaseSync) => void) {
   database.close();
   const store = await openStore({ url: `sqlite:${changed}/crib.db`, env: {} });
   try {
-    return (await verifyAudit({ store, privateFolder: () => undefined })).findings;
+    return (await verifyAudit({ store, privateFolder: () => privateFolder, keySettings: {} })).findings;
   } finally {
     await store.close();
   }

@@ -1,7 +1,13 @@
-import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
+import { signHeader } from '../../src/runtime/audit/proof.ts';
+import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
+import { MAIN } from '../cli/workshop.ts';
 import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { type StartedProcess, startProcess } from '../store/start-process.ts';
 import { addTimes, auditFolder, configure, look, recordFolder, verify } from './recorded.ts';
@@ -13,7 +19,8 @@ const kill = async (process: StartedProcess): Promise<void> => {
   process.child.kill('SIGKILL');
   expect(await process.ended).toBe('SIGKILL');
 };
-const checkpointFiles = (folder: string) => readdirSync(auditFolder(folder)).filter((name) => name.endsWith('.json'));
+const checkpointFiles = (folder: string) =>
+  readdirSync(auditFolder(folder)).filter((name) => /^[0-9a-f]{24}\..*\.json$/.test(name));
 
 describe('Each writer process has its own chain, so that processes never contend', () => {
   it('several that record at once lose nothing, and all chains verify', async () => {
@@ -103,12 +110,92 @@ describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { tim
   });
   afterAll(() => server?.stop());
 
-  it('sign with a key of their own, and each can be verified where its key lies', async () => {
+  /** One configuration, and three machines with a state directory each. */
+  async function replicas(extensions = ''): Promise<{ folder: string; url: string; homes: readonly string[] }> {
+    const url = server.urlOf(await server.createDatabase());
+    const folder = recordFolder();
+    const homes = [1, 2, 3].map((number) => join(folder, `home-${number}`));
+    writeConfig(folder, url, extensions);
+    return { folder, url, homes };
+  }
+  const writeConfig = (folder: string, url: string, extensions: string) =>
+    writeFileSync(join(folder, 'toolcrib.yaml'), `store: { url: "${url}" }\n${extensions}\n`);
+
+  /** Starts a process for each machine that records calls, and kills all of them at once while they go on. */
+  async function recordAndKill(folder: string, homes: readonly string[]): Promise<void> {
+    const writers = homes.map((home) => inHome(home, () => start(folder, 120, 'go-on')));
+    await Promise.all(writers.map((writer) => writer.said(1)));
+    await Promise.all(writers.map(kill));
+  }
+
+  /** What `toolcrib audit` prints on each machine, and how it ends. */
+  const onEach = (folder: string, homes: readonly string[], word: string) =>
+    Promise.all(homes.map((home) => inHome(home, () => toolcribAudit(folder, word))));
+
+  it.each(['list the keys of each other', 'share a key by audit.key'])(
+    'verify after kill -9 where they %s, and an added chain does not',
+    async (how) => {
+      const { folder, url, homes } = await replicas();
+      if (how.startsWith('list')) {
+        const keys = (await onEach(folder, homes, 'key')).map(({ stdout }) => stdout.trim());
+        expect(new Set(keys).size).toBe(3);
+        writeConfig(folder, url, `extensions: { audit: { trustedKeys: ${JSON.stringify(keys)} } }`);
+      } else {
+        const { privateKey } = generateKeyPairSync('ed25519');
+        const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
+        writeFileSync(join(folder, 'shared.pem'), pem, { mode: 0o600 });
+        writeConfig(folder, url, 'extensions: { audit: { key: { file: shared.pem } } }');
+      }
+      await recordAndKill(folder, homes);
+      await recordAndKill(folder, homes);
+      for (const { code, stdout, stderr } of await onEach(folder, homes, 'verify')) {
+        expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: '' });
+      }
+      const client = await server.connect(new URL(url).pathname.slice(1));
+      const key = createPassingKey();
+      const { chain, startedAt, signature } = signHeader(key, 'ffffffff0123456789abcdef', 1);
+      const insert =
+        'INSERT INTO toolcrib_audit_chains (chain, public_key, started_at, signature) VALUES ($1, $2, $3, $4)';
+      await client.query(insert, [chain, key.publicKey, startedAt, signature]);
+      for (const { code, stdout } of await onEach(folder, homes, 'verify')) {
+        expect(code).toBe(1);
+        expect(stdout).toMatch(/^unknown_key {2}Chain ffffffff0123456789abcdef with its 0 rows/);
+      }
+      await client.query('DELETE FROM toolcrib_audit_chains WHERE chain = $1', [chain]);
+      await client.query(
+        `INSERT INTO toolcrib_audit SELECT 'added', 1, at, call_id, tool, caller, outcome, entry, hash FROM toolcrib_audit LIMIT 1`,
+      );
+      for (const { code, stdout } of await onEach(folder, homes.slice(0, 1), 'verify')) {
+        expect(code).toBe(1);
+        expect(stdout).toMatch(/^rows_without_key {2}1 rows of chain "added"/);
+      }
+      await client.end();
+    },
+    240_000,
+  );
+
+  it('do not verify each other where they neither list their keys nor share one', async () => {
+    const { folder, homes } = await replicas();
+    await recordAndKill(folder, homes);
+    for (const { code, stdout } of await onEach(folder, homes, 'verify')) {
+      expect(code).toBe(1);
+      expect(stdout.match(/^unknown_key/gm)).toHaveLength(2);
+    }
+  });
+
+  it('find a cut end where its checkpoint lies, and say elsewhere that it cannot be seen', async () => {
     const url = server.urlOf(await server.createDatabase());
     const folders = [recordFolder(), recordFolder()];
-    for (const folder of folders) configure(folder, `# ${folder}`);
+    const open = (folder: string) => createCrib({ configFile: folder, store: { url }, watch: false });
+    const keys: string[] = [];
+    for (const folder of folders) {
+      const crib = await open(folder);
+      keys.push(await crib.audit.key());
+      await crib.close();
+    }
+    for (const folder of folders) configure(folder, `extensions: { audit: { trustedKeys: ${JSON.stringify(keys)} } }`);
     const work = async (folder: string) => {
-      const crib = await createCrib({ configFile: folder, store: { url }, watch: false });
+      const crib = await open(folder);
       const chest = await crib.open();
       for (let index = 0; index < 120; index++) await chest.call('absent', { index });
       const report = await crib.audit.verify();
@@ -116,41 +203,56 @@ describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { tim
       return report;
     };
     const reports = await Promise.all(folders.map(work));
-    expect(reports.every(({ ok }) => ok)).toBe(true);
+    expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
     const client = await server.connect(new URL(url).pathname.slice(1));
     await client.query('DELETE FROM toolcrib_audit WHERE number > 15');
     await client.query('DELETE FROM toolcrib_audit_checkpoints');
     await client.end();
     for (const folder of folders) {
-      const crib = await createCrib({ configFile: folder, store: { url }, watch: false });
-      const { findings, chains } = await crib.audit.verify();
+      const crib = await open(folder);
+      const { findings, chains, notes } = await crib.audit.verify();
       expect(findings).toMatchObject([{ kind: 'older_copy', number: 16, to: 21 }]); // its own; of the other it cannot know
       expect(chains.map(({ state }) => state).toSorted()).toEqual(['closed', 'elsewhere']);
+      expect(notes).toContainEqual(expect.stringContaining('can only be seen there'));
       await crib.close();
     }
   });
 
-  it('a state folder that was copied makes no two write to one chain', async () => {
-    const url = server.urlOf(await server.createDatabase());
-    const folder = recordFolder();
-    const record = async (at: string) => {
-      const crib = await createCrib({ configFile: at, store: { url }, watch: false });
-      const chest = await crib.open();
-      await chest.call('absent', {});
-      return { crib, chest };
-    };
-    await (await record(folder)).crib.close();
-    const copy = recordFolder();
-    mkdirSync(join(copy, '.toolcrib'), { recursive: true });
-    cpSync(join(folder, '.toolcrib'), join(copy, '.toolcrib'), { recursive: true });
-    const [one, two] = await Promise.all([record(folder), record(copy)]);
-    for (const { chest } of [one, two]) await chest.call('absent', {});
-    await Promise.all([one.crib.close(), two.crib.close()]);
-    const { crib } = await record(folder);
-    expect(await crib.audit.verify()).toMatchObject({ ok: true, rows: 6 });
-    await crib.close();
+  it('a state directory that was copied makes no two write to one chain, and verifying says that one is missing', async () => {
+    const { folder, homes } = await replicas();
+    const [home = '', copy = ''] = homes;
+    await inHome(home, () => start(folder, 3)).ended;
+    cpSync(home, copy, { recursive: true });
+    const first = inHome(home, () => start(folder, 3, 'stay'));
+    await first.said(1);
+    const second = inHome(copy, () => start(folder, 3, 'stay'));
+    await second.said(1);
+    const [{ code, stdout } = { code: 0, stdout: '' }] = await onEach(folder, [home], 'verify');
+    expect(code).toBe(1);
+    expect(stdout.trimEnd().split('\n')).toEqual([expect.stringMatching(/^no_checkpoint/)]);
   });
 });
+
+/** Starts something with a state directory of its own. */
+function inHome<T>(home: string, begin: () => T): T {
+  const { XDG_STATE_HOME = '' } = process.env;
+  try {
+    process.env.XDG_STATE_HOME = home;
+    return begin();
+  } finally {
+    process.env.XDG_STATE_HOME = XDG_STATE_HOME;
+  }
+}
+
+/** Runs the real command. */
+async function toolcribAudit(folder: string, word: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const config = join(folder, 'toolcrib.yaml');
+  const ran = promisify(execFile)(process.execPath, [MAIN, 'audit', word, '--config', config]);
+  return ran.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  );
+}
 
 /** Waits until so many rows are sealed outside of the database. */
 async function sealed(folder: string, rows: number): Promise<void> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
+import { canonicalJson } from '../../src/core/json.ts';
 import {
   type AuditReport,
   type AuditRow,
@@ -12,6 +13,8 @@ import {
   createCrib,
   defineTool,
 } from '../../src/index.ts';
+import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
+import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
 import { findPrivateFolder } from '../../src/store/private-folder.ts';
 
 const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const;
@@ -66,6 +69,32 @@ export async function cribOf(folder: string, options: CribOptions = {}): Promise
   const crib = await createCrib({ tools: TOOLS, configFile: folder, watch: false, ...options });
   onTestFinished(() => crib.close());
   return crib;
+}
+
+/** Adds a chain that is whole and signed, as a person with access to the database and a key of their own could; returns the public key. */
+export function addForeignChain(folder: string, chain = 'ffffffff0123456789abcdef'): string {
+  const key = createPassingKey();
+  const header = signHeader(key, chain, 1);
+  const [row] = look(folder, 'SELECT entry FROM toolcrib_audit ORDER BY at DESC LIMIT 1');
+  const entry = canonicalJson({
+    ...JSON.parse(String(row?.entry)),
+    number: 1,
+    tool: 'wire_money',
+    caller: 'alice',
+    callId: 'forged',
+    outcome: 'done',
+    approval: { by: 'olga', id: 'x' },
+  });
+  const { at } = JSON.parse(entry) as { at: number };
+  const hash = nextHash(firstHash(header), entry);
+  const checkpoint = signCheckpoint(key, { chain, count: 1, hash, at });
+  tamper(
+    folder,
+    `INSERT INTO toolcrib_audit_chains (chain, public_key, started_at, signature) VALUES ('${chain}', '${header.key}', 1, '${header.signature}')`,
+    `INSERT INTO toolcrib_audit VALUES ('${chain}', 1, ${at}, 'forged', 'wire_money', 'alice', 'done', '${entry}', '${hash}')`,
+    `INSERT INTO toolcrib_audit_checkpoints VALUES ('${chain}', 1, '${hash}', ${at}, '${checkpoint.signature}')`,
+  );
+  return key.publicKey;
 }
 
 /** Opens a crib, works with a chest of Alice's, and closes it. */

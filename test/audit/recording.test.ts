@@ -19,7 +19,7 @@ describe('Audit: one row per call, refused and unknown ones too', () => {
       at: expect.any(Number),
       callId: 'the-call',
       caller: 'alice',
-      chain: expect.stringMatching(/^[0-9a-f]{16}$/),
+      chain: expect.stringMatching(/^[0-9a-f]{24}$/),
       conversation: 'c1',
       door: 'rest',
       durationMs: expect.any(Number),

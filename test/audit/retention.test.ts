@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditReport } from '../../src/core/audit-report.ts';
 import type { Store } from '../../src/core/store.ts';
 import { audit } from '../../src/index.ts';
+import { openSigningKey } from '../../src/runtime/audit/signing-key.ts';
 import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callOf, DONE, START, timedTrail } from './trail.ts';
@@ -46,10 +47,10 @@ async function live(
   return trail.warnings;
 }
 
-async function verifyAt(at: Place, privateFolder = at.folder): Promise<AuditReport> {
+async function verifyAt(at: Place, trustedKeys: readonly string[] = []): Promise<AuditReport> {
   const store = await storeAt(at, START);
   try {
-    return await verifyAudit({ store, privateFolder: () => privateFolder });
+    return await verifyAudit({ store, privateFolder: () => at.folder, keySettings: { trustedKeys } });
   } finally {
     await store.close();
   }
@@ -126,9 +127,15 @@ describe('retention that keeps the proof', () => {
     await live(elsewhere, 0, { calls: 3 });
     await live(elsewhere, 90, { calls: 3 });
     await live(at, 100, { calls: 1, keepDays: 30 });
-    expect(await verifyAt(at)).toMatchObject({ ok: true, rows: 7 });
+    const { publicKey: theirs } = await openSigningKey(join(others.folder, 'audit'));
+    const { publicKey: ours } = await openSigningKey(join(at.folder, 'audit'));
+    expect(await verifyAt(at, [theirs])).toMatchObject({ ok: true, rows: 7 });
     await live(at, 200, { calls: 1, keepDays: 30 });
-    const here = await verifyAt(at);
+    expect(await verifyAt(elsewhere, [ours]), 'what a trusted key removed was removed by right').toMatchObject({
+      ok: true,
+    });
+    expect((await verifyAt(elsewhere)).findings).toContainEqual(expect.objectContaining({ kind: 'forged', to: 6 }));
+    const here = await verifyAt(at, [theirs]);
     expect(here).toMatchObject({ ok: true, rows: 1 });
     expect(here.chains.map(({ state, removed }) => [state, removed])).toEqual([
       ['elsewhere', 6],

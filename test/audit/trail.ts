@@ -44,6 +44,7 @@ export async function timedTrail(
   onTestFinished(() => store.close());
   const trail = createAuditTrail({
     privateFolder: () => undefined,
+    keySettings: () => ({}),
     redact: (text) => text,
     warn: (message) => void (warnings.includes(message) || warnings.push(message)),
     ...given,

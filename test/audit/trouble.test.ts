@@ -3,17 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/store.ts';
+import { toGapEntry } from '../../src/runtime/audit/audit-entry.ts';
+import { createChainWriter } from '../../src/runtime/audit/chain-writer.ts';
+import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { callOf, DONE, type TimedTrail, timedTrail } from './trail.ts';
+import { callOf, DONE, START, type TimedTrail, timedTrail } from './trail.ts';
 
 /** A trail over a file that can be taken away and put back. */
-async function fragileTrail(): Promise<TimedTrail & { away(): void; back(): void }> {
+async function fragileTrail(): Promise<TimedTrail & { folder: string; away(): void; back(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-trouble-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'crib.db');
   const trail = await timedTrail({ url: `sqlite:${file}`, privateFolder: () => folder });
   const move = (from: string, to: string) => renameSync(join(folder, from), join(folder, to));
-  return { ...trail, away: () => move('crib.db', 'away.db'), back: () => move('away.db', 'crib.db') };
+  return { ...trail, folder, away: () => move('crib.db', 'away.db'), back: () => move('away.db', 'crib.db') };
 }
 
 const numbers = (rows: readonly { readonly tool: string }[]) => rows.map(({ tool }) => tool);
@@ -70,7 +73,7 @@ describe('a store that cannot be written', () => {
     expect(gap).toMatchObject({ kind: 'gap', outcome: 'lost', count: 7 });
     await trail.close();
     const { verifyAudit } = await import('../../src/runtime/audit/verify-audit.ts');
-    const report = await verifyAudit({ store: trail.store, privateFolder: () => undefined });
+    const report = await verifyAudit({ store: trail.store, privateFolder: () => trail.folder, keySettings: {} });
     expect(report).toMatchObject({ ok: true, rows: 100_004 });
     expect(report.notes).toContainEqual(expect.stringContaining('7 rows of chain'));
   });
@@ -182,5 +185,22 @@ describe('a chain', () => {
     await trail.flush();
     expect(seen).toHaveLength(1);
     await trail.close();
+  });
+
+  it.runIf(process.platform === 'linux')('has no row before its first checkpoint is kept', async () => {
+    const store = await openStore({ url: 'memory:', env: {} });
+    onTestFinished(() => store.close());
+    const kept = { folder: '/proc', origin: '01234567' }; // a folder that can be listed and not be written
+    const place = {
+      audit: store.audit,
+      key: createPassingKey(),
+      kept,
+      store: { location: 'x', id: '1' },
+      now: () => START,
+    };
+    const writer = createChainWriter(place);
+    const entry = toGapEntry(1, START, START);
+    for (let round = 0; round < 3; round++) await expect(writer.write([entry])).rejects.toThrow('/proc/01234567');
+    expect([await store.audit.chains(), await store.audit.count()]).toEqual([[], 0]);
   });
 });

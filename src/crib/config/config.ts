@@ -53,7 +53,14 @@ export interface BuiltInExtensionsConfig {
     | false
     | { readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent'; readonly redact?: OneOrMany };
   readonly metrics?: false | { readonly prometheus?: boolean; readonly otel?: boolean | 'auto' };
-  readonly audit?: false | { readonly retentionDays?: number; readonly requireFor?: string | readonly Selector[] };
+  readonly audit?:
+    | false
+    | {
+        readonly retentionDays?: number;
+        readonly requireFor?: string | readonly Selector[];
+        readonly key?: { readonly file: string } | { readonly env: string };
+        readonly trustedKeys?: readonly string[];
+      };
 }
 
 /** Built-in extensions by their names, and your own by theirs. */

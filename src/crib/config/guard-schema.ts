@@ -45,6 +45,17 @@ const webhook = object<WebhookConfig>(
   ['url', 'secret'],
 );
 
+const variable = text('The variable.', {
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  says: 'the name of an environment variable',
+});
+
+const auditKey = either(
+  "The Ed25519 key that signs the record; made and kept in the user's state directory if absent. Replicas may share it.",
+  object<{ readonly env: string }>('In an environment variable.', { env: variable }, ['env']),
+  object<{ readonly file: string }>('In a file.', { file: text('The file.', { use: 'path' }) }, ['file']),
+);
+
 const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string, SchemaNode>> = {
   approval: builtIn<'approval'>('Asks a person before a tool runs.', {
     mode: choice(
@@ -81,6 +92,11 @@ const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string,
   audit: builtIn<'audit'>('Keeps a record that shows whether it was changed.', {
     retentionDays: whole('How long rows are kept.'),
     requireFor: selectors('Tools that only run once the intent is on record.'),
+    key: auditKey,
+    trustedKeys: list(
+      text('A public key.'),
+      'Public keys of other machines whose rows count as genuine, as "toolcrib audit key" prints them.',
+    ),
   }),
 };
 
@@ -152,14 +168,7 @@ const hosts = oneOrMany(
 /** A secret: where it is looked for when it is used. */
 export const secretNode = either(
   'A secret; it is looked for when it is used.',
-  object<DeclaredBy<'env'>>(
-    'In an environment variable.',
-    {
-      env: text('The variable.', { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', says: 'the name of an environment variable' }),
-      hosts,
-    },
-    ['env'],
-  ),
+  object<DeclaredBy<'env'>>('In an environment variable.', { env: variable, hosts }, ['env']),
   object<DeclaredBy<'file'>>('In a file.', { file: text('The file.', { use: 'path' }), hosts }, ['file']),
   object<DeclaredBy<'command'>>(
     'What a command prints.',

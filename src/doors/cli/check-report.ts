@@ -45,7 +45,8 @@ export async function reportOn(crib: Crib): Promise<CheckReport> {
   const { store, storeProblems } = await lookAtStore(crib);
   const conflicts = crib.catalog.held.map(({ message }) => message);
   const review = await crib.review();
-  const problems = [...otherWarnings(crib, conflicts), ...storeProblems, ...review.problems];
+  const found = [...otherWarnings(crib, conflicts), ...crib.stateWarnings(), ...storeProblems, ...review.problems];
+  const problems = [...new Set(found)];
   const isUp = sources.every(({ state }) => state === 'ready');
   return {
     ok: isUp && conflicts.length === 0 && problems.length === 0,

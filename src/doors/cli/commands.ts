@@ -150,9 +150,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'audit',
-    summary: 'what is on record; verify: whether it was changed; export: all of it, a row a line',
-    words: [{ name: 'verify|export', optional: true, values: ['verify', 'export'] }],
-    examples: ['toolcrib audit verify', 'toolcrib audit export > audit.ndjson'],
+    summary: 'what is on record; verify: whether it was changed; export: all of it, a row a line; key: the public key',
+    words: [{ name: 'verify|export|key', optional: true, values: ['verify', 'export', 'key'] }],
+    examples: ['toolcrib audit verify', 'toolcrib audit export > audit.ndjson', 'toolcrib audit key'],
   },
   {
     name: 'serve',

@@ -1,8 +1,9 @@
-import type { AuditRow } from '../../core/stored-audit.ts';
+import type { CallRow } from '../../crib/calls.ts';
 import { printTable } from './table.ts';
 
-/** Calls under headings, newest first. */
-export function printCalls(rows: readonly AuditRow[]): void {
+/** Calls under headings, newest first. Rows that no key of this machine signs are marked. */
+export function printCalls(rows: readonly CallRow[]): void {
+  const isMarked = rows.some(({ key }) => key !== undefined);
   printTable(
     [
       { heading: 'AT' },
@@ -13,8 +14,9 @@ export function printCalls(rows: readonly AuditRow[]): void {
       { heading: 'PROFILE' },
       { heading: 'APPROVED BY' },
       { heading: 'CALL', flexible: true },
+      ...(isMarked ? [{ heading: 'KEY' }] : []),
     ],
-    rows.map(({ at, tool, outcome, durationMs, caller = '', profile, approval, callId, count }) => [
+    rows.map(({ at, tool, outcome, durationMs, caller = '', profile, approval, callId, count, key = 'own' }) => [
       new Date(at).toISOString(),
       tool,
       count === undefined ? outcome : `${outcome} x ${count}`,
@@ -23,6 +25,7 @@ export function printCalls(rows: readonly AuditRow[]): void {
       profile,
       approval?.by ?? '',
       callId,
+      ...(isMarked ? [key] : []),
     ]),
   );
 }

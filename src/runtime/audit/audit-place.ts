@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import type { Store } from '../../core/store.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { openOrigin } from './chain-origin.ts';
 import type { ChainPlace } from './chain-writer.ts';
-import { createPassingKey, openSigningKey } from './signing-key.ts';
+import { type AuditKeySettings, listKeys, readKnownKeys } from './known-keys.ts';
+import type { SigningKey } from './proof.ts';
+import { createPassingKey, openSigningKey, readNamedKey } from './signing-key.ts';
 
 /** What says where rows and their proofs are kept. */
 export interface PlaceOptions {
   readonly store: Store;
+  /** The folder for keys and checkpoints; undefined where no folder can be written. */
   privateFolder(): string | undefined;
+  keySettings(): AuditKeySettings;
   now(): number;
   warn(message: string): void;
 }
@@ -17,25 +22,40 @@ export function auditFolder(privateFolder: string): string {
   return join(privateFolder, 'audit');
 }
 
+/** The key that rows are signed with: the one that the owner names, or the one in the folder, made if there is none. */
+export async function openAuditKey(folder: string, { key }: AuditKeySettings): Promise<SigningKey> {
+  return key === undefined ? openSigningKey(folder) : readNamedKey(key, process.env);
+}
+
 /** Opens what rows are written to and signed with. */
 export async function openAuditPlace(options: PlaceOptions): Promise<ChainPlace> {
   const { store, now } = options;
   const { engine, location, reachable, problem } = await store.status();
   if (!reachable) throw new ToolcribError('store_unavailable', problem ?? `The store ${location} does not answer.`);
-  const base = { audit: store.audit, store: location, now };
+  const base = { audit: store.audit, store: { location, id: await store.audit.storeId() }, now };
   // What is gone with the process needs no proof that outlives it.
-  if (engine === 'memory') return { ...base, folder: undefined, key: createPassingKey() };
+  if (engine === 'memory') return { ...base, kept: undefined, key: createPassingKey() };
+  const settings = options.keySettings();
   const privateFolder = options.privateFolder();
-  if (privateFolder === undefined) return withoutFolder(base, options, 'there is no folder that can be written');
-  const folder = auditFolder(privateFolder);
-  try {
-    return { ...base, folder, key: await openSigningKey(folder) };
-  } catch (cause) {
-    return withoutFolder(base, options, messageOf(cause));
+  if (privateFolder === undefined) {
+    options.warn('The ends of audit chains cannot be proved later: no folder for their checkpoints can be written.');
+    const { key } = settings;
+    return {
+      ...base,
+      kept: undefined,
+      key: key === undefined ? createPassingKey() : await readNamedKey(key, process.env),
+    };
   }
-}
-
-function withoutFolder(base: Omit<ChainPlace, 'folder' | 'key'>, { warn }: PlaceOptions, reason: string): ChainPlace {
-  warn(`The audit is written but cannot be proved later, because its key cannot be kept: ${reason}`);
-  return { ...base, folder: undefined, key: createPassingKey() };
+  try {
+    const folder = auditFolder(privateFolder);
+    const key = await openAuditKey(folder, settings);
+    const known = listKeys(await readKnownKeys(folder, settings, undefined));
+    return { ...base, kept: { folder, origin: await openOrigin({ folder, key, known, store: base.store }) }, key };
+  } catch (cause) {
+    if (settings.key !== undefined) throw cause; // rows wait for the key that the owner wants them signed with
+    options.warn(
+      `The audit is written but cannot be proved later, because its key cannot be kept: ${messageOf(cause)}`,
+    );
+    return { ...base, kept: undefined, key: createPassingKey() };
+  }
 }

@@ -1,8 +1,8 @@
 import type { ChainReport } from '../../core/audit-report.ts';
 import type { Checkpoint, StoredAudit, StoredChain } from '../../core/stored-audit.ts';
-import { type KeptCheckpoint, listCheckpointFiles } from './checkpoint-files.ts';
+import { listCheckpointFiles } from './checkpoint-files.ts';
 import { type Findings, rowsFrom, sentence, timeText } from './findings.ts';
-import { isSignedCheckpoint } from './proof.ts';
+import { isSignedCheckpoint, type KeptCheckpoint } from './proof.ts';
 import type { Walked } from './walk-chain.ts';
 
 /** A chain that was walked, and what is known of its end. */
@@ -58,7 +58,7 @@ async function hasCheckpoint(audit: StoredAudit, chain: string, count: number): 
   return found !== undefined;
 }
 
-/** Nobody may write to a chain that nobody holds. */
+/** No process may write to a chain that no process holds. */
 async function reportAdded(
   { chain: { chain }, walked, folder, findings }: ChainEnd,
   kept: KeptCheckpoint,
@@ -67,19 +67,14 @@ async function reportAdded(
   const isStillIdle = files.some(
     (file) => file.chain === chain && file.state === 'idle' && file.kept?.count === kept.count,
   );
-  if (!isStillIdle) return; // somebody went on with it meanwhile
+  if (!isStillIdle) return; // another process went on with it meanwhile
   const message = `${sentence(rowsFrom(kept.count + 1, walked.last))} of chain ${chain} were added after it was closed on ${timeText(kept.at)}.`;
   findings.add({ kind: 'row_added', chain, number: kept.count + 1, to: walked.last, message });
 }
 
-function noteUnsealed({ chain: { chain }, walked, kept, findings }: ChainEnd): void {
-  if (walked.last > walked.sealed) {
-    findings.note(
-      `${sentence(rowsFrom(walked.sealed + 1, walked.last))} of chain ${chain} are not sealed: the process ended without closing.`,
-    );
-  }
-  if (kept === undefined)
-    findings.note(
-      `Nothing outside the database tells where chain ${chain} ends, so a cut at its end would not be seen.`,
-    );
+function noteUnsealed({ chain: { chain }, walked, findings }: ChainEnd): void {
+  if (walked.last <= walked.sealed) return;
+  findings.note(
+    `${sentence(rowsFrom(walked.sealed + 1, walked.last))} of chain ${chain} are not sealed: the process ended without closing.`,
+  );
 }

@@ -1,19 +1,27 @@
-import { randomBytes } from 'node:crypto';
 import type { ChainHeader, Checkpoint, StoredAudit, StoredAuditRow } from '../../core/stored-audit.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { DraftEntry } from './audit-entry.ts';
+import { newChainName } from './chain-origin.ts';
 import { keepCheckpoint, releaseFile } from './checkpoint-files.ts';
 import { claimChain } from './claim-chain.ts';
-import { firstHash, nextHash, type SigningKey, signCheckpoint, signHeader } from './proof.ts';
+import {
+  firstHash,
+  type KeptCheckpoint,
+  nextHash,
+  type SigningKey,
+  signCheckpoint,
+  signHeader,
+  signKept,
+} from './proof.ts';
 
 /** Where a chain is kept, and who signs it. */
 export interface ChainPlace {
   readonly audit: StoredAudit;
   readonly key: SigningKey;
-  /** The folder for checkpoints outside the database; absent where there can be none. */
-  readonly folder: string | undefined;
-  /** What the place of the rows is called. */
-  readonly store: string;
+  /** The folder for checkpoints outside the database, and its origin; absent where there can be none. */
+  readonly kept: { readonly folder: string; readonly origin: string } | undefined;
+  /** The store of the rows: where it is, and what it is known by if it is moved. */
+  readonly store: { readonly location: string; readonly id: string };
   now(): number;
 }
 
@@ -45,28 +53,28 @@ const MS_PER_CHECKPOINT = 60_000;
 export function createChainWriter(place: ChainPlace): ChainWriter {
   let end: ChainEnd | undefined;
   let kept: ChainEnd | undefined;
-  const seal = async (): Promise<void> => {
-    if (end === undefined || end === kept || place.folder === undefined) return;
-    const sealing = end;
-    const { store } = place;
-    await keepCheckpoint(place.folder, { ...checkpointOf(place, sealing), store, stored: sealing.stored });
+  const keep = async (sealing: ChainEnd): Promise<void> => {
+    if (place.kept !== undefined) await keepCheckpoint(place.kept.folder, keptOf(place, sealing));
     kept = sealing;
+  };
+  const seal = async (): Promise<void> => {
+    if (end !== undefined && end !== kept) await keep(end);
   };
   const goOn = async (): Promise<ChainEnd | undefined> => {
     end = await claimEnd(place);
     kept = end;
     return end;
   };
-  // Known outside before there is a row inside: no chain can vanish without a trace.
+  // Known outside before there is a row inside: no chain can vanish without a trace, and none looks as if its checkpoint had been removed.
   const beginNew = async (): Promise<ChainEnd> => {
     const begun = begin(place);
+    await keep(begun);
     end = begun;
-    await seal().catch(() => undefined); // rows go before seals; whoever seals next says what is wrong
     return begun;
   };
   const release = async (state: 'idle' | 'left'): Promise<void> => {
-    if (end !== undefined && kept !== undefined && place.folder !== undefined)
-      await releaseFile(place.folder, end.header.chain, state);
+    if (end !== undefined && kept !== undefined && place.kept !== undefined)
+      await releaseFile(place.kept.folder, end.header.chain, state);
     end = undefined;
     kept = undefined;
   };
@@ -93,17 +101,17 @@ export function createChainWriter(place: ChainPlace): ChainWriter {
   };
 }
 
-async function claimEnd({ audit, folder, store, key, now }: ChainPlace): Promise<ChainEnd | undefined> {
-  if (folder === undefined) return undefined;
-  const claimed = await claimChain({ audit, folder, store, publicKey: key.publicKey });
+async function claimEnd({ audit, kept, store, key, now }: ChainPlace): Promise<ChainEnd | undefined> {
+  if (kept === undefined) return undefined;
+  const claimed = await claimChain({ audit, ...kept, storeId: store.id, publicKey: key.publicKey });
   if (claimed === undefined) return undefined;
-  const { header, kept } = claimed;
-  return { header, count: kept.count, hash: kept.hash, stored: kept.stored, storedAt: now() };
+  const { count, hash, stored } = claimed.kept;
+  return { header: claimed.header, count, hash, stored, storedAt: now() };
 }
 
-function begin({ key, now }: ChainPlace): ChainEnd {
+function begin({ key, kept, now }: ChainPlace): ChainEnd {
   const at = now();
-  const header = signHeader(key, randomBytes(8).toString('hex'), at);
+  const header = signHeader(key, newChainName(kept?.origin), at);
   return { header, count: 0, hash: firstHash(header), stored: 0, storedAt: at };
 }
 
@@ -127,6 +135,18 @@ function toRows({ count, hash }: ChainEnd, entries: readonly DraftEntry[]): read
     previous = nextHash(previous, entry);
     const { at, callId, tool, caller = '', outcome } = draft;
     return { number, entry, hash: previous, at, callId, tool, caller, outcome };
+  });
+}
+
+function keptOf({ key, store, now }: ChainPlace, { header, count, hash, stored }: ChainEnd): KeptCheckpoint {
+  return signKept(key, {
+    chain: header.chain,
+    count,
+    hash,
+    at: now(),
+    store: store.location,
+    storeId: store.id,
+    stored,
   });
 }
 

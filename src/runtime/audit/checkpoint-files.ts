@@ -2,15 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { Checkpoint } from '../../core/stored-audit.ts';
-
-/** The newest checkpoint of a chain, kept outside the database. */
-export interface KeptCheckpoint extends Checkpoint {
-  /** Where the rows are. */
-  readonly store: string;
-  /** The count of the newest checkpoint that the database has. */
-  readonly stored: number;
-}
+import type { KeptCheckpoint } from './proof.ts';
 
 /** A file with the newest checkpoint of one chain. */
 export interface CheckpointFile {
@@ -24,7 +16,7 @@ export interface CheckpointFile {
 
 const IDLE = 'idle';
 const LEFT = 'left';
-const FILE = /^([0-9a-f]{16})\.([0-9a-z-]+)\.json$/;
+const FILE = /^([0-9a-f]{24}|[0-9a-f]{16})\.([0-9a-z-]+)\.json$/; // the shorter names are those of earlier versions
 
 const MAX_LISTINGS = 5;
 
@@ -49,11 +41,6 @@ async function readNamed(folder: string, name: string): Promise<CheckpointFile |
   return { name, chain, state: stateOf(owner), ...(kept !== undefined && { kept }) };
 }
 
-/** What the newest of several files of one chain says. */
-export function newestOf(files: readonly CheckpointFile[]): KeptCheckpoint | undefined {
-  return files.flatMap(({ kept }) => kept ?? []).toSorted((a, b) => b.count - a.count)[0];
-}
-
 /** Takes a chain that nobody holds. False if somebody else was faster: of several that rename a file only one finds it. */
 export async function claimFile(folder: string, { name, chain }: CheckpointFile): Promise<boolean> {
   try {
@@ -71,10 +58,17 @@ export async function readHeld(folder: string, chain: string): Promise<KeptCheck
   return kept === 'gone' ? undefined : kept;
 }
 
-/** Replaces the checkpoint of a chain that is held; whoever reads sees the old one or the new one, whole. */
+/** Replaces the checkpoint of a chain that is held. */
 export async function keepCheckpoint(folder: string, kept: KeptCheckpoint): Promise<void> {
-  const path = join(folder, ownName(kept.chain));
-  const write = () => writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
+  await replaceCheckpoint(folder, ownName(kept.chain), kept);
+}
+
+/** Replaces a file; readers see the old checkpoint or the new one, whole. */
+export async function replaceCheckpoint(folder: string, name: string, kept: KeptCheckpoint): Promise<void> {
+  const path = join(folder, name);
+  // The first one says that there is a chain: it must be there after a power failure, too.
+  const options = { mode: 0o600, flush: kept.count === 0 };
+  const write = () => writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, options);
   await write().catch(async (cause) => {
     if (codeOf(cause) !== 'ENOENT') throw cause;
     await mkdir(folder, { recursive: true, mode: 0o700 }); // only the first time, and if somebody removed it
@@ -121,17 +115,17 @@ function isAlive(pid: number): boolean {
 async function readKept(path: string): Promise<KeptCheckpoint | 'gone' | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return isKept(value) ? value : undefined;
+    return isKept(value) ? { ...value, storeId: value.storeId ?? '' } : undefined;
   } catch (cause) {
     return codeOf(cause) === 'ENOENT' ? 'gone' : undefined;
   }
 }
 
-function isKept(value: unknown): value is KeptCheckpoint {
+function isKept(value: unknown): value is Omit<KeptCheckpoint, 'storeId'> & { readonly storeId?: string } {
   if (typeof value !== 'object' || value === null) return false;
-  const { chain, count, hash: last, at, signature, store, stored } = value as Record<string, unknown>; // read as unknown
+  const { chain, count, hash: last, at, signature, store, storeId = '', stored } = value as Record<string, unknown>; // read as unknown
   return (
-    [chain, last, signature, store].every((text) => typeof text === 'string') &&
+    [chain, last, signature, store, storeId].every((text) => typeof text === 'string') &&
     [count, at, stored].every((number) => Number.isSafeInteger(number))
   );
 }

@@ -1,20 +1,15 @@
 import type { ChainHeader, StoredAudit } from '../../core/stored-audit.ts';
-import {
-  type CheckpointFile,
-  claimFile,
-  type KeptCheckpoint,
-  listCheckpointFiles,
-  readHeld,
-  releaseFile,
-} from './checkpoint-files.ts';
-import { isSignedCheckpoint, isSignedHeader } from './proof.ts';
+import { originOf } from './chain-origin.ts';
+import { type CheckpointFile, claimFile, listCheckpointFiles, readHeld, releaseFile } from './checkpoint-files.ts';
+import { isSignedHeader, isSignedKept, type KeptCheckpoint } from './proof.ts';
 
-/** What is looked for: a chain in this store, signed by this key. */
+/** What is looked for: a chain in this store that was begun in this folder, signed by this key. */
 export interface ChainClaim {
   readonly audit: StoredAudit;
   readonly folder: string;
-  readonly store: string;
+  readonly storeId: string;
   readonly publicKey: string;
+  readonly origin: string;
 }
 
 /** A chain that is ours to go on with. */
@@ -28,11 +23,11 @@ export interface ClaimedChain {
  * many as there ever were. One that does not end where it was sealed is left as it is, for whoever verifies.
  */
 export async function claimChain(claim: ChainClaim): Promise<ClaimedChain | undefined> {
-  const { folder, store, publicKey } = claim;
+  const { folder, storeId, publicKey, origin } = claim;
   const files = await listCheckpointFiles(folder);
-  const free = files.filter(({ state, kept }) => {
+  const free = files.filter(({ chain, state, kept }) => {
     const isFree = state === 'idle' || state === 'ended';
-    return isFree && kept?.store === store && isSignedCheckpoint(kept, publicKey);
+    return isFree && originOf(chain) === origin && kept?.storeId === storeId && isSignedKept(kept, publicKey);
   });
   for (const file of free) {
     const claimed = (await claimFile(folder, file)) ? await lookAt(claim, file) : undefined;
@@ -53,7 +48,7 @@ async function lookAt(
     kept !== undefined &&
     header?.key === publicKey &&
     isSignedHeader(header) &&
-    isSignedCheckpoint(kept, publicKey) &&
+    isSignedKept(kept, publicKey) &&
     end?.count === kept.count &&
     end.hash === kept.hash;
   if (isWhole && header !== undefined) return { header, kept };

@@ -33,6 +33,8 @@ export interface OpenAuditTrail extends AuditTrail {
   seal(): Promise<void>;
   /** True if something was recorded. */
   isUsed(): boolean;
+  /** The public key of this process where its key cannot be kept. */
+  passingKey(): string | undefined;
   /** Writes what is left, seals the chain and lets it go. */
   close(): Promise<void>;
 }
@@ -99,6 +101,7 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
       await writer.seal();
     },
     isUsed: () => isUsed,
+    passingKey: writer.passingKey,
     close() {
       closing ??= close();
       return closing;

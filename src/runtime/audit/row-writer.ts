@@ -16,6 +16,8 @@ export interface RowWriterOptions {
 export interface RowWriter {
   write(entries: readonly DraftEntry[]): Promise<void>;
   keepFor(days: number | undefined): void;
+  /** The public key of the rows where it is gone with the process. */
+  passingKey(): string | undefined;
   /** Seals now what is written. */
   seal(): Promise<void>;
   close(): Promise<void>;
@@ -70,6 +72,7 @@ export function createRowWriter({ open, clock, idleClock, warn }: RowWriterOptio
       sealSoon(opened);
       tidySoon(opened);
     },
+    passingKey: () => (opened?.place.kept === undefined ? opened?.place.key.publicKey : undefined),
     keepFor(given) {
       days = given;
     },

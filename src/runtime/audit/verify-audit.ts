@@ -1,48 +1,60 @@
+import { join } from 'node:path';
 import type { AuditReport, ChainReport } from '../../core/audit-report.ts';
 import type { Store } from '../../core/store.ts';
 import type { StoredAudit, StoredChain } from '../../core/stored-audit.ts';
 import { auditFolder } from './audit-place.ts';
 import { judgeEnd } from './chain-ends.ts';
-import { type CheckpointFile, listCheckpointFiles, newestOf } from './checkpoint-files.ts';
+import { originOf } from './chain-origin.ts';
 import { aboutEntry, createFindings, type Findings } from './findings.ts';
+import { type JudgedFile, type JudgedFiles, judgeFiles, newestOf, readAuditFolder } from './judge-files.ts';
+import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from './known-keys.ts';
 import { createOpenIntents, type OpenIntents } from './open-intents.ts';
-import { isSignedCheckpoint, isSignedHeader } from './proof.ts';
-import { readSigningKey } from './signing-key.ts';
+import { isSignedHeader } from './proof.ts';
 import { walkChain } from './walk-chain.ts';
 
 /** What the audit is verified with. */
 export interface VerifyOptions {
   readonly store: Store;
+  /** The folder for keys and checkpoints; undefined where no folder can be written. */
   privateFolder(): string | undefined;
+  readonly keySettings: AuditKeySettings;
+  /** The public key of this process where its key cannot be kept. */
+  readonly passingKey?: string | undefined;
 }
 
 interface Verification {
   readonly audit: StoredAudit;
-  /** What the place of the rows is called. */
-  readonly location: string;
-  /** Where key and checkpoints lie; absent if there is no such place. */
+  readonly store: { readonly location: string; readonly id: string; readonly isMemory: boolean };
+  /** Where checkpoints lie; absent if there is no such place. */
   readonly folder: string | undefined;
-  readonly ownKey: string | undefined;
-  readonly files: readonly CheckpointFile[];
+  readonly keys: KnownKeys;
+  readonly files: JudgedFiles;
   readonly findings: Findings;
   readonly intents: OpenIntents;
 }
 
+/** `own`: its checkpoint must lie here; `known`: the checkpoint lies with another machine whose key counts. */
+type Role = 'own' | 'known' | 'unknown';
+
 /** Looks at all rows of all chains: changed, removed, moved, cut off, put back, forged, left open. */
-export async function verifyAudit({ store, privateFolder }: VerifyOptions): Promise<AuditReport> {
-  const { audit } = store;
-  const { engine, location } = await store.status();
-  const state = engine === 'memory' ? undefined : privateFolder();
-  const folder = state === undefined ? undefined : auditFolder(state);
-  // Before the rows: what a checkpoint vouches for was written before it.
-  const files = folder === undefined ? [] : await listCheckpointFiles(folder);
-  const ownKey = folder === undefined ? undefined : (await readSigningKey(folder))?.publicKey;
-  const findings = createFindings();
-  const verification = { audit, location, folder, ownKey, files, findings, intents: createOpenIntents() };
+export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> {
+  const { audit } = options.store;
+  const { engine, location } = await options.store.status();
+  const store = { location, id: await audit.storeId(), isMemory: engine === 'memory' };
+  const privateFolder = store.isMemory ? undefined : options.privateFolder();
+  const folder = privateFolder === undefined ? undefined : auditFolder(privateFolder);
+  // The chains first: the checkpoint of a chain is there before its first row. The rows last: what a checkpoint vouches for was written before it.
   const stored = await audit.chains();
+  const found = await readAuditFolder(folder);
+  const keys = await readKnownKeys(folder, options.keySettings, options.passingKey);
+  const findings = createFindings();
+  const files = judgeFiles(found, keys, { stored, findings });
+  const verification = { audit, store, folder, keys, files, findings, intents: createOpenIntents() };
   const chains: ChainReport[] = [];
   for (const chain of stored) chains.push(await verifyChain(verification, chain));
-  reportAbsent(verification, new Set(stored.map(({ chain }) => chain)));
+  const begunMeanwhile = await audit.chains();
+  reportAbsent(verification, new Set([...stored, ...begunMeanwhile].map(({ chain }) => chain)));
+  await reportHeadless(verification);
   reportIntents(verification, chains);
   noteElsewhere(findings, chains);
   return {
@@ -56,45 +68,88 @@ export async function verifyAudit({ store, privateFolder }: VerifyOptions): Prom
 }
 
 async function verifyChain(verification: Verification, chain: StoredChain): Promise<ChainReport> {
-  const { audit, ownKey, findings, intents, folder } = verification;
-  const files = verification.files.filter((file) => file.chain === chain.chain);
-  const kept = newestOf(files);
-  const isOwn = chain.key === ownKey;
-  if (!isSignedHeader(chain) || (kept !== undefined && ownKey !== undefined && !isOwn)) {
+  const { audit, keys, findings, intents, folder } = verification;
+  const files = verification.files.list.filter((file) => file.chain === chain.chain);
+  const newest = newestOf(files);
+  const role = roleOf(verification, chain);
+  const isOurs = isSignedHeader(chain) && (newest === undefined || newest.key === chain.key);
+  if (!isOurs) {
     const message = `The head of chain ${chain.chain} was changed or forged: the key of this place did not sign it.`;
     findings.add({ kind: 'forged', chain: chain.chain, message });
   }
-  const trusts = (key: string) => !isOwn || key === ownKey;
+  const kept = newest?.key === chain.key ? newest.kept : undefined;
+  const known = listKeys(keys);
+  const trusts = (key: string) => known.includes(key);
   const outside = kept === undefined ? [] : [kept];
   const walked = await walkChain({ audit, chain, outside, trusts, findings, intents });
-  const state = isOwn ? stateOf(files) : 'elsewhere';
-  await judgeEnd({ audit, chain, walked, kept, state, folder, findings });
   const { rows, removed, sealed } = walked;
+  if (isOurs && role === 'unknown') reportUnknown(findings, chain, rows);
+  if (role === 'own') reportMisplaced(verification, chain, files);
+  const state = role === 'own' ? stateOf(files, chain.key === keys.passing) : 'elsewhere';
+  await judgeEnd({ audit, chain, walked, kept, state, folder, findings });
   return { chain: chain.chain, rows, removed, sealed, state };
 }
 
-function stateOf(files: readonly CheckpointFile[]): ChainReport['state'] {
-  if (files.some(({ state }) => state === 'held')) return 'open';
+/** A key that the owner names may be that of other replicas, too: then the name of the chain tells where it was begun. */
+function roleOf({ keys, files }: Verification, { chain, key }: StoredChain): Role {
+  const whose = judgeKey(keys, key);
+  if (whose !== 'own') return whose === 'trusted' ? 'known' : 'unknown';
+  const isShared = key === keys.named && key !== keys.local && !files.list.some((file) => file.chain === chain);
+  return isShared && !files.origins.has(originOf(chain) ?? '') ? 'known' : 'own';
+}
+
+function stateOf(files: readonly JudgedFile[], isOfThisProcess: boolean): ChainReport['state'] {
+  if (isOfThisProcess || files.some(({ state }) => state === 'held')) return 'open';
   return files.some(({ state }) => state === 'idle') ? 'closed' : 'ended';
 }
 
+function reportUnknown(findings: Findings, { chain, key }: StoredChain, rows: number): void {
+  const message = `Chain ${chain} with its ${rows} rows is signed by a key that is neither of this machine nor trusted: ${key}. If it belongs to a machine of yours, list it in extensions.audit.trustedKeys; otherwise the rows were added by a person or program with access to the database.`;
+  findings.add({ kind: 'unknown_key', chain, message });
+}
+
+/** The checkpoint of a chain of ours must be there, and must be about this store. */
+function reportMisplaced(
+  { store, folder, findings }: Verification,
+  { chain }: StoredChain,
+  files: readonly JudgedFile[],
+): void {
+  if (store.isMemory) return;
+  if (files.length === 0) {
+    const where =
+      folder === undefined ? 'no folder for checkpoints can be written' : `there is no checkpoint of it in ${folder}`;
+    const message = `Where chain ${chain} ends cannot be proved: ${where}, though one is kept before the first row is written. It was removed, or the folder was replaced.`;
+    findings.add({ kind: 'no_checkpoint', chain, message });
+  }
+  const other = files.find(({ genuine }) => genuine !== undefined && !['', store.id].includes(genuine.kept.storeId));
+  if (other?.genuine === undefined) return;
+  const message = `Chain ${chain} was recorded in another store, ${other.genuine.kept.store}, and does not belong into this one.`;
+  findings.add({ kind: 'other_store', chain, message });
+}
+
 /** Chains that are known outside the database. */
-function reportAbsent({ files, ownKey, location, findings }: Verification, stored: ReadonlySet<string>): void {
-  for (const { name, chain, kept } of files) {
-    if (kept === undefined || (ownKey !== undefined && !isSignedCheckpoint(kept, ownKey))) {
-      const message = `The checkpoint file ${name} was changed or damaged: it is not what the key beside it signed.`;
-      findings.add({ kind: 'forged', chain, message });
-    } else if (stored.has(chain) || kept.count === 0)
-      continue; // one that was begun has no rows yet
-    else if (kept.store !== location) findings.note(`Chain ${chain} is kept in another store, ${kept.store}.`);
-    else {
+function reportAbsent({ files, folder = '', store, findings }: Verification, stored: ReadonlySet<string>): void {
+  for (const { name, chain, genuine } of files.list) {
+    if (genuine === undefined || stored.has(chain) || genuine.kept.count === 0) continue; // reported; or begun and without rows
+    const { kept } = genuine;
+    if (kept.storeId !== store.id && kept.store !== store.location) {
+      const message = `Chain ${chain} with its ${kept.count} rows is kept in another store, ${kept.store}. Verify it there. If that store was given up on purpose, remove ${join(folder, name)}.`;
+      findings.add({ kind: 'other_store', chain, number: 1, to: kept.count, at: kept.at, message });
+    } else {
       const message = `Chain ${chain} with its ${kept.count} rows is missing: it was removed, or an older copy of the database was put in its place.`;
       findings.add({ kind: 'chain_removed', chain, number: 1, to: kept.count, at: kept.at, message });
     }
   }
 }
 
-/** A call that was about to run may still be running as long as somebody writes to its chain. */
+async function reportHeadless({ audit, findings }: Verification): Promise<void> {
+  for (const { chain, rows } of await audit.headless()) {
+    const message = `${rows} rows of chain ${JSON.stringify(chain)} have no key: no header says who signed them.`;
+    findings.add({ kind: 'rows_without_key', chain, message });
+  }
+}
+
+/** A call that was about to run may still be running as long as a process writes to its chain. */
 function reportIntents({ intents, findings }: Verification, chains: readonly ChainReport[]): void {
   const open = new Set(chains.filter(({ state }) => state === 'open').map(({ chain }) => chain));
   for (const { chain, entry } of intents.list()) {
@@ -113,6 +168,6 @@ function noteElsewhere(findings: Findings, chains: readonly ChainReport[]): void
   if (names.length === 0) return;
   const listed = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
   findings.note(
-    `Signed by a key that is not here: ${listed}. Whether their end was cut off, or all of them rewritten, can only be seen where that key lies.`,
+    `The checkpoints of these chains are kept by other machines: ${listed}. Whether their end was cut off, or rows were added after their last checkpoint in the database, can only be seen there.`,
   );
 }

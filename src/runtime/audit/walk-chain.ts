@@ -19,9 +19,9 @@ import { createSealCursor } from './seal-cursor.ts';
 export interface Walk {
   readonly audit: StoredAudit;
   readonly chain: StoredChain;
-  /** Checkpoints that lie outside the database. */
+  /** Checkpoints that lie outside the database, and whose signatures were checked. */
   readonly outside: readonly Checkpoint[];
-  /** Whether it is believed that whoever has this key removed old rows. */
+  /** Whether it is believed that the holder of this key removed old rows. */
   trusts(key: string): boolean;
   readonly findings: Findings;
   readonly intents: OpenIntents;
@@ -85,7 +85,7 @@ function stateAfter({ chain }: Walk, cut: ChainCut | undefined): State {
 
 function believedCut({ chain, trusts, findings }: Walk, cut: ChainCut | undefined): ChainCut | undefined {
   if (cut === undefined || (isSignedCut(cut) && trusts(cut.key))) return cut;
-  const message = `That ${rowsFrom(1, cut.count)} of chain ${chain.chain} were removed because they were old is not signed by the key of this place.`;
+  const message = `That ${rowsFrom(1, cut.count)} of chain ${chain.chain} were removed because they were old is not signed by a key that is known here.`;
   findings.add({ kind: 'forged', chain: chain.chain, number: 1, to: cut.count, message });
   return undefined;
 }
@@ -135,9 +135,9 @@ function isIndexed(row: StoredAuditRow, { at, callId, tool, caller = '', outcome
   return row.at === at && [row.callId, row.tool, row.caller, row.outcome].every((text, index) => text === texts[index]);
 }
 
-function judgeSeal({ chain, findings }: Walk, state: State, checkpoint: Checkpoint): void {
+function judgeSeal({ chain, outside, findings }: Walk, state: State, checkpoint: Checkpoint): void {
   const { count, at } = checkpoint;
-  if (!isSignedCheckpoint(checkpoint, chain.key)) {
+  if (!outside.includes(checkpoint) && !isSignedCheckpoint(checkpoint, chain.key)) {
     const message = `The checkpoint of row ${count} of chain ${chain.chain} was changed or forged: its signature is wrong.`;
     findings.add({ kind: 'forged', chain: chain.chain, number: count, message });
     return;

@@ -12,13 +12,14 @@ import { usage } from '../usage.ts';
 const VERBS: Readonly<Record<string, (crib: Crib, flags: Flags) => Promise<ExitCode>>> = {
   verify: verifyAudit,
   export: exportAudit,
+  key: printKey,
 };
 
 /** `toolcrib audit`: what is on record, whether it was changed, and all of it. */
 export function inspectAudit({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb] = words;
   const work = verb === undefined ? summarizeAudit : VERBS[verb];
-  if (work === undefined) throw usage(`audit takes verify or export, not "${verb}".`, 'audit');
+  if (work === undefined) throw usage(`audit takes verify, export or key, not "${verb}".`, 'audit');
   return withCrib(flags, (crib) => work(crib, flags));
 }
 
@@ -45,6 +46,14 @@ async function summarizeAudit(crib: Crib, flags: Flags): Promise<ExitCode> {
       ]),
     );
   }
+  return 0;
+}
+
+/** The key that other machines list as trusted. */
+async function printKey(crib: Crib, flags: Flags): Promise<ExitCode> {
+  const key = await crib.audit.key();
+  if (flags.json === true) printJson({ key });
+  else print(key);
   return 0;
 }
 

@@ -17,7 +17,7 @@ type Moved = 'moved' | 'absent' | { readonly kept: string };
  * A file is removed only once a whole copy has its name in the other folder, and nothing there is overwritten: a crash
  * in between, or a second process that does the same, loses nothing. Returns what the operator should know.
  */
-export function moveOldState(from: string, to: string): readonly string[] {
+export function adoptState(from: string, to: string): readonly string[] {
   if (from === to) return [];
   try {
     const moved = new Map<string, Moved>([[TOKEN, moveFile(TOKEN, from, to)]]);
