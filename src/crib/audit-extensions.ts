@@ -6,6 +6,7 @@ import { compileSelector, type Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { AUDIT_KEYS, type AuditKeyOptions, type AuditOptions, audit as auditExtension } from '../extensions/audit.ts';
 import { auditIntent as auditIntentExtension } from '../extensions/audit-intent.ts';
+import type { ExtensionInput } from '../extensions/define-extension.ts';
 import { isPublicKey } from '../runtime/audit/proof.ts';
 import { requireNumber } from '../runtime/read-policy.ts';
 import { bindable } from './extension-ports.ts';
@@ -30,7 +31,7 @@ export function usualAudit(): Extension {
 
 /** What the extensions of this moment say about the keys of the audit. */
 export function auditKeysOf(
-  extensions: readonly (Extension & { readonly [AUDIT_KEYS]?: AuditKeyOptions })[],
+  extensions: readonly (ExtensionInput & { readonly [AUDIT_KEYS]?: AuditKeyOptions })[],
 ): AuditKeyOptions {
   return extensions.find((extension) => extension[AUDIT_KEYS] !== undefined)?.[AUDIT_KEYS] ?? {};
 }
