@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_KEEP_BOUNDS } from '../src/core/keep-bounds.ts';
 import type { NewApproval } from '../src/core/stored-approvals.ts';
 import { createApprovals } from '../src/crib/approvals.ts';
 import { openStore } from '../src/store/open-store.ts';
@@ -9,6 +10,7 @@ import { median, printTable } from './measure.ts';
 const PENDING = 10_000;
 const ROUNDS = 15;
 const BATCH = 500;
+const BOUNDS = { ...DEFAULT_KEEP_BOUNDS, maxPerCaller: PENDING, maxTotal: 2 * PENDING };
 
 /** How long it takes to list what waits, and to take one of many up. */
 export async function benchApprovals(): Promise<void> {
@@ -16,7 +18,9 @@ export async function benchApprovals(): Promise<void> {
   const store = await openStore({ url: `sqlite:${join(folder, 'approvals.db')}`, env: {} });
   try {
     for (let index = 0; index < PENDING; index += BATCH) {
-      await Promise.all(Array.from({ length: BATCH }, (_, offset) => store.approvals.add(request(index + offset))));
+      await Promise.all(
+        Array.from({ length: BATCH }, (_, offset) => store.approvals.add(request(index + offset), BOUNDS)),
+      );
     }
     const approvals = createApprovals({ store, redact: (text) => text });
     const listMs = await timed(ROUNDS, async () => {
@@ -25,7 +29,9 @@ export async function benchApprovals(): Promise<void> {
     });
     let next = 0;
     const takeMs = await timed(200, async () => {
-      const { approval } = await store.approvals.add(request(PENDING + next++));
+      const added = await store.approvals.add(request(PENDING + next++), BOUNDS);
+      if (!added.ok) throw new Error(`no room: ${added.broken}`);
+      const { approval } = added;
       await store.approvals.answer(approval.id, { decision: 'approve', by: 'bench' });
       await store.approvals.claim(approval.id, approval, 'call');
       await store.approvals.finish(approval.id, 'done');

@@ -38,7 +38,7 @@ export type { Effects, Run, ToolExample, ToolSpec, When } from './core/tool-spec
 export type { Approval, ApprovalOutcome, CribApprovals } from './crib/approvals.ts';
 export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './crib/audit.ts';
 export { audit, auditIntent } from './crib/audit-extensions.ts';
-export { access, approval, breaker, concurrency, rateLimit, retry, timeout } from './crib/built-ins.ts';
+export { access, approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from './crib/built-ins.ts';
 export type { CribBundles } from './crib/bundle-book.ts';
 export type { CallOptions } from './crib/call.ts';
 export type { CallQuery, CribCalls } from './crib/calls.ts';

@@ -1,5 +1,6 @@
 import type { Caller } from './caller.ts';
 import type { JsonObject } from './json.ts';
+import type { KeepBound, KeepBounds } from './keep-bounds.ts';
 import type { Approver } from './policy.ts';
 import type { ToolResult } from './tool-result.ts';
 
@@ -75,8 +76,10 @@ type Bound = 'callerId' | 'definitionHash' | 'argumentsHash' | 'ground' | 'lifet
 /** A request and what became of it. */
 export interface StoredApproval extends ListedApproval, Pick<NewApproval, Bound> {}
 
-/** The same as it is listed. */
+/** The same as it is listed: long arguments are cut. */
 export interface ListedApproval extends Omit<NewApproval, Bound> {
+  /** How many characters of JSON the whole arguments take; present where they are cut. */
+  readonly argumentsLength?: number;
   /** Short enough to type, too long to guess. */
   readonly id: string;
   readonly state: ApprovalState;
@@ -90,13 +93,31 @@ export interface ListedApproval extends Omit<NewApproval, Bound> {
   readonly outcome?: string;
 }
 
+/** A request that is in the store now, or the bound that leaves no room for it. */
+export type AddedApproval =
+  | { readonly ok: true; readonly approval: StoredApproval; readonly isNew: boolean }
+  | { readonly ok: false; readonly broken: KeepBound };
+
+/** Which requests are listed. */
+export interface ApprovalListing {
+  readonly state?: ApprovalState;
+  /** Only these, where they are named. */
+  readonly ids?: readonly string[];
+  readonly limit: number;
+}
+
 /** Requests for approval, their answers, and what is remembered of them. */
 export interface StoredApprovals {
-  /** Adds a request. Of a parked one that is there already and counts for the same, that one is returned. */
-  add(request: NewApproval): Promise<{ readonly approval: StoredApproval; readonly isNew: boolean }>;
+  /** Adds a request if the bounds leave room for it. Of a parked one that is there already and counts for the same, that one is returned. */
+  add(request: NewApproval, bounds: KeepBounds): Promise<AddedApproval>;
+  /** One request. Its arguments are whole while it waits, is approved or runs; afterwards long ones are cut. */
   get(id: string): Promise<StoredApproval | undefined>;
-  /** The newest ones, oldest first. */
-  list(options: { readonly state?: ApprovalState; readonly limit: number }): Promise<readonly ListedApproval[]>;
+  /** The state of one request, without reading the rest of it. */
+  stateOf(id: string): Promise<ApprovalState | undefined>;
+  /** The newest ones, oldest first, with long arguments cut. */
+  list(options: ApprovalListing): Promise<readonly ListedApproval[]>;
+  /** The states of the newest ones, oldest first, without reading the rest of them. */
+  states(limit: number): Promise<readonly Pick<ListedApproval, 'id' | 'state'>[]>;
   /** The parked request for the same, while it waits, is approved and not taken up, or is denied and not expired; or a server ran it and nobody has its result. */
   find(subject: ApprovalSubject): Promise<StoredApproval | undefined>;
   /** The first answer wins: undefined if there is one, or it is too late. With `callId` a yes is taken up in the same step. */
@@ -105,7 +126,7 @@ export interface StoredApprovals {
   claim(id: string, subject: ApprovalSubject, callId: string): Promise<StoredApproval | undefined>;
   /** Notes how the call that took it up ended: `done`, or the code of its failure. */
   finish(id: string, outcome: string, end?: ParkedEnd): Promise<void>;
-  /** The request of a call that was parked for a server, and its result while that is kept. */
+  /** The request of a call that was parked for a server, with long arguments cut, and its result while that is kept. */
   ofCall(callId: string): Promise<{ readonly approval: StoredApproval; readonly result?: ToolResult } | undefined>;
   /** The kept result, which counts as handed over from now on. `first`: only if it was not before. */
   takeResult(id: string, which: 'first' | 'any'): Promise<ToolResult | undefined>;

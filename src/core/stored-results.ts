@@ -1,4 +1,5 @@
 import type { JsonValue } from './json.ts';
+import type { KeepBound, Keeping } from './keep-bounds.ts';
 import type { ToolResult } from './tool-result.ts';
 
 /** A result that is too large to hand over at once. */
@@ -27,14 +28,15 @@ type RepeatKey = string;
 export type FirstCall =
   | { readonly state: 'new' }
   | { readonly state: 'running'; readonly argumentsHash: string; readonly since: number }
-  | { readonly state: 'ended'; readonly argumentsHash: string; readonly result: ToolResult };
+  | { readonly state: 'ended'; readonly argumentsHash: string; readonly result: ToolResult }
+  | { readonly state: 'refused'; readonly broken: KeepBound };
 
 /** Calls that must not be made twice, by their idempotency keys. */
 export interface StoredRepeats {
-  /** Takes the key for this call, or tells of the call that has it. */
+  /** Takes the key for this call, tells of the call that has it, or refuses it where a bound leaves no room. */
   begin(key: RepeatKey, call: RepeatingCall): Promise<FirstCall>;
-  /** Keeps the result for whoever comes with the same key. */
-  end(key: RepeatKey, callId: string, result: ToolResult): Promise<void>;
+  /** Keeps the result for later calls with the same key. */
+  end(key: RepeatKey, callId: string, ending: RepeatEnding): Promise<void>;
   /** Lets the key go: the tool did not run. */
   forget(key: RepeatKey, callId: string): Promise<void>;
 }
@@ -44,4 +46,16 @@ interface RepeatingCall {
   readonly id: string;
   readonly argumentsHash: string;
   readonly keepMs: number;
+  /** Absent for keys of the crib itself, which count for no caller. */
+  readonly keeping?: Keeping;
 }
+
+/** How a call with a key ended. */
+export interface RepeatEnding extends Keeping {
+  readonly result: ToolResult;
+  /** Kept where the bounds in bytes leave no room for the result: at most `RESERVED_BYTES` of JSON. */
+  readonly instead: ToolResult;
+}
+
+/** What every key takes from the beginning on, so that there is room for the end of its call. */
+export const RESERVED_BYTES = 1000;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
+import { type KeepBounds, keepBoundsOf } from '../core/keep-bounds.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { Clock } from '../core/ports.ts';
 import type { StoredApproval } from '../core/stored-approvals.ts';
@@ -6,7 +7,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../runtime/secrets/secret-template.ts';
 import { createWebhook, type Webhook } from '../runtime/webhook.ts';
-import { toShownApproval } from './approvals.ts';
+import { toCutApproval } from './approvals.ts';
 import { askHost } from './ask-host.ts';
 import { askInStore } from './ask-in-store.ts';
 import type { ExtensionPorts } from './extension-ports.ts';
@@ -25,26 +26,25 @@ const USUAL_TIMEOUT_MS = 300_000;
 
 /** Who is asked: the caller's callback; and where there is a store, anybody who may answer through it. */
 export function approvalPorts(
-  options: Pick<ApprovalOptions, 'timeoutMs'> & { readonly clock?: Clock },
+  options: Pick<ApprovalOptions, 'timeoutMs' | keyof KeepBounds> & { readonly clock?: Clock },
   hook: Hook | undefined,
   ports: ExtensionPorts,
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
   const { store, redact, warn } = ports;
   if (store === undefined) return { ask: askHost({ clock, timeoutMs }) };
-  if (hook === undefined) return { ask: askInStore({ approvals: store.approvals, clock, timeoutMs, redact, warn }) };
+  const desk = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), redact, warn };
+  if (hook === undefined) return { ask: askInStore(desk) };
   const { url, secret } = hook;
   const webhook: Webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
   const announce = (approval: StoredApproval) => webhook.send(toMessage(approval, redact));
-  return {
-    ask: askInStore({ approvals: store.approvals, clock, timeoutMs, announce, redact, warn }),
-    close: webhook.close,
-  };
+  return { ask: askInStore({ ...desk, announce }), close: webhook.close };
 }
 
 function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
-  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toShownApproval(approval, redact);
-  const message = { id, tool, title, arguments: rest.arguments, caller, profile, reason, expiresAt };
+  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
+  const { arguments: given, argumentsLength } = rest;
+  const message = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, expiresAt };
   return JSON.parse(JSON.stringify(message)); // without what is absent
 }
 

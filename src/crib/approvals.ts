@@ -1,5 +1,6 @@
 import { whyNotAnswer } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
+import { cutArguments } from '../core/cut-arguments.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import { describe } from '../core/known-keys.ts';
 import type { ListedApproval, Remember, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
@@ -18,9 +19,10 @@ export type ApprovalOutcome =
 
 /** Requests for approval of a crib; they are kept in its store. */
 export interface CribApprovals {
-  /** The newest ones, oldest first; in every state unless one is named. With `by` only those that they may answer or have made. */
+  /** The newest ones, oldest first, with long arguments cut; in every state unless one is named. With `by` only those that they may answer or have made. */
   list(filter?: ApprovalFilter, by?: Caller): Promise<readonly Approval[]>;
-  get(id: string): Promise<Approval | undefined>;
+  /** One request. Its arguments are whole while it waits, is approved or runs. With `by` only one that they may answer or have made. */
+  get(id: string, by?: Caller): Promise<Approval | undefined>;
   /** Answers once, for whoever asked, and runs nothing. Never rejects. */
   answer(id: string, decision: ApprovalDecision, by: Caller): Promise<ApprovalOutcome>;
   /** No longer remembers the yes of this request. Never rejects. */
@@ -32,7 +34,6 @@ const MANY = 10_000;
 /** Approvals over a store; without one there are none. */
 export function createApprovals({ store, redact }: Pick<Equipment, 'store' | 'redact'>): CribApprovals {
   const stored = store?.approvals;
-  const shown = (approval: StoredApproval) => toShownApproval(approval, redact);
   const change = async (id: unknown, by: unknown, work: Change): Promise<ApprovalOutcome> => {
     try {
       const caller = readCaller(by as Caller); // checked there
@@ -43,7 +44,7 @@ export function createApprovals({ store, redact }: Pick<Equipment, 'store' | 're
       if (obstacle !== undefined)
         return refuse('denied', `${nameOf(caller)} may not answer the approval ${request.id}: ${obstacle}.`);
       const done = await work(request, stored, nameOf(caller));
-      return 'ok' in done ? done : { ok: true, approval: shown(done) };
+      return 'ok' in done ? done : { ok: true, approval: toCutApproval(done, redact) };
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
       return failureOf(cause);
@@ -51,14 +52,15 @@ export function createApprovals({ store, redact }: Pick<Equipment, 'store' | 're
   };
   return {
     list: async (filter = {}, by) => {
-      const { state, limit = MANY } = readApprovalFilter(filter);
-      const found = await stored?.list({ limit, ...(state !== undefined && { state }) });
+      const { limit = MANY, ...rest } = readApprovalFilter(filter);
+      const found = await stored?.list({ limit, ...rest });
       const theirs = by === undefined ? found : found?.filter((approval) => concerns(approval, by));
       return (theirs ?? []).map((approval) => redactApproval(approval, redact));
     },
-    get: async (id) => {
+    get: async (id, by) => {
       const found = typeof id === 'string' ? await stored?.get(id) : undefined;
-      return found === undefined ? undefined : shown(found);
+      if (found === undefined || (by !== undefined && !concerns(found, by))) return undefined;
+      return toShownApproval(found, redact);
     },
     answer: (id, decision, by) => change(id, by, answerWith(decision)),
     forget: (id, by) => change(id, by, forget),
@@ -68,6 +70,11 @@ export function createApprovals({ store, redact }: Pick<Equipment, 'store' | 're
 function concerns({ caller, approvers }: Approval, by: Caller): boolean {
   if (by.id !== undefined && caller.id === by.id) return true;
   return whyNotAnswer({ callerId: caller.id ?? '', approvers }, by) === undefined;
+}
+
+/** The same with long arguments cut, as lists show it. */
+export function toCutApproval(approval: StoredApproval, redact: (text: string) => string): Approval {
+  return toShownApproval({ ...approval, ...cutArguments(approval.arguments) }, redact);
 }
 
 /** What the outside may see of a request. */
@@ -86,6 +93,7 @@ function redactApproval(approval: Approval, redact: (text: string) => string): A
 /** Each text by itself: in JSON a secret might be written in another way. */
 function redactTexts(value: JsonValue, redact: (text: string) => string): JsonValue {
   if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') return isClean(value, redact) ? value : redact(String(value));
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactTexts(item, redact)]));
@@ -94,6 +102,7 @@ function redactTexts(value: JsonValue, redact: (text: string) => string): JsonVa
 /** True if nothing in it need be hidden. Most need not be copied, and there may be ten thousand. */
 function isClean(value: JsonValue, redact: (text: string) => string): boolean {
   if (typeof value === 'string') return redact(value) === value;
+  if (typeof value === 'number') return isClean(String(value), redact); // a secret may be made of digits alone
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every((item) => isClean(item, redact));
   const members = value as JsonObject; // not a list, not null

@@ -1,4 +1,5 @@
 import type { Ask, Permit, Question } from '../core/approval.ts';
+import { describeBound, type KeepBound, RETRY_WITHOUT_ROOM_MS } from '../core/keep-bounds.ts';
 import type { ParkedCall, StoredApproval } from '../core/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
@@ -57,15 +58,22 @@ function isAskedAnew({ state }: StoredApproval, call: ToolCall): boolean {
 async function askAnew(asking: Asking): Promise<Step> {
   const { call, question, subject, desk } = asking;
   if (isAttended(call)) {
-    const { approval } = await desk.approvals.add({ ...subject, isParked: false });
-    return attend(asking, approval);
+    const added = await desk.approvals.add({ ...subject, isParked: false }, desk.bounds);
+    return added.ok ? attend(asking, added.approval) : noRoom(asking, added.broken);
   }
   if (!call.mayPark) return nobodyToAsk(call, question);
   const parked = isServed(call) ? { parked: parkedCallOf(call) } : {};
-  const { approval, isNew } = await desk.approvals.add({ ...subject, ...parked, isParked: true });
-  if (!isNew) return 'again';
-  desk.announce?.(approval);
-  return waitingFor(approval, call);
+  const added = await desk.approvals.add({ ...subject, ...parked, isParked: true }, desk.bounds);
+  if (!added.ok) return noRoom(asking, added.broken);
+  if (!added.isNew) return 'again';
+  desk.announce?.(added.approval);
+  return waitingFor(added.approval, call);
+}
+
+function noRoom({ call, desk }: Asking, broken: KeepBound): FailedResult {
+  const why = describeBound(broken, desk.bounds, 'requests for approval that wait');
+  const message = `"${call.spec.name}" requires approval, and its request was not kept: ${why}. Let some be answered or expire, or raise extensions.approval.${broken}.`;
+  return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs: RETRY_WITHOUT_ROOM_MS }));
 }
 
 async function takeUp(asking: Asking, approval: StoredApproval): Promise<Step> {

@@ -1,10 +1,11 @@
 import type { HostAnswer, Permit, Question } from '../core/approval.ts';
+import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { Clock } from '../core/ports.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
-import { redactFailure } from '../extensions/redact-errors.ts';
+import { redactResult } from '../extensions/redact-errors.ts';
 import {
   callerOf,
   couldNotAsk,
@@ -23,6 +24,8 @@ export interface ApprovalDesk {
   readonly approvals: StoredApprovals;
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** How much may wait in the store. */
+  readonly bounds: KeepBounds;
   /** Tells somebody outside that a request waits. */
   announce?(approval: StoredApproval): void;
   /** The text without the values of secrets. */
@@ -67,7 +70,7 @@ async function conclude(asking: Asking, approval: StoredApproval, ending: Ending
   const { approvals, warn } = desk;
   if (ending === 'elsewhere') return settle(asking, await approvals.get(id));
   if (ending === 'late') {
-    const isExpired = await approvals.end(id, 'expired');
+    const isExpired = (await approvals.end(id, 'expired')) || (await approvals.stateOf(id)) === 'expired';
     return isExpired ? nobodyAnswered(call.spec.name, lifetimeMs) : settle(asking, await approvals.get(id));
   }
   if ('answer' in ending) return reply(asking, approval, ending.answer);
@@ -109,7 +112,7 @@ function permitOf(approval: StoredApproval, { approvals, redact, warn }: Approva
   const { id, answer, parked, claim } = approval;
   const endOf = (result: ToolResult): ParkedEnd | undefined =>
     parked && {
-      result: result.status === 'failed' ? redactFailure(result, redact) : result, // it lies in the store
+      result: redactResult(result, redact), // it lies in the store
       isHandedOver: claim?.callId !== parked.callId,
     };
   const finish = (result: ToolResult) =>
@@ -124,9 +127,9 @@ function follow(id: string, { approvals, clock }: ApprovalDesk, settled: () => v
   let stopTimer = () => {};
   let isStopped = false;
   const look = async (): Promise<void> => {
-    const approval = await approvals.get(id).catch(() => undefined); // a store that fails now is asked again
+    const state = await approvals.stateOf(id).catch(() => undefined); // a store that fails now is asked again
     if (isStopped) return;
-    if (approval !== undefined && approval.state !== 'waiting') settled();
+    if (state !== undefined && state !== 'waiting') settled();
     else wait();
   };
   const wait = () => {

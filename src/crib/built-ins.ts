@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Extension } from '../core/extension.ts';
-import { readOptions } from '../core/known-keys.ts';
+import { KEEP_BOUNDS, type KeepBounds } from '../core/keep-bounds.ts';
+import { describe, readOptions } from '../core/known-keys.ts';
 import type { Clock } from '../core/ports.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { access as accessExtension } from '../extensions/access.ts';
 import { type ApprovalOptions, approval as approvalExtension } from '../extensions/approval.ts';
 import { type BreakerOptions, breaker as breakerExtension } from '../extensions/breaker.ts';
 import { budget } from '../extensions/budget.ts';
 import { cache } from '../extensions/cache.ts';
 import { type ConcurrencyOptions, concurrency as concurrencyExtension } from '../extensions/concurrency.ts';
-import { idempotency } from '../extensions/idempotency.ts';
+import { type IdempotencyOptions, idempotency as idempotencyExtension } from '../extensions/idempotency.ts';
 import { type OffloadOptions, offload as offloadExtension } from '../extensions/offload.ts';
 import { type RateLimitOptions, rateLimit as rateLimitExtension } from '../extensions/rate-limit.ts';
-import { redactFailure } from '../extensions/redact-errors.ts';
+import { redactData, redactResult } from '../extensions/redact-errors.ts';
 import { resultSize } from '../extensions/result-size.ts';
 import { type RetryOptions, retry as retryExtension } from '../extensions/retry.ts';
 import { rules } from '../extensions/rules.ts';
@@ -41,9 +43,10 @@ export function access(options: WithClock = {}): Extension {
 export function approval(options: ApprovalOptions & WithWebhook & WithClock = {}): Extension {
   const given = readOptions<ApprovalOptions & WithWebhook & WithClock>(
     options,
-    ['mode', 'timeoutMs', 'webhook', 'clock'],
+    ['mode', 'timeoutMs', 'webhook', ...KEEP_BOUNDS, 'clock'],
     'approval()',
   );
+  requireBounds(given, 'approval()');
   requirePolicy({ approval: given.mode, timeoutMs: given.timeoutMs }, 'approval()');
   const hook = readWebhook(given.webhook, 'approval(): webhook');
   return bindable((ports) => approvalExtension({ ...given, ...approvalPorts(given, hook, ports) }));
@@ -77,11 +80,37 @@ export function offload(options: OffloadOptions = {}): Extension {
   const given = readOptions<OffloadOptions>(options, ['offloadBytes', 'keepMs', 'quotaBytes'], 'offload()');
   for (const key of ['offloadBytes', 'keepMs', 'quotaBytes'] as const)
     requireNumber(given[key], 1, `offload(): ${key}`);
-  return bindable(({ store, warn }) =>
-    store === undefined
-      ? { name: 'offload', priority: 285 }
-      : offloadExtension({ ...given, results: store.results, now: Date.now, newId, warn }),
+  return bindable(({ store, redact, warn }) => {
+    if (store === undefined) return { name: 'offload', priority: 285 };
+    const withoutSecrets = <T>(data: T) => redactData(data, redact);
+    return offloadExtension({ ...given, results: store.results, now: Date.now, newId, withoutSecrets, warn });
+  });
+}
+
+/** Makes two calls with one idempotency key one call. */
+export function idempotency(options: IdempotencyOptions & WithClock = {}): Extension {
+  const given = readOptions<IdempotencyOptions & WithClock>(options, [...KEEP_BOUNDS, 'clock'], 'idempotency()');
+  requireBounds(given, 'idempotency()');
+  return bindable(({ clock, store, redact }) =>
+    idempotencyExtension({
+      clock,
+      ...given,
+      store: store?.repeats,
+      argumentsHash,
+      withoutSecrets: (result) => redactResult(result, redact),
+    }),
   );
+}
+
+function requireBounds(given: Partial<KeepBounds>, owner: string): void {
+  for (const key of KEEP_BOUNDS) {
+    const value: unknown = given[key];
+    if (value === undefined || (Number.isSafeInteger(value) && Number(value) > 0)) continue;
+    throw new ToolcribError(
+      'invalid_option',
+      `${owner}: ${key} must be a whole number above 0, got ${describe(value)}.`,
+    );
+  }
 }
 
 /** Long enough that nobody guesses it, short enough for a model to repeat. */
@@ -127,14 +156,7 @@ export function builtInExtensions(): readonly Extension[] {
     bindable(validate),
     bindable(rules),
     approval(),
-    bindable(({ clock, store, redact }) =>
-      idempotency({
-        clock,
-        store: store?.repeats,
-        argumentsHash,
-        withoutSecrets: (result) => redactFailure(result, redact),
-      }),
-    ),
+    idempotency(),
     auditIntent(),
     bindable(resultSize),
     bindable(({ clock }) => cache({ clock, definitionHash })),

@@ -5,7 +5,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { HOOKS, isClass, isHook } from '../extensions/define-extension.ts';
 import { importExport, importExports, splitReference } from '../runtime/modules/import-export.ts';
 import { configuredAudit } from './audit-extensions.ts';
-import { approval, breaker, concurrency, rateLimit, retry, timeout } from './built-ins.ts';
+import { approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from './built-ins.ts';
 import type { BuiltInExtensionsConfig, CustomExtensionConfig, ExtensionsConfig } from './config/config.ts';
 import { readExtension } from './extension-ports.ts';
 import { configuredMetrics, logging } from './record-extensions.ts';
@@ -16,6 +16,7 @@ type Entry = ExtensionsConfig[string];
 /** Built-ins that can be tuned, by the names they have in the configuration. */
 const TUNABLE: { readonly [Name in Tuned]?: (options: never) => Extension | readonly Extension[] } = {
   approval,
+  idempotency,
   rateLimit,
   breaker,
   concurrency,

@@ -35,9 +35,9 @@ function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Prom
     let isOver = false;
     let stopTimer = () => {};
     const look = async (): Promise<void> => {
-      const now = await approvals.get(id).catch(() => undefined); // a store that fails now is asked again
+      const state = await approvals.stateOf(id).catch(() => undefined); // a store that fails now is asked again
       if (isOver) return;
-      if (now?.state === 'done') end('ended');
+      if (state === 'done') end('ended');
       else stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
     };
     const stops = [

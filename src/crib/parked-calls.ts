@@ -77,8 +77,7 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   const approval = await approvals.get(id);
   if (approval?.parked === undefined) return undefined;
   const result = await call(approval, options);
-  const now = await approvals.get(id);
-  if (now?.state !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
+  if ((await approvals.stateOf(id)) !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
   if (result.status === 'failed' && result.error.retryable) return result.error.retryAfterMs ?? 0;
   // Refused before it could run, and it would be again: that is how it ended.
   const { callId } = approval.parked;

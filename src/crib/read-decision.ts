@@ -1,5 +1,5 @@
 import { isRemember } from '../core/approval.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
+import { describe, readNameList, readOptions } from '../core/known-keys.ts';
 import { didYouMean } from '../core/nearest.ts';
 import { APPROVAL_STATES, type ApprovalState, MAX_REMEMBER_MS, type Remember } from '../core/stored-approvals.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -15,6 +15,8 @@ export interface ApprovalDecision {
 /** Which requests are listed. */
 export interface ApprovalFilter {
   readonly state?: ApprovalState;
+  /** Only the requests with these ids. */
+  readonly ids?: readonly string[];
   readonly limit?: number;
 }
 
@@ -51,8 +53,9 @@ function readRemember(remember: unknown): Remember {
 
 /** Checks which requests are wanted. */
 export function readApprovalFilter(value: unknown): ApprovalFilter {
-  const given = readOptions<ApprovalFilter>(value, ['state', 'limit'], 'approvals.list');
-  const { state, limit } = given;
+  const given = readOptions<ApprovalFilter>(value, ['state', 'ids', 'limit'], 'approvals.list');
+  const { state, ids, limit } = given;
+  if (ids !== undefined) readNameList(ids, 'approvals.list: ids');
   if (state !== undefined && !APPROVAL_STATES.includes(state)) {
     const guess = didYouMean(String(state), APPROVAL_STATES);
     throw invalid(`An approval is ${APPROVAL_STATES.join(', ')}, not ${describe(state)}.${guess}`);

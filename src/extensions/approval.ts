@@ -1,10 +1,12 @@
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
 import type { Extension, Next } from '../core/extension.ts';
+import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { ApprovalMode } from '../core/policy.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
-export interface ApprovalOptions {
+/** When a person is asked, and bounds on the requests that wait in the store. */
+export interface ApprovalOptions extends Partial<KeepBounds> {
   /** Where neither tool nor profile speaks; `dangerous` if absent. */
   readonly mode?: ApprovalMode;
   /** How long a person has to answer; five minutes if absent. */

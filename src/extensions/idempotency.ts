@@ -1,7 +1,15 @@
 import type { Extension } from '../core/extension.ts';
 import type { JsonObject } from '../core/json.ts';
+import {
+  brokenBound,
+  describeBound,
+  type KeepBound,
+  type KeepBounds,
+  keepBoundsOf,
+  RETRY_WITHOUT_ROOM_MS,
+} from '../core/keep-bounds.ts';
 import type { Clock } from '../core/ports.ts';
-import type { FirstCall, StoredRepeats } from '../core/stored-results.ts';
+import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/stored-results.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
@@ -11,9 +19,12 @@ export interface IdempotencyPorts {
   /** Where keys outlive the process and are shared; in memory if absent. */
   readonly store?: StoredRepeats | undefined;
   argumentsHash(input: JsonObject): string;
-  /** The failure without secrets: what is kept here has not come by the gate that takes them out. */
-  withoutSecrets(result: FailedResult): FailedResult;
+  /** The result without secrets: what is kept here has not come by the gate that takes them out. */
+  withoutSecrets(result: ToolResult): ToolResult;
 }
+
+/** Bounds on the keys and results that are kept; each has a default. */
+export type IdempotencyOptions = Partial<KeepBounds>;
 
 /** How long a key is remembered. */
 const KEEP_MS = 86_400_000;
@@ -32,7 +43,9 @@ const NOT_RUN: readonly ToolErrorCode[] = [
 ];
 
 /** Makes two calls with one key one call: the second gets the result of the first, whatever died in between. */
-export function idempotency({ clock, store, argumentsHash, withoutSecrets }: IdempotencyPorts): Extension {
+export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Extension {
+  const { clock, store, argumentsHash, withoutSecrets } = options;
+  const bounds = keepBoundsOf(options);
   const repeats = store ?? repeatsInMemory(clock);
   const here = new Set<string>(); // a person may take long to approve what runs here
   return {
@@ -47,27 +60,32 @@ export function idempotency({ clock, store, argumentsHash, withoutSecrets }: Ide
   async function once(call: ToolCall, next: (call: ToolCall) => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     const key = JSON.stringify([call.caller.id ?? '', call.profile, call.spec.name, call.idempotencyKey]);
     const hash = argumentsHash(call.input);
+    const keeping = { owner: call.caller.id ?? '', bounds };
     let first: FirstCall;
     try {
-      first = await repeats.begin(key, { id: call.id, argumentsHash: hash, keepMs: KEEP_MS });
+      first = await repeats.begin(key, { id: call.id, argumentsHash: hash, keepMs: KEEP_MS, keeping });
     } catch (cause) {
       return failed(
         toolError('unavailable', 'The idempotency key could not be recorded, so nothing was done.', { cause }),
       );
     }
+    if (first.state === 'refused') return noRoom(first.broken, bounds);
     if (first.state !== 'new') return answerOf(first, call, { hash, isHere: here.has(key) });
     here.add(key);
     const result = await next(call);
     here.delete(key);
     const isOver = result.status === 'done' || (result.status === 'failed' && !NOT_RUN.includes(result.error.code));
-    const kept = result.status === 'failed' ? withoutSecrets(result) : result;
-    // If this cannot be written the key stays taken: whoever repeats learns that the outcome is unknown.
-    await (isOver ? repeats.end(key, call.id, kept) : repeats.forget(key, call.id)).catch(() => undefined);
+    const end = () => {
+      const ending = { ...keeping, result: withoutSecrets(result), instead: notKept(result, call) };
+      return repeats.end(key, call.id, ending);
+    };
+    // If this cannot be written the key stays taken: a repeated call learns that the outcome is unknown.
+    await (isOver ? end() : repeats.forget(key, call.id)).catch(() => undefined);
     return result;
   }
 
   function answerOf(
-    first: Exclude<FirstCall, { state: 'new' }>,
+    first: Extract<FirstCall, { argumentsHash: string }>,
     call: ToolCall,
     { hash, isHere }: { readonly hash: string; readonly isHere: boolean },
   ): ToolResult {
@@ -93,30 +111,99 @@ function conflict(message: string, retryAfterMs?: number): FailedResult {
   return failed(toolError('conflict', message, retryAfterMs === undefined ? {} : { retryable: true, retryAfterMs }));
 }
 
-const MANY_KEYS = 10_000;
+function noRoom(broken: KeepBound, bounds: KeepBounds): FailedResult {
+  const message = `No more idempotency keys can be kept, so nothing was done: ${describeBound(broken, bounds, 'idempotency keys and results')}. Each is kept for a day; call without a key, later, or raise extensions.idempotency.${broken}.`;
+  return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs: RETRY_WITHOUT_ROOM_MS }));
+}
+
+/** What a repeated call is told where there was no room for the result. */
+function notKept(result: ToolResult, { spec }: ToolCall): FailedResult {
+  const why =
+    'what it answered was too long to be kept under extensions.idempotency.maxBytesPerCaller or maxTotalBytes';
+  if (result.status === 'failed')
+    return failed(toolError(result.error.code, `The call of "${spec.name}" with this key failed, and ${why}.`));
+  return failed(toolError('too_large', `The call of "${spec.name}" with this key was done, and ${why}.`));
+}
+
+interface KnownCall {
+  readonly id: string;
+  readonly owner: string | undefined;
+  readonly expiresAt: number;
+  readonly argumentsHash: string;
+  readonly since: number;
+  readonly bytes: number;
+  /** As JSON: a caller that changes a result changes it for no other. */
+  readonly result?: string;
+}
+
+interface Share {
+  count: number;
+  bytes: number;
+}
 
 function repeatsInMemory(clock: Clock): StoredRepeats {
-  const known = new Map<string, { readonly id: string; readonly expiresAt: number; readonly call: FirstCall }>();
+  const known = new Map<string, KnownCall>(); // oldest first
+  const shares = new Map<string, Share>();
+  const all: Share = { count: 0, bytes: 0 };
+
+  const count = ({ owner, bytes }: KnownCall, sign: 1 | -1): void => {
+    if (owner === undefined) return;
+    const share = shares.get(owner) ?? { count: 0, bytes: 0 };
+    for (const one of [share, all]) {
+      one.count += sign;
+      one.bytes += sign * bytes;
+    }
+    if (share.count === 0) shares.delete(owner);
+    else shares.set(owner, share);
+  };
+  const drop = (key: string, call: KnownCall): void => {
+    known.delete(key);
+    count(call, -1);
+  };
+  const expire = (now: number): void => {
+    for (const [key, call] of known) {
+      if (call.expiresAt > now) return;
+      drop(key, call);
+    }
+  };
+  const usageOf = (owner: string) => {
+    const { count: ofCaller, bytes: bytesOfCaller } = shares.get(owner) ?? { count: 0, bytes: 0 };
+    return { ofCaller, bytesOfCaller, total: all.count, totalBytes: all.bytes };
+  };
+
   return {
-    async begin(key, { id, argumentsHash, keepMs }) {
+    async begin(key, { id, argumentsHash, keepMs, keeping }) {
       const now = clock.now();
+      expire(now);
       const before = known.get(key);
-      if (before !== undefined && before.expiresAt > now) return structuredClone(before.call); // theirs to change
-      if (known.size >= MANY_KEYS) for (const [old, { expiresAt }] of known) if (expiresAt <= now) known.delete(old);
-      if (known.size >= MANY_KEYS) throw new Error('too many keys are in use');
-      known.set(key, { id, expiresAt: now + keepMs, call: { state: 'running', argumentsHash, since: now } });
+      if (before !== undefined) return toFirstCall(before);
+      const broken = keeping && brokenBound(usageOf(keeping.owner), RESERVED_BYTES, keeping.bounds);
+      if (broken !== undefined) return { state: 'refused', broken };
+      const owner = keeping?.owner;
+      const call = { id, owner, argumentsHash, expiresAt: now + keepMs, since: now, bytes: RESERVED_BYTES };
+      known.set(key, call);
+      count(call, 1);
       return { state: 'new' };
     },
-    async end(key, id, result) {
-      const entry = known.get(key);
-      if (entry?.id !== id || entry.call.state !== 'running') return;
-      known.set(key, {
-        ...entry,
-        call: { state: 'ended', argumentsHash: entry.call.argumentsHash, result: structuredClone(result) },
-      });
+    async end(key, id, { owner, bounds, result, instead }) {
+      const call = known.get(key);
+      if (call?.id !== id || call.result !== undefined) return;
+      count(call, -1);
+      const text = JSON.stringify(result);
+      const bytes = Math.max(RESERVED_BYTES, Buffer.byteLength(text));
+      const hasRoom = brokenBound(usageOf(owner), bytes, bounds) === undefined;
+      const ended = hasRoom ? { ...call, bytes, result: text } : { ...call, result: JSON.stringify(instead) };
+      known.set(key, ended);
+      count(ended, 1);
     },
     async forget(key, id) {
-      if (known.get(key)?.id === id) known.delete(key);
+      const call = known.get(key);
+      if (call?.id === id) drop(key, call);
     },
   };
+}
+
+function toFirstCall({ argumentsHash, since, result }: KnownCall): FirstCall {
+  if (result === undefined) return { state: 'running', argumentsHash, since };
+  return { state: 'ended', argumentsHash, result: JSON.parse(result) as ToolResult }; // written by end
 }

@@ -19,6 +19,8 @@ export interface OffloadPorts {
   readonly results: StoredResults;
   now(): number;
   newId(): string;
+  /** The data without the values of secrets. */
+  withoutSecrets<T>(data: T): T;
   warn(message: string): void;
 }
 
@@ -34,8 +36,8 @@ export function offload(options: OffloadOptions & OffloadPorts): Extension {
       id: options.newId(),
       owner: call.caller.id ?? '',
       tool: call.spec.name,
-      text,
-      ...(result.data !== undefined && !isJson(text) && { data: result.data }),
+      // The caller has been given what the tool answered; what lies in the store tells no secret.
+      ...options.withoutSecrets({ text, ...(result.data !== undefined && !isJson(text) && { data: result.data }) }),
       expiresAt: Math.round(options.now() + keepMs),
     };
     const isKept = bytes <= LARGEST_BYTES && (await put(kept));

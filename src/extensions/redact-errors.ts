@@ -26,6 +26,16 @@ export function redactErrors({ redact }: RedactErrorsOptions): Extension {
   };
 }
 
+/** A result as it may be kept: without the values of secrets. */
+export function redactResult(result: ToolResult, redact: Redact): ToolResult {
+  return result.status === 'failed' ? redactFailure(result, redact) : redactData(result, redact);
+}
+
+/** Data without the values of secrets. */
+export function redactData<T>(data: T, redact: Redact): T {
+  return tells(data, redact) ? cleaned(data, redact) : data;
+}
+
 /** A failure without the values of secrets. */
 export function redactFailure(result: FailedResult, redact: Redact): FailedResult {
   const { error, ...rest } = result;
@@ -62,6 +72,7 @@ function redactCause(cause: unknown, redact: Redact): unknown {
 /** True if any text in the value holds a secret. */
 function tells(value: unknown, redact: Redact, seen: Set<object> = new Set()): boolean {
   if (typeof value === 'string') return redact(value) !== value;
+  if (typeof value === 'number') return tells(String(value), redact); // a secret may be made of digits alone
   if (typeof value !== 'object' || value === null || seen.has(value)) return false;
   seen.add(value);
   return Object.entries(value).some(([key, member]) => redact(key) !== key || tells(member, redact, seen));
@@ -70,6 +81,7 @@ function tells(value: unknown, redact: Redact, seen: Set<object> = new Set()): b
 /** A copy of the value in which no text holds a secret. */
 function cleaned<T>(value: T, redact: Redact, copies: Map<object, unknown> = new Map()): T {
   if (typeof value === 'string') return redact(value) as T; // a text for a text
+  if (typeof value === 'number') return (tells(value, redact) ? redact(String(value)) : value) as T; // in free data only
   if (typeof value !== 'object' || value === null) return value;
   if (copies.has(value)) return copies.get(value) as T; // the copy of this very object
   const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};

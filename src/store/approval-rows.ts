@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { cutArguments } from '../core/cut-arguments.ts';
 import { canonicalJson } from '../core/json.ts';
 import {
   type ApprovalReply,
@@ -66,16 +67,26 @@ function grantKey(
   return hash('sha256', canonicalJson([callerId, profile, tool, definitionHash, ground, ...what]));
 }
 
-/** What a request says, for the column that keeps it. Text of callers may hold anything, which JSON escapes. */
-export function toRequestText(request: NewApproval): string {
-  const { callerId: _caller, definitionHash: _definition, argumentsHash: _arguments, ...rest } = request;
-  const { ground: _ground, lifetimeMs: _lifetime, parked: _parked, ...said } = rest;
-  return JSON.stringify(said);
+/** A request in the columns that keep it; `arguments` is null where the request itself has all of them. */
+export interface ApprovalTexts {
+  /** What lists show. Text of callers may hold anything, which JSON escapes. */
+  readonly request: string;
+  /** What else the request is bound to and run with: apart, since no list shows it. */
+  readonly subject: string;
+  readonly arguments: string | null;
+  readonly bytes: number;
 }
 
-/** What else it is bound to and run with: apart, since nobody lists it. */
-export function toSubjectText({ callerId, definitionHash, argumentsHash, ground, parked }: NewApproval): string {
-  return JSON.stringify({ callerId, definitionHash, argumentsHash, ground, parked });
+/** Takes a request apart. */
+export function toTexts(approval: NewApproval): ApprovalTexts {
+  const { callerId, definitionHash, argumentsHash, ground, parked, lifetimeMs: _lifetime, ...said } = approval;
+  const text = JSON.stringify(approval.arguments);
+  const cut = cutArguments(approval.arguments, text);
+  const request = JSON.stringify({ ...said, ...cut });
+  const subject = JSON.stringify({ callerId, definitionHash, argumentsHash, ground, parked });
+  const whole = cut.argumentsLength === undefined ? null : text;
+  const bytes = [request, subject, whole ?? ''].reduce((sum, one) => sum + Buffer.byteLength(one), 0);
+  return { request, subject, arguments: whole, bytes };
 }
 
 /** A row as data. */
@@ -83,23 +94,29 @@ export function toApproval(row: Row, at: number): StoredApproval {
   const subject = jsonOf(row, 'subject') as Pick<
     NewApproval,
     'callerId' | 'definitionHash' | 'argumentsHash' | 'ground' | 'parked'
-  >; // written by toSubjectText
-  return { ...toListed(row, at), ...subject, lifetimeMs: numberOf(row, 'lifetime_ms') };
+  >; // written by toTexts
+  const approval = { ...toListed(row, at), ...subject, lifetimeMs: numberOf(row, 'lifetime_ms') };
+  if (typeof row.arguments !== 'string') return approval;
+  const { argumentsLength: _length, ...whole } = approval;
+  return { ...whole, arguments: jsonOf(row, 'arguments') as NewApproval['arguments'] }; // written by toTexts
 }
 
-/** A row as it is listed; one whose time is up is expired, whether or not that was noted. What was parsed is filled up, not copied: there may be ten thousand. */
+/** A row as it is listed. What was parsed is filled up, not copied: there may be ten thousand. */
 export function toListed(row: Row, at: number): ListedApproval {
-  const listed = jsonOf(row, 'request') as { -readonly [Key in keyof ListedApproval]: ListedApproval[Key] }; // written by toRequestText
-  const state = textOf(row, 'state') as ApprovalState; // only these words are ever written
-  const createdAt = numberOf(row, 'created_at');
-  const expiresAt = numberOf(row, 'expires_at');
-  const isOver = expiresAt <= at || createdAt > at + MAX_SKEW_MS;
+  const listed = jsonOf(row, 'request') as { -readonly [Key in keyof ListedApproval]: ListedApproval[Key] }; // written by toTexts
   listed.id = textOf(row, 'id');
-  listed.state = isOver && (state === 'waiting' || state === 'approved') ? 'expired' : state;
-  listed.createdAt = createdAt;
-  listed.expiresAt = expiresAt;
+  listed.state = stateOf(row, at);
+  listed.createdAt = numberOf(row, 'created_at');
+  listed.expiresAt = numberOf(row, 'expires_at');
   if (row.answer !== null) listed.answer = jsonOf(row, 'answer') as NonNullable<ListedApproval['answer']>; // as it was written
   if (row.claim !== null) listed.claim = jsonOf(row, 'claim') as NonNullable<ListedApproval['claim']>; // likewise
   if (row.outcome !== null) listed.outcome = textOf(row, 'outcome');
   return listed;
+}
+
+/** The state of a row: one whose time is up is expired, whether or not that was noted. */
+export function stateOf(row: Row, at: number): ApprovalState {
+  const state = textOf(row, 'state') as ApprovalState; // only these words are ever written
+  const isOver = numberOf(row, 'expires_at') <= at || numberOf(row, 'created_at') > at + MAX_SKEW_MS;
+  return isOver && (state === 'waiting' || state === 'approved') ? 'expired' : state;
 }

@@ -1,30 +1,76 @@
-import type { ApprovalReply, ApprovalState, NewApproval, ParkedEnd, StoredApproval } from '../core/stored-approvals.ts';
+import type { KeepBounds } from '../core/keep-bounds.ts';
+import type {
+  ApprovalListing,
+  ApprovalReply,
+  NewApproval,
+  ParkedEnd,
+  StoredApproval,
+} from '../core/stored-approvals.ts';
 import { indexText } from '../core/stored-audit.ts';
-import { bindingOf, createApprovalId, grantOf, MAX_SKEW_MS, toRequestText, toSubjectText } from './approval-rows.ts';
+import { type ApprovalTexts, bindingOf, createApprovalId, grantOf, MAX_SKEW_MS } from './approval-rows.ts';
 import { type Statement, sql } from './engine.ts';
+import { ownerKey, whereRoom } from './keep-room.ts';
+
+/** The requests that hold a place: neither answered with no, nor taken up, nor over. */
+export const OPEN_APPROVALS = "toolcrib_approvals WHERE state IN ('waiting', 'approved')";
 
 /** What is over is noted first: a clock that is set back afterwards brings nothing back. */
 export function expireStatement(id: string, at: number): Statement {
   return sql`
-    UPDATE toolcrib_approvals SET state = 'expired'
+    UPDATE toolcrib_approvals SET state = 'expired', arguments = NULL
     WHERE id = ${id} AND state IN ('waiting', 'approved') AND (expires_at <= ${at} OR created_at > ${at + MAX_SKEW_MS})`;
 }
 
-/** The second one is refused by an index where a parked request for the same waits or is approved. */
-export function addStatements(request: NewApproval, at: number): readonly Statement[] {
-  const binding = bindingOf(request);
+/** The same for all of them. By two indexes: what has been noted before is not looked at. */
+function expireAllStatements(at: number): readonly Statement[] {
   return [
     sql`
-      UPDATE toolcrib_approvals SET state = 'expired'
-      WHERE binding = ${binding} AND state IN ('waiting', 'approved')
-        AND (expires_at <= ${at} OR created_at > ${at + MAX_SKEW_MS})`,
+      UPDATE toolcrib_approvals SET state = 'expired', arguments = NULL
+      WHERE state IN ('waiting', 'approved') AND expires_at <= ${at}`,
     sql`
-      INSERT INTO toolcrib_approvals
-        (id, state, binding, is_parked, created_at, expires_at, lifetime_ms, request, subject, call_id)
-      VALUES (${createApprovalId()}, 'waiting', ${binding}, ${request.isParked ? 1 : 0}, ${at},
-        ${at + Math.ceil(request.lifetimeMs)}, ${Math.ceil(request.lifetimeMs)}, ${toRequestText(request)},
-        ${toSubjectText(request)}, ${request.parked === undefined ? null : indexText(request.parked.callId)})
-      ON CONFLICT DO NOTHING RETURNING *`,
+      UPDATE toolcrib_approvals SET state = 'expired', arguments = NULL
+      WHERE state IN ('waiting', 'approved') AND created_at > ${at + MAX_SKEW_MS}`,
+  ];
+}
+
+/** A request as it is about to be added. */
+export interface Adding {
+  readonly request: NewApproval;
+  readonly texts: ApprovalTexts;
+  readonly bounds: KeepBounds;
+  readonly at: number;
+}
+
+/** The last one adds no row where there is no room, or where a parked request for the same waits or is approved, by an index. */
+export function addStatements({ request, texts, bounds, at }: Adding): readonly Statement[] {
+  const { callerId, isParked, parked } = request;
+  const lifetimeMs = Math.ceil(request.lifetimeMs);
+  const room = whereRoom(OPEN_APPROVALS, texts.bytes, { owner: callerId, bounds });
+  return [
+    ...expireAllStatements(at),
+    {
+      sql: `INSERT INTO toolcrib_approvals
+          (id, state, binding, is_parked, created_at, expires_at, lifetime_ms, request, subject, call_id,
+            owner, bytes, arguments)
+        SELECT ?, 'waiting', ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?,
+          ?, CAST(? AS BIGINT), ?
+        ${room.sql} ON CONFLICT DO NOTHING RETURNING id`,
+      params: [
+        createApprovalId(),
+        bindingOf(request),
+        isParked ? 1 : 0,
+        at,
+        at + lifetimeMs,
+        lifetimeMs,
+        texts.request,
+        texts.subject,
+        parked === undefined ? null : indexText(parked.callId),
+        ownerKey(callerId),
+        texts.bytes,
+        texts.arguments,
+        ...room.params,
+      ],
+    },
   ];
 }
 
@@ -58,7 +104,7 @@ function decisionStatement(
   const answer = JSON.stringify(reply);
   if (reply.decision !== 'approve') {
     return sql`
-      UPDATE toolcrib_approvals SET state = 'denied', answer = ${answer}
+      UPDATE toolcrib_approvals SET state = 'denied', answer = ${answer}, arguments = NULL
       WHERE id = ${id} AND state = 'waiting' RETURNING *`;
   }
   const claim = callId === undefined ? null : JSON.stringify({ callId, at: reply.at });
@@ -74,29 +120,34 @@ export function finishStatement(id: string, outcome: string, end: ParkedEnd | un
   const result = end === undefined ? null : JSON.stringify(end.result);
   return sql`
     UPDATE toolcrib_approvals
-    SET state = 'done', outcome = ${outcome}, result = ${result}, is_handed_over = ${end?.isHandedOver === false ? 0 : 1}
+    SET state = 'done', outcome = ${outcome}, result = ${result}, arguments = NULL,
+      is_handed_over = ${end?.isHandedOver === false ? 0 : 1}
     WHERE id = ${id} AND state = 'claimed'`;
 }
 
-/** Without what nobody lists. */
-const LISTED = 'SELECT id, state, created_at, expires_at, request, answer, claim, outcome FROM toolcrib_approvals';
+/** Without what no list shows; long arguments least of all. */
+const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outcome';
 
-export function listStatement(state: ApprovalState | undefined, limit: number, at: number): Statement {
+/** The columns of one request without long arguments. */
+export const CUT = `${LISTED}, subject, lifetime_ms, result`;
+
+export function listStatement({ state, ids, limit }: ApprovalListing, at: number): Statement {
   const isOver = '(expires_at <= ? OR created_at > ?)';
   const times = [at, at + MAX_SKEW_MS];
+  const named = ids === undefined ? '1 = 1' : `id IN (${ids.map(() => '?').join(', ') || 'NULL'})`;
   const select = (condition: string, params: Statement['params']): Statement => ({
-    sql: `${LISTED} ${condition} ORDER BY created_at DESC LIMIT ?`,
-    params: [...params, limit],
+    sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE ${named} AND (${condition}) ORDER BY created_at DESC LIMIT ?`,
+    params: [...(ids ?? []), ...params, limit],
   });
   switch (state) {
     case undefined:
-      return select('', []);
+      return select('1 = 1', []);
     case 'waiting':
     case 'approved':
-      return select(`WHERE state = ? AND NOT ${isOver}`, [state, ...times]);
+      return select(`state = ? AND NOT ${isOver}`, [state, ...times]);
     case 'expired':
-      return select(`WHERE state = 'expired' OR (state IN ('waiting', 'approved') AND ${isOver})`, times);
+      return select(`state = 'expired' OR (state IN ('waiting', 'approved') AND ${isOver})`, times);
     default:
-      return select('WHERE state = ?', [state]);
+      return select('state = ?', [state]);
   }
 }

@@ -1,15 +1,28 @@
-import type { StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import { brokenBound } from '../core/keep-bounds.ts';
+import type { NewApproval, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
 import { indexText } from '../core/stored-audit.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import { bindingOf, grantKeysOf, isApprovalId, MAX_SKEW_MS, toApproval, toListed } from './approval-rows.ts';
+import {
+  bindingOf,
+  grantKeysOf,
+  isApprovalId,
+  MAX_SKEW_MS,
+  stateOf,
+  toApproval,
+  toListed,
+  toTexts,
+} from './approval-rows.ts';
 import {
   addStatements,
   answerStatements,
+  CUT,
   expireStatement,
   finishStatement,
   listStatement,
+  OPEN_APPROVALS,
 } from './approval-statements.ts';
 import { type Engine, jsonOf, type Row, sql, textOf } from './engine.ts';
+import { readUsage } from './keep-room.ts';
 
 /** How long what is over is kept: what nobody answered, and the rest. */
 const KEEP_UNANSWERED_MS = 86_400_000;
@@ -44,20 +57,37 @@ export function approvals(engine: Engine, now: () => number): StoredApprovals {
   return {
     get,
     find,
-    add: async (request) => {
+    add: async (request, bounds) => {
       if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
+      const texts = toTexts(request);
       for (;;) {
-        const [, rows] = await engine.write(addStatements(request, now()));
-        const made = one(rows);
-        if (made !== undefined) return { approval: made, isNew: true };
+        const at = now();
+        const statements = addStatements({ request, texts, bounds, at });
+        const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
+        if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
         const approval = await find(request);
-        if (approval !== undefined) return { approval, isNew: false };
-        // The one that was there has been taken up meanwhile: there is room again.
+        if (approval !== undefined) return { ok: true, approval, isNew: false };
+        const usage = await readUsage(engine.read, OPEN_APPROVALS, request.callerId);
+        const broken = brokenBound(usage, texts.bytes, bounds);
+        if (broken !== undefined) return { ok: false, broken };
+        // The one that was there has been taken up meanwhile, or others are over: there is room again.
       }
     },
-    list: async ({ state, limit }) => {
+    stateOf: async (id) => {
+      if (!isApprovalId(id)) return undefined;
+      const [row] = await engine.read(sql`
+        SELECT state, created_at, expires_at FROM toolcrib_approvals WHERE id = ${id}`);
+      return row === undefined ? undefined : stateOf(row, now());
+    },
+    list: async (listing) => {
       const at = now();
-      return (await engine.read(listStatement(state, limit, at))).map((row) => toListed(row, at)).reverse();
+      return (await engine.read(listStatement(listing, at))).map((row) => toListed(row, at)).reverse();
+    },
+    states: async (limit) => {
+      const at = now();
+      const rows = await engine.read(sql`
+        SELECT id, state, created_at, expires_at FROM toolcrib_approvals ORDER BY created_at DESC LIMIT ${limit}`);
+      return rows.map((row) => ({ id: textOf(row, 'id'), state: stateOf(row, at) })).reverse();
     },
     answer: async (id, reply, callId) => {
       const asked = await get(id);
@@ -84,8 +114,10 @@ export function approvals(engine: Engine, now: () => number): StoredApprovals {
       tell(id);
     },
     ofCall: async (callId) => {
-      const [row] = await engine.read(sql`
-        SELECT * FROM toolcrib_approvals WHERE call_id = ${indexText(callId)} ORDER BY created_at DESC LIMIT 1`);
+      const [row] = await engine.read({
+        sql: `SELECT ${CUT} FROM toolcrib_approvals WHERE call_id = ? ORDER BY created_at DESC LIMIT 1`,
+        params: [indexText(callId)],
+      });
       if (row === undefined) return undefined;
       return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
     },
@@ -101,7 +133,9 @@ export function approvals(engine: Engine, now: () => number): StoredApprovals {
     },
     end: async (id, state) => {
       const [ended] = await engine.write([
-        sql`UPDATE toolcrib_approvals SET state = ${state} WHERE id = ${id} AND state = 'waiting' RETURNING id`,
+        sql`
+          UPDATE toolcrib_approvals SET state = ${state}, arguments = NULL
+          WHERE id = ${id} AND state = 'waiting' RETURNING id`,
       ]);
       return ended?.length === 1;
     },
@@ -128,11 +162,17 @@ export function approvals(engine: Engine, now: () => number): StoredApprovals {
   };
 }
 
+/** A request as it is right after it was added. */
+function toNew(request: NewApproval, id: string, at: number): StoredApproval {
+  const lifetimeMs = Math.ceil(request.lifetimeMs);
+  return { ...request, lifetimeMs, id, state: 'waiting', createdAt: at, expiresAt: at + lifetimeMs };
+}
+
 function resultOf(row: Row): ToolResult {
   return jsonOf(row, 'result') as ToolResult; // written by finish
 }
 
-/** Best effort: whoever asks must not fail because two clean up at once. */
+/** Best effort: a request must not fail because two processes clean up at once. */
 async function purge(engine: Engine, at: number): Promise<void> {
   const statements = [
     sql`
@@ -145,8 +185,12 @@ async function purge(engine: Engine, at: number): Promise<void> {
       DELETE FROM toolcrib_grants WHERE id IN (
         SELECT id FROM toolcrib_grants WHERE expires_at < ${at} LIMIT ${PURGED_ROWS})`,
   ];
-  // A result is kept for a day: whoever wanted it has had the time.
   statements.push(
+    // The call of a process that died in the middle: whether it was done is for a person to see.
+    sql`
+      UPDATE toolcrib_approvals SET arguments = NULL
+      WHERE arguments IS NOT NULL AND expires_at <= ${at} AND state = 'claimed'`,
+    // A result is kept for a day, which is time enough to fetch it.
     sql`
       UPDATE toolcrib_approvals SET result = NULL
       WHERE result IS NOT NULL AND expires_at < ${at - KEEP_UNANSWERED_MS}`,

@@ -33,6 +33,8 @@ export interface Engine {
 export interface Dialect {
   /** First in the transaction of a migration, so that only one process migrates at a time. */
   readonly lockMigrations: readonly Statement[];
+  /** First in a transaction that counts before it writes: transactions with the same lock wait for each other. */
+  lock(what: 'approvals' | 'repeats'): readonly Statement[];
   /** Answers a row if there is a table of this name. */
   tableNamed(name: string): Statement;
 }

@@ -3,7 +3,25 @@ import { CHARGE_RATES } from './charge-rates.ts';
 import { type Engine, numberOf, sql } from './engine.ts';
 
 /** Statements that are applied together; some are for one engine only. */
-type Step = readonly (string | { readonly postgres: string })[];
+type Step = readonly (string | { readonly postgres: string } | { readonly sqlite: string })[];
+
+// PostgreSQL cannot take JSON apart in which some characters are written as codes; such requests stay as they are until they are over.
+const MOVE_LONG_ARGUMENTS: Step = [
+  {
+    sqlite: `UPDATE toolcrib_approvals SET
+        arguments = json_extract(request, '$.arguments'),
+        request = json_set(request, '$.arguments', json('{}'),
+          '$.argumentsLength', length(json_extract(request, '$.arguments')))
+      WHERE length(request) > 16000`,
+  },
+  {
+    postgres: `UPDATE toolcrib_approvals SET
+        arguments = CAST(CAST(request AS json) -> 'arguments' AS text),
+        request = replace(request, CAST(CAST(request AS json) -> 'arguments' AS text),
+          '{},"argumentsLength":' || length(CAST(CAST(request AS json) -> 'arguments' AS text)))
+      WHERE length(request) > 16000 AND position('\\u' IN request) = 0`,
+  },
+];
 
 /** The schema, step by step. Steps are only added: one that was released never changes, and nothing goes back. */
 export const MIGRATIONS: readonly Step[] = [
@@ -86,6 +104,20 @@ export const MIGRATIONS: readonly Step[] = [
     'CREATE TABLE toolcrib_snapshots (name TEXT PRIMARY KEY, content BYTEA NOT NULL, written_at BIGINT NOT NULL)',
     "DELETE FROM toolcrib_indexes WHERE file = 'search'",
   ],
+  [
+    'ALTER TABLE toolcrib_approvals ADD COLUMN owner TEXT',
+    'ALTER TABLE toolcrib_approvals ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0',
+    // Long arguments stand apart in the last column: a list reads the request and none of them.
+    'ALTER TABLE toolcrib_approvals ADD COLUMN arguments TEXT',
+    'UPDATE toolcrib_approvals SET bytes = length(request) + length(subject)',
+    ...MOVE_LONG_ARGUMENTS,
+    'CREATE INDEX toolcrib_approvals_kept ON toolcrib_approvals (state, owner, bytes)',
+    'CREATE INDEX toolcrib_approvals_by_state_and_end ON toolcrib_approvals (state, expires_at)',
+    'CREATE INDEX toolcrib_approvals_with_arguments ON toolcrib_approvals (expires_at) WHERE arguments IS NOT NULL',
+    'ALTER TABLE toolcrib_repeats ADD COLUMN owner TEXT',
+    'ALTER TABLE toolcrib_repeats ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0',
+    'CREATE INDEX toolcrib_repeats_kept ON toolcrib_repeats (owner, bytes) WHERE owner IS NOT NULL',
+  ],
 ];
 
 /** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */
@@ -110,6 +142,7 @@ async function schemaVersion(engine: Engine): Promise<number> {
 async function applyStep(engine: Engine, id: number, step: Step): Promise<void> {
   const texts = step.flatMap((text) => {
     if (typeof text === 'string') return [text];
+    if ('sqlite' in text) return engine.name === 'postgres' ? [] : [text.sqlite];
     return engine.name === 'postgres' ? [text.postgres] : [];
   });
   try {

@@ -4,6 +4,7 @@ import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
 import { storeUnavailable } from './store-errors.ts';
 
 const MIGRATION_LOCK = 2_742_001;
+const LOCKS = { approvals: 2_742_002, repeats: 2_742_003 } as const;
 const BIGINT_OID = 20;
 const MAX_CONNECTIONS = 8;
 const MAX_CONNECT_MS = 10_000;
@@ -11,6 +12,7 @@ const MAX_QUERY_MS = 30_000;
 
 const POSTGRES_DIALECT: Dialect = {
   lockMigrations: [sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
+  lock: (what) => [sql`SELECT pg_advisory_xact_lock(${LOCKS[what]})`],
   tableNamed: (name) =>
     sql`SELECT name FROM (SELECT to_regclass(${name})::text AS name) AS found WHERE name IS NOT NULL`,
 };
@@ -44,7 +46,8 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     read: (statement) => attempt(async (client) => (await client.query(toQuery(statement))).rows),
     write: (statements) =>
       attempt(async (client) => {
-        await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+        // Each statement sees what was committed before it, also what a transaction did that held its lock.
+        await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
         const rows = [];
         for (const statement of statements) rows.push((await client.query(toQuery(statement))).rows);
         await client.query('COMMIT');

@@ -1,36 +1,77 @@
-import type { FirstCall, StoredRepeats } from '../core/stored-results.ts';
+import { brokenBound, type Keeping } from '../core/keep-bounds.ts';
+import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/stored-results.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
+import { ownerKey, readUsage, whereRoom } from './keep-room.ts';
+
+/** The keys that count: those of callers. */
+const KEPT = 'toolcrib_repeats WHERE owner IS NOT NULL';
 
 /** Idempotency keys in an engine. The primary key lets one call in, whichever process it comes from. */
 export function repeats(engine: Engine, now: () => number): StoredRepeats {
+  const expire = () => [
+    ...engine.dialect.lock('repeats'),
+    sql`DELETE FROM toolcrib_repeats WHERE expires_at <= ${now()}`,
+  ];
   return {
-    async begin(key, { id, argumentsHash, keepMs }) {
-      const at = now();
-      const statements = [
-        sql`DELETE FROM toolcrib_repeats WHERE expires_at <= ${at} AND key <> ${key}`,
-        sql`
-          INSERT INTO toolcrib_repeats (key, call_id, arguments_hash, began_at, expires_at, result)
-          VALUES (${key}, ${id}, ${argumentsHash}, ${at}, ${at + keepMs}, NULL)
-          ON CONFLICT (key) DO UPDATE SET call_id = excluded.call_id, arguments_hash = excluded.arguments_hash,
-            began_at = excluded.began_at, expires_at = excluded.expires_at, result = NULL
-          WHERE toolcrib_repeats.expires_at <= ${at}
-          RETURNING key`,
-        sql`SELECT arguments_hash, began_at, result FROM toolcrib_repeats WHERE key = ${key}`,
-      ];
-      const [, taken, found] = await engine.write(statements, 'power loss'); // at most once, whatever dies
-      const first = found?.[0];
-      return taken?.length === 1 || first === undefined ? { state: 'new' } : toFirstCall(first);
+    async begin(key, { id, argumentsHash, keepMs, keeping }) {
+      for (;;) {
+        const at = now();
+        const room = keeping === undefined ? ALWAYS : whereRoom(KEPT, RESERVED_BYTES, keeping);
+        const owner = keeping === undefined ? null : ownerKey(keeping.owner);
+        const statements = [
+          ...expire(),
+          {
+            sql: `INSERT INTO toolcrib_repeats (key, call_id, arguments_hash, began_at, expires_at, result, owner, bytes)
+              SELECT ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), NULL, ?, CAST(? AS BIGINT)
+              ${room.sql} ON CONFLICT (key) DO NOTHING RETURNING key`,
+            params: [key, id, argumentsHash, at, at + keepMs, owner, RESERVED_BYTES, ...room.params],
+          },
+          sql`SELECT arguments_hash, began_at, result FROM toolcrib_repeats WHERE key = ${key}`,
+        ];
+        const answers = await engine.write(statements, 'power loss'); // at most once, whatever dies
+        if (answers.at(-2)?.length === 1) return { state: 'new' };
+        const first = answers.at(-1)?.[0];
+        if (first !== undefined) return toFirstCall(first);
+        const broken = await brokenNow(engine, keeping);
+        if (broken !== undefined) return { state: 'refused', broken };
+        // Another key was let go meanwhile: there is room again.
+      }
     },
-    async end(key, callId, result) {
+    async end(key, callId, { owner, bounds, result, instead }) {
+      const text = JSON.stringify(result);
+      const bytes = Buffer.byteLength(text);
+      if (bytes <= RESERVED_BYTES) return void (await engine.write([keepStatement({ key, callId, text })]));
+      const more = bytes - RESERVED_BYTES;
       await engine.write([
-        sql`UPDATE toolcrib_repeats SET result = ${JSON.stringify(result)} WHERE key = ${key} AND call_id = ${callId}`,
+        ...expire(),
+        sql`
+          UPDATE toolcrib_repeats SET result = ${text}, bytes = ${bytes}
+          WHERE key = ${key} AND call_id = ${callId} AND result IS NULL
+            AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner = ${ownerKey(owner)}) + ${more}
+              <= ${bounds.maxBytesPerCaller}
+            AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner IS NOT NULL) + ${more}
+              <= ${bounds.maxTotalBytes}`,
+        keepStatement({ key, callId, text: JSON.stringify(instead) }),
       ]);
     },
     async forget(key, callId) {
       await engine.write([sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId}`]);
     },
   };
+}
+
+const ALWAYS: Statement = { sql: 'FROM (SELECT 1 AS one) AS room WHERE one = 1', params: [] };
+
+/** The first result stays. */
+function keepStatement({ key, callId, text }: Readonly<Record<'key' | 'callId' | 'text', string>>): Statement {
+  return sql`
+    UPDATE toolcrib_repeats SET result = ${text} WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
+}
+
+async function brokenNow(engine: Engine, keeping: Keeping | undefined) {
+  if (keeping === undefined) return undefined;
+  return brokenBound(await readUsage(engine.read, KEPT, keeping.owner), RESERVED_BYTES, keeping.bounds);
 }
 
 function toFirstCall(row: Row): FirstCall {

@@ -7,6 +7,7 @@ import { storeUnavailable } from './store-errors.ts';
 /** SQLite, in a file or in memory. */
 export const SQLITE_DIALECT: Dialect = {
   lockMigrations: [], // every write takes the lock
+  lock: () => [],
   tableNamed: (name) => sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = ${name}`,
 };
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createEventFeed } from '../../src/doors/rest/event-feed.ts';
 import { execute, type Served, serve } from './served.ts';
 
 interface Event {
@@ -11,7 +12,11 @@ interface Event {
 async function listen({ app, token }: Served) {
   const request = new Request('http://127.0.0.1/api/events', { headers: { authorization: `Bearer ${token}` } });
   const response = await app.fetch(request);
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  return { response, ...listenTo(response.body) };
+}
+
+function listenTo(stream: ReadableStream<Uint8Array> | null | undefined) {
+  const reader = stream?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error('there is no stream');
   onTestFinished(() => reader.cancel());
   let text = '';
@@ -29,7 +34,7 @@ async function listen({ app, token }: Served) {
       }
     }
   };
-  return { response, next, reader, rest: () => text };
+  return { next, reader, rest: () => text };
 }
 
 function readEvent(block: string): Event | undefined {
@@ -65,6 +70,28 @@ describe('events', () => {
     expect((await next('approvals')).data).toMatchObject({ id: json.waiting.id, state: 'waiting', tool: 'wipe' });
     await served.ask(`/api/approvals/${json.waiting.id}`, { token: served.token, body: { decision: 'deny' } });
     expect((await next('approvals')).data).toMatchObject({ id: json.waiting.id, state: 'denied' });
+  });
+
+  it('tell of approvals with long arguments cut, and read again only what changed', async () => {
+    const served = await serve({ events: { lookEveryMs: 5 } });
+    const { approvals } = served.crib;
+    const read: (readonly string[] | undefined)[] = [];
+    const list: typeof approvals.list = (filter, by) => {
+      read.push(filter?.ids);
+      return approvals.list(filter, by);
+    };
+    const feed = createEventFeed({ ...served.crib, approvals: { ...approvals, list } }, { lookEveryMs: 5 });
+    onTestFinished(() => feed.close());
+    const { json: before } = await execute(served.ask, 'wipe', { what: 'before' });
+    const { next } = listenTo(await feed.open());
+    const { json } = await execute(served.ask, 'wipe', { what: 'x'.repeat(1_000_000) });
+    const { data } = await next('approvals');
+    expect(data).toMatchObject({ id: json.waiting.id, argumentsLength: 1_000_011 });
+    expect(JSON.stringify(data).length).toBeLessThan(8000);
+    const answering = { token: served.token, body: { decision: 'deny' } };
+    await served.ask(`/api/approvals/${before.waiting.id}`, answering);
+    expect((await next('approvals')).data).toMatchObject({ id: before.waiting.id, state: 'denied' });
+    expect(read).toEqual([[json.waiting.id], [before.waiting.id]]);
   });
 
   it('tell of tools that come and go, and of what is made active', async () => {

@@ -108,6 +108,10 @@ const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: str
     await execute(ask, 'wipe', { what: 'all' });
     return { path: '/api/approvals?state=waiting&limit=5' };
   },
+  'GET /api/approvals/{id}': async ({ ask }) => {
+    const { json } = await execute(ask, 'wipe', { what: 'all' });
+    return { path: `/api/approvals/${json.waiting.id}` };
+  },
   'POST /api/approvals/{id}': async ({ ask }) => {
     const { json } = await execute(ask, 'wipe', { what: 'all' });
     return {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { KeepBounds } from '../../src/core/keep-bounds.ts';
 import type { Store } from '../../src/core/store.ts';
-import { MAX_REMEMBER_MS, type NewApproval } from '../../src/core/stored-approvals.ts';
+import { MAX_REMEMBER_MS, type NewApproval, type StoredApprovals } from '../../src/core/stored-approvals.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
@@ -30,6 +31,21 @@ export function payment(changes: Partial<NewApproval> = {}): NewApproval {
   };
 }
 
+/** Bounds that no test reaches which is not about them. */
+export const AMPLE: KeepBounds = {
+  maxPerCaller: 10_000,
+  maxBytesPerCaller: 1_000_000_000,
+  maxTotal: 100_000,
+  maxTotalBytes: 10_000_000_000,
+};
+
+/** Adds a request for which there is room. */
+export async function addTo(approvals: StoredApprovals, request: NewApproval) {
+  const added = await approvals.add(request, AMPLE);
+  if (!added.ok) throw new Error(`no room: ${added.broken}`);
+  return added;
+}
+
 /** What no answer to that request counts for. */
 const ELSE: readonly Partial<NewApproval>[] = [
   { callerId: 'mallory' },
@@ -45,7 +61,7 @@ const no = { decision: 'deny', by: 'bob' } as const;
 export function approvalsContract(opened: Opened, place: () => Promise<string>): void {
   const parked = async (options?: Partial<StoreOptions>, changes?: Partial<NewApproval>) => {
     const { approvals } = await opened(options);
-    const { approval } = await approvals.add(payment(changes));
+    const { approval } = await addTo(approvals, payment(changes));
     return { approvals, id: approval.id, approval };
   };
 
@@ -120,7 +136,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     const { approvals, id } = await parked();
     expect(await approvals.answer(id, yes, 'one')).toMatchObject({ state: 'claimed', claim: { callId: 'one' } });
     expect(await approvals.claim(id, payment(), 'two')).toBeUndefined();
-    const { approval } = await approvals.add(payment());
+    const { approval } = await addTo(approvals, payment());
     expect(await approvals.answer(approval.id, no, 'one')).toMatchObject({ state: 'denied' });
   });
 
@@ -137,14 +153,14 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
 
   it('of parked requests for the same there is one, while it waits or is approved', async () => {
     const { approvals, id } = await parked();
-    expect(await approvals.add(payment())).toMatchObject({ isNew: false, approval: { id, state: 'waiting' } });
+    expect(await addTo(approvals, payment())).toMatchObject({ isNew: false, approval: { id, state: 'waiting' } });
     await approvals.answer(id, yes);
-    expect(await approvals.add(payment())).toMatchObject({ isNew: false, approval: { id, state: 'approved' } });
+    expect(await addTo(approvals, payment())).toMatchObject({ isNew: false, approval: { id, state: 'approved' } });
     await approvals.claim(id, payment(), 'one');
     expect(await approvals.find(payment())).toBeUndefined();
-    expect(await approvals.add(payment())).toMatchObject({ isNew: true });
+    expect(await addTo(approvals, payment())).toMatchObject({ isNew: true });
     const added = await Promise.all(
-      Array.from({ length: 20 }, () => approvals.add(payment({ argumentsHash: 'others' }))),
+      Array.from({ length: 20 }, () => addTo(approvals, payment({ argumentsHash: 'others' }))),
     );
     expect(added.filter(({ isNew }) => isNew)).toHaveLength(1);
     expect(new Set(added.map(({ approval }) => approval.id)).size).toBe(1);
@@ -152,7 +168,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
 
   it('requests that somebody waits for in memory are many, and not found by others', async () => {
     const { approvals } = await parked({}, { isParked: false });
-    expect(await approvals.add(payment({ isParked: false }))).toMatchObject({ isNew: true });
+    expect(await addTo(approvals, payment({ isParked: false }))).toMatchObject({ isNew: true });
     expect(await approvals.find(payment())).toBeUndefined();
   });
 
@@ -182,7 +198,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       expect(await approvals.answer(id, yes)).toBeUndefined();
       expect(await approvals.get(id)).toMatchObject({ state: 'expired' });
       expect(await approvals.find(payment())).toBeUndefined();
-      expect(await approvals.add(payment())).toMatchObject({ isNew: true });
+      expect(await addTo(approvals, payment())).toMatchObject({ isNew: true });
     });
 
     it('a yes can be taken up as long as there was to answer, and not later', async () => {
@@ -239,7 +255,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
       const ids: string[] = [];
       for (const argumentsHash of ['a', 'b', 'c', 'd', 'e']) {
         now += 1000;
-        ids.push((await approvals.add(payment({ argumentsHash }))).approval.id);
+        ids.push((await addTo(approvals, payment({ argumentsHash }))).approval.id);
       }
       const [a = '', b = '', c = '', d = '', e = ''] = ids;
       await approvals.answer(a, yes);
@@ -262,10 +278,10 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     it('what is over is removed in time, what was answered later than what was not', async () => {
       let now = NOON;
       const { approvals, id } = await parked({ now: () => now });
-      const { approval } = await approvals.add(payment({ argumentsHash: 'other' }));
+      const { approval } = await addTo(approvals, payment({ argumentsHash: 'other' }));
       await approvals.answer(approval.id, yes, 'call');
       const addMany = async () => {
-        for (let count = 0; count < 100; count++) await approvals.add(payment({ argumentsHash: `new ${count}` }));
+        for (let count = 0; count < 100; count++) await addTo(approvals, payment({ argumentsHash: `new ${count}` }));
       };
       now += 2 * DAY;
       await addMany();
@@ -356,7 +372,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     await approvals.answer(id, yes);
     await approvals.answer(id, no);
     stop();
-    const { approval } = await approvals.add(payment({ argumentsHash: 'others' }));
+    const { approval } = await addTo(approvals, payment({ argumentsHash: 'others' }));
     await approvals.answer(approval.id, yes);
     expect(heard).toEqual([id]);
   });
@@ -367,7 +383,7 @@ export function approvalsContract(opened: Opened, place: () => Promise<string>):
     const stores = url === 'memory:' ? [first, first] : [first, await opened({ url })];
     for (let round = 0; round < 8; round++) {
       const subject = payment({ argumentsHash: `round ${round}` });
-      const added = await Promise.all(stores.map(({ approvals }) => approvals.add(subject)));
+      const added = await Promise.all(stores.map(({ approvals }) => addTo(approvals, subject)));
       const [id = '', ...rest] = new Set(added.map(({ approval }) => approval.id));
       expect(rest).toEqual([]);
       const replies = stores.flatMap(({ approvals }) => [yes, no, yes].map((reply) => approvals.answer(id, reply)));

@@ -3,7 +3,7 @@ import type { Store } from '../../src/core/store.ts';
 import type { NewApproval } from '../../src/core/stored-approvals.ts';
 import { done } from '../../src/index.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
-import { payment } from './approvals-contract.ts';
+import { addTo, payment } from './approvals-contract.ts';
 
 const DAY = 86_400_000;
 const NOON = 1_700_000_000_000;
@@ -18,7 +18,7 @@ const served = (changes: Partial<NewApproval> = {}) =>
 export function parkedContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
   const claimed = async (options?: Partial<StoreOptions>) => {
     const { approvals } = await opened(options);
-    const { approval } = await approvals.add(served());
+    const { approval } = await addTo(approvals, served());
     await approvals.answer(approval.id, yes);
     await approvals.claim(approval.id, served(), 'call-1');
     return { approvals, id: approval.id };
@@ -27,7 +27,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
 
   it('a request keeps what its call is run with, and is found by its call', async () => {
     const { approvals } = await opened();
-    const { approval } = await approvals.add(served());
+    const { approval } = await addTo(approvals, served());
     expect(await approvals.get(approval.id)).toMatchObject({ parked: served().parked });
     expect(await approvals.ofCall('call-1')).toEqual({ approval: await approvals.get(approval.id) });
     for (const callId of ['call-2', '', '\u0000', odd]) expect(await approvals.ofCall(callId)).toBeUndefined();
@@ -38,7 +38,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
 
   it('a call is found under whatever id it has', async () => {
     const { approvals } = await opened();
-    await approvals.add(served({ parked: { callId: odd, caller: {} } }));
+    await addTo(approvals, served({ parked: { callId: odd, caller: {} } }));
     expect(await approvals.ofCall(odd)).toMatchObject({ approval: { parked: { callId: odd } } });
   });
 
@@ -54,7 +54,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
     expect(await approvals.takeResult(id, 'first')).toBeUndefined();
     expect(await approvals.takeResult(id, 'any')).toEqual(result);
     expect(await approvals.find(served())).toBeUndefined();
-    expect(await approvals.add(served())).toMatchObject({ isNew: true });
+    expect(await addTo(approvals, served())).toMatchObject({ isNew: true });
   });
 
   it('of all who come for it at once, one gets it', async () => {
@@ -85,7 +85,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
     const { approvals, id } = await claimed({ now: () => now });
     await approvals.finish(id, 'done', { result, isHandedOver: false });
     now += 2 * DAY;
-    for (let count = 0; count < 101; count++) await approvals.add(payment({ argumentsHash: String(count) })); // now and then what is over is removed
+    for (let count = 0; count < 101; count++) await addTo(approvals, payment({ argumentsHash: String(count) })); // now and then what is over is removed
     expect(await approvals.get(id)).toMatchObject({ state: 'done', outcome: 'done' });
     expect(await approvals.ofCall('call-1')).not.toHaveProperty('result');
     expect(await approvals.takeResult(id, 'any')).toBeUndefined();
@@ -93,7 +93,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
 
   it('a request that no server runs is as it was: taken up, it is no longer found', async () => {
     const { approvals } = await opened();
-    const { approval } = await approvals.add(payment());
+    const { approval } = await addTo(approvals, payment());
     await approvals.answer(approval.id, yes);
     await approvals.claim(approval.id, payment(), 'one');
     expect(await approvals.find(payment())).toBeUndefined();

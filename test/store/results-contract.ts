@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import type { KeepBounds } from '../../src/core/keep-bounds.ts';
 import type { Store } from '../../src/core/store.ts';
-import { done } from '../../src/core/tool-result.ts';
+import { done, type ToolResult } from '../../src/core/tool-result.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
+import { AMPLE } from './approvals-contract.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
 
@@ -42,13 +44,15 @@ export function resultsContract(opened: Opened): void {
 
 /** What every store keeps to about idempotency keys. */
 export function repeatsContract(opened: Opened): void {
-  const call = (id: string, argumentsHash = 'h1') => ({ id, argumentsHash, keepMs: 1000 });
+  const keeping = (owner = 'ann', bounds: Partial<KeepBounds> = {}) => ({ owner, bounds: { ...AMPLE, ...bounds } });
+  const call = (id: string, argumentsHash = 'h1') => ({ id, argumentsHash, keepMs: 1000, keeping: keeping() });
+  const ending = (result: ToolResult) => ({ ...keeping(), result, instead: done('too long') });
 
   it('lets the first call with a key in, and tells others what became of it', async () => {
     const { repeats } = await opened({ now: () => 5000 });
     expect(await repeats.begin('k', call('c1'))).toEqual({ state: 'new' });
     expect(await repeats.begin('k', call('c2', 'h2'))).toEqual({ state: 'running', argumentsHash: 'h1', since: 5000 });
-    await repeats.end('k', 'c1', done('paid', { receipt: 1 }));
+    await repeats.end('k', 'c1', ending(done('paid', { receipt: 1 })));
     expect(await repeats.begin('k', call('c3'))).toEqual({
       state: 'ended',
       argumentsHash: 'h1',
@@ -67,13 +71,13 @@ export function repeatsContract(opened: Opened): void {
     const { repeats } = await opened({ now: () => now });
     await repeats.begin('k', call('c1'));
     await repeats.forget('k', 'somebody else');
-    await repeats.end('k', 'somebody else', done('forged'));
+    await repeats.end('k', 'somebody else', ending(done('forged')));
     expect(await repeats.begin('k', call('c2'))).toMatchObject({ state: 'running' });
     await repeats.forget('k', 'c1');
     expect(await repeats.begin('k', call('c3'))).toEqual({ state: 'new' });
     now = 6000;
     expect(await repeats.begin('k', call('c4'))).toEqual({ state: 'new' });
-    await repeats.end('k', 'c3', done('late'));
+    await repeats.end('k', 'c3', ending(done('late')));
     expect(await repeats.begin('k', call('c5'))).toMatchObject({ state: 'running' });
   });
 }

@@ -5,6 +5,7 @@ import type { StoreOptions } from '../../src/store/open-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { approvalsContract } from './approvals-contract.ts';
 import { auditContract } from './audit-contract.ts';
+import { approvalBoundsContract, repeatBoundsContract } from './bounds-contract.ts';
 import { indexesContract } from './indexes-contract.ts';
 import { keysContract } from './keys-contract.ts';
 import { budgetsContract } from './limits-contract.ts';
@@ -28,6 +29,8 @@ export function storeContract(place: () => Promise<string>): void {
   describe('large results', () => resultsContract(opened));
   describe('idempotency keys', () => repeatsContract(opened));
   describe('approvals', () => approvalsContract(opened, place));
+  describe('bounds on approvals', () => approvalBoundsContract(opened, place));
+  describe('bounds on idempotency keys', () => repeatBoundsContract(opened, place));
   describe('calls parked for a server', () => parkedContract(opened));
   describe('API keys', () => keysContract(opened));
   describe('the audit', () => auditContract(opened));

@@ -1,4 +1,5 @@
 import type { PriorityName } from '../../core/extension.ts';
+import type { KeepBounds } from '../../core/keep-bounds.ts';
 import type { ApprovalMode, Rate, Slots } from '../../core/policy.ts';
 import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
@@ -43,7 +44,13 @@ export interface CustomExtensionConfig {
 export interface BuiltInExtensionsConfig {
   readonly approval?:
     | false
-    | { readonly mode?: ApprovalMode; readonly timeoutMs?: number; readonly webhook?: WebhookConfig };
+    | (Partial<KeepBounds> & {
+        readonly mode?: ApprovalMode;
+        readonly timeoutMs?: number;
+        readonly webhook?: WebhookConfig;
+      });
+  /** Never off: a key that was accepted must count. */
+  readonly idempotency?: Partial<KeepBounds>;
   readonly rateLimit?: false | { readonly rates?: readonly Rate[] };
   readonly concurrency?: false | { readonly slots?: readonly Slots[]; readonly maxWaiting?: number };
   readonly breaker?: false | { readonly failures?: number; readonly openMs?: number };

@@ -1,3 +1,4 @@
+import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/keep-bounds.ts';
 import { APPROVAL_MODES } from '../../core/policy.ts';
 import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
 import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
@@ -56,6 +57,18 @@ const auditKey = either(
   object<{ readonly file: string }>('In a file.', { file: text('The file.', { use: 'path' }) }, ['file']),
 );
 
+function keepBounds(things: string): Readonly<Record<keyof KeepBounds, SchemaNode>> {
+  const { maxPerCaller, maxBytesPerCaller, maxTotal, maxTotalBytes } = DEFAULT_KEEP_BOUNDS;
+  return {
+    maxPerCaller: whole(
+      `How many ${things} one caller may have; default ${maxPerCaller}. Beyond it calls answer rate_limited.`,
+    ),
+    maxBytesPerCaller: whole(`How many bytes the ${things} of one caller may take; default ${maxBytesPerCaller}.`),
+    maxTotal: whole(`How many ${things} there may be in all; default ${maxTotal}.`),
+    maxTotalBytes: whole(`How many bytes all ${things} may take together; default ${maxTotalBytes}.`),
+  };
+}
+
 const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string, SchemaNode>> = {
   approval: builtIn<'approval'>('Asks a person before a tool runs.', {
     mode: choice(
@@ -64,7 +77,12 @@ const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string,
     ),
     timeoutMs: whole('How long it waits for an answer.'),
     webhook,
+    ...keepBounds('requests for approval that wait'),
   }),
+  idempotency: object<NonNullable<BuiltInExtensionsConfig['idempotency']>>(
+    'Makes two calls with one idempotency key one call. Keys and results are kept for a day.',
+    keepBounds('idempotency keys and results'),
+  ),
   rateLimit: builtIn<'rateLimit'>('Bounds how often calls are made.', { rates: ratesNode }),
   concurrency: builtIn<'concurrency'>('Bounds how many calls run at the same time.', {
     slots: slotsNode,

@@ -93,13 +93,14 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'approvals',
-    summary: 'calls that wait for a person: list, approve, deny, forget what is remembered',
+    summary: 'calls that wait for a person: list, show, approve, deny, forget what is remembered',
     words: [
-      { name: 'approve|deny|forget', optional: true, values: ['approve', 'deny', 'forget'] },
+      { name: 'show|approve|deny|forget', optional: true, values: ['show', 'approve', 'deny', 'forget'] },
       { name: 'ID', optional: true },
     ],
     flags: ['state', 'note', 'remember'],
     examples: [
+      'toolcrib approvals show 4f7k-9xm2-tq0d',
       'toolcrib approvals approve 4f7k-9xm2-tq0d --remember 12h',
       'toolcrib approvals deny 4f7k-9xm2-tq0d --note "not on a Friday"',
     ],

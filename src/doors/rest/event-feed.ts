@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { toShownApproval } from '../shown.ts';
@@ -21,8 +22,10 @@ export interface EventFeedOptions {
   readonly lookEveryMs?: number;
 }
 
-/** So many of the newest approvals are watched. */
-const WATCHED_APPROVALS = 200;
+/** So many of the newest approvals are watched. Of those that did not change only the state is read. */
+const WATCHED_APPROVALS = 1000;
+/** So many that changed are read at once. */
+const APPROVALS_PER_PAGE = 100;
 
 /** A feed that watches only while somebody listens. */
 export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): EventFeed {
@@ -107,12 +110,28 @@ function createLook(crib: Crib, tell: Tell): () => Promise<void> {
     for (const report of sources === undefined ? [] : reports)
       if (sources?.get(report.name) !== now.get(report.name)) tell('sources', report);
     sources = now;
-    const found = await crib.approvals.list({ limit: WATCHED_APPROVALS }).catch(() => undefined); // asked again soon
-    if (found === undefined) return;
-    for (const approval of approvals === undefined ? [] : found)
-      if (approvals?.get(approval.id) !== approval.state) tell('approvals', toShownApproval(approval));
-    approvals = new Map(found.map(({ id, state }) => [id, state]));
+    try {
+      const found = (await crib.store?.approvals.states(WATCHED_APPROVALS)) ?? [];
+      const before = approvals;
+      const changed = before === undefined ? [] : found.filter(({ id, state }) => before.get(id) !== state);
+      await tellApprovals(
+        changed.map(({ id }) => id),
+        crib,
+        tell,
+      );
+      approvals = new Map(found.map(({ id, state }) => [id, state]));
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) throw cause; // a store that does not answer now is asked again soon
+    }
   };
+}
+
+/** Tells of these approvals, oldest first, page by page. */
+async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Promise<void> {
+  for (let start = 0; start < ids.length; start += APPROVALS_PER_PAGE) {
+    const page = ids.slice(start, start + APPROVALS_PER_PAGE);
+    for (const approval of await crib.approvals.list({ ids: page })) tell('approvals', toShownApproval(approval));
+  }
 }
 
 /** One look after the other; who asks during one gets another after it. */

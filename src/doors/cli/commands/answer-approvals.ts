@@ -16,14 +16,16 @@ import { whoIsHere } from '../who-is-here.ts';
 const VERBS = { approve: 'approved', deny: 'denied', forget: 'forgotten' } as const;
 type Verb = keyof typeof VERBS;
 
-/** `toolcrib approvals`: lists calls that wait for a person, and answers them. It runs none. */
+/** `toolcrib approvals`: lists and shows calls that wait for a person, and answers them. It runs none. */
 export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb, id] = words;
   requireFitting(verb, flags);
   if (verb === undefined) return withCrib(flags, (crib) => listApprovals(crib, flags));
-  if (!isVerb(verb)) throw usage(`approvals takes approve, deny or forget, not "${verb}".`, 'approvals');
+  if (verb !== 'show' && !isVerb(verb))
+    throw usage(`approvals takes show, approve, deny or forget, not "${verb}".`, 'approvals');
   if (id === undefined)
     throw usage(`"toolcrib approvals ${verb}" needs an ID; "toolcrib approvals" lists them.`, 'approvals');
+  if (verb === 'show') return withCrib(flags, (crib) => showApproval(crib, id));
   const remember = flags.remember === undefined ? undefined : readRemember(flags.remember);
   return withCrib(flags, async (crib) => {
     const outcome = await act(crib, { verb, id, note: flags.note, remember });
@@ -56,6 +58,20 @@ function act(crib: Crib, { verb, id, note: said, remember }: Action): Promise<Ap
     ...(remember !== undefined && { remember }),
   };
   return crib.approvals.answer(id, decision, by);
+}
+
+/** One request with its whole arguments, which the list cuts. */
+async function showApproval(crib: Crib, id: string): Promise<ExitCode> {
+  const approval = await crib.approvals.get(id);
+  if (approval === undefined) throw new ToolcribError('failed', `There is no approval "${id}".`);
+  print(escapeInvisible(JSON.stringify({ approval: toShownApproval(approval) }, null, 2)));
+  return 0;
+}
+
+/** JSON that a terminal shows as it is: characters that turn the reading direction or take no room are written as codes. */
+function escapeInvisible(json: string): string {
+  const toCode = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return json.replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(toCode).join(''));
 }
 
 async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {

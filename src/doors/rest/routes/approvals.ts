@@ -12,7 +12,8 @@ export const APPROVAL = object({
   tool: text(),
   'title?': text(),
   description: text(),
-  arguments: anyObject(),
+  arguments: anyObject('Cut to a few kilobytes in lists, events and answers; whole at GET /api/approvals/{id}.'),
+  'argumentsLength?': whole('How many characters the whole takes as JSON; present where arguments is cut.', 0),
   caller: object({ 'id?': text(), 'roles?': list(text()) }),
   profile: text(),
   'conversation?': text(),
@@ -45,6 +46,15 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     run: listApprovals,
   },
   {
+    method: 'GET',
+    path: '/api/approvals/{id}',
+    group: 'approvals',
+    says: 'One request, with whole arguments while it waits, is approved or runs. For an operator, or a caller that may answer or has made it.',
+    who: 'credential',
+    answers: { 200: { says: 'The request as it is now.', schema: object({ approval: APPROVAL }) } },
+    run: showApproval,
+  },
+  {
     method: 'POST',
     path: '/api/approvals/{id}',
     group: 'approvals',
@@ -66,9 +76,19 @@ async function listApprovals({ crib, asker, query }: Asked) {
   return ok({ approvals: approvals.map(toShownApproval) });
 }
 
+async function showApproval({ crib, asker, params }: Asked) {
+  const { id = '' } = params;
+  const approval = await crib.approvals.get(id, asker.caller);
+  return approval === undefined ? noSuchApproval(id) : ok({ approval: toShownApproval(approval) });
+}
+
+function noSuchApproval(id: string) {
+  return notFound(`There is no approval "${id}".`);
+}
+
 async function answerApproval({ crib, asker, params, body }: Asked) {
   const { id = '' } = params;
-  if ((await crib.approvals.get(id)) === undefined) return notFound(`There is no approval "${id}".`);
+  if ((await crib.store?.approvals.stateOf(id)) === undefined) return noSuchApproval(id);
   const outcome = await crib.approvals.answer(id, body as unknown as ApprovalDecision, asker.caller); // it is checked there once more
   return outcome.ok ? ok({ approval: toShownApproval(outcome.approval) }) : refuseFor(outcome.error);
 }

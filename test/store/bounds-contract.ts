@@ -1,0 +1,297 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { KeepBounds } from '../../src/core/keep-bounds.ts';
+import type { Store } from '../../src/core/store.ts';
+import type { NewApproval, StoredApprovals } from '../../src/core/stored-approvals.ts';
+import { RESERVED_BYTES } from '../../src/core/stored-results.ts';
+import { done } from '../../src/core/tool-result.ts';
+import { sql } from '../../src/store/engine.ts';
+import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { openEngine } from '../../src/store/open-engine.ts';
+import type { StoreOptions } from '../../src/store/open-store.ts';
+import { AMPLE, addTo, payment } from './approvals-contract.ts';
+
+type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
+
+const NOON = 1_700_000_000_000;
+const DAY = 86_400_000;
+const yes = { decision: 'approve', by: 'bob' } as const;
+const no = { decision: 'deny', by: 'bob' } as const;
+
+let requests = 0;
+/** Another request of a caller each time, of about this many bytes. */
+function another(callerId: string, bytes = 0): NewApproval {
+  const hash = String(++requests);
+  return payment({ callerId, caller: { id: callerId }, argumentsHash: hash, arguments: { note: 'x'.repeat(bytes) } });
+}
+
+/** What makes room again: an approval that is over, in every way. */
+const ENDINGS: readonly (readonly [string, (approvals: StoredApprovals, id: string) => Promise<unknown>])[] = [
+  ['a no', (approvals, id) => approvals.answer(id, no)],
+  ['the caller that is gone', (approvals, id) => approvals.end(id, 'withdrawn')],
+  ['a caller that noted the expiry', (approvals, id) => approvals.end(id, 'expired')],
+  ['a yes that a call took up in the same step', (approvals, id) => approvals.answer(id, yes, 'call')],
+];
+
+/** What every store keeps to about bounds on requests that wait. */
+export function approvalBoundsContract(opened: Opened, place: () => Promise<string>): void {
+  it.each([
+    ['maxPerCaller', { maxPerCaller: 3 }, 'maxPerCaller'],
+    ['maxBytesPerCaller', { maxBytesPerCaller: 40_000 }, 'maxBytesPerCaller'],
+    ['maxTotal', { maxTotal: 3 }, 'maxTotal'],
+    ['maxTotalBytes', { maxTotalBytes: 40_000 }, 'maxTotalBytes'],
+  ] as const)('%s bounds what one caller makes wait', async (_, some, broken) => {
+    const { approvals } = await opened();
+    const bounds = { ...AMPLE, ...some };
+    for (let count = 0; count < 3; count++)
+      expect(await approvals.add(another('alice', 10_000), bounds)).toMatchObject({ ok: true, isNew: true });
+    expect(await approvals.add(another('alice', 10_000), bounds)).toEqual({ ok: false, broken });
+    expect(await approvals.list({ limit: 10 })).toHaveLength(3);
+    const others = await approvals.add(another('bob', 10_000), bounds);
+    expect(others).toMatchObject(broken.startsWith('maxTotal') ? { ok: false, broken } : { ok: true });
+  });
+
+  it('callers are told apart, whatever their ids', async () => {
+    const { approvals } = await opened();
+    const bounds = { ...AMPLE, maxPerCaller: 1 };
+    const ids = ['', 'alice', 'Alice', 'alice ', '\u0000', '\ud800', '\ud801', `' OR 1 = 1 --`, 'x'.repeat(100_000)];
+    for (const id of ids) expect(await approvals.add(another(id), bounds)).toMatchObject({ ok: true });
+    for (const id of ids) expect(await approvals.add(another(id), bounds)).toMatchObject({ ok: false });
+  });
+
+  it.each(ENDINGS)('%s makes room again', async (_, end) => {
+    const { approvals } = await opened();
+    const bounds = { ...AMPLE, maxPerCaller: 1 };
+    const { approval } = await addTo(approvals, another('alice'));
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
+    await end(approvals, approval.id);
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
+  });
+
+  it('a yes holds its place until a call takes it up', async () => {
+    const { approvals } = await opened();
+    const bounds = { ...AMPLE, maxPerCaller: 1 };
+    const request = another('alice');
+    const { approval } = await addTo(approvals, request);
+    await approvals.answer(approval.id, yes);
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
+    await approvals.claim(approval.id, request, 'call');
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['time', 6 * 60_000],
+    ['a clock that was set back', -DAY],
+  ])('%s makes room again, though no process noted it', async (_, passed) => {
+    let now = NOON;
+    const { approvals } = await opened({ now: () => now });
+    const bounds = { ...AMPLE, maxTotal: 2 };
+    await addTo(approvals, another('alice'));
+    const { approval } = await addTo(approvals, another('bob'));
+    await approvals.answer(approval.id, yes);
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
+    now += passed;
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
+  });
+
+  it('the same request is found where there is no room for another', async () => {
+    const { approvals } = await opened();
+    const bounds = { ...AMPLE, maxPerCaller: 1 };
+    const request = another('alice');
+    const { approval } = await addTo(approvals, request);
+    expect(await approvals.add(request, bounds)).toMatchObject({
+      ok: true,
+      isNew: false,
+      approval: { id: approval.id },
+    });
+  });
+
+  it.each([
+    ['in number', { maxPerCaller: 7 }, 7],
+    ['in all', { maxTotal: 7 }, 7],
+    ['in bytes', { maxBytesPerCaller: 78_000 }, 7],
+  ] as const)('many at once over several connections do not pass a bound %s', async (_, some, most) => {
+    const url = await place();
+    const bounds: KeepBounds = { ...AMPLE, ...some };
+    const stores = await Promise.all(Array.from({ length: url === 'memory:' ? 1 : 3 }, () => opened({ url })));
+    const adding = stores.flatMap(({ approvals }) =>
+      Array.from({ length: 10 }, () => approvals.add(another('alice', 10_000), bounds)),
+    );
+    const added = await Promise.all(adding);
+    expect(added.filter(({ ok }) => ok)).toHaveLength(most);
+    expect(await stores[0]?.approvals.list({ state: 'waiting', limit: 100 })).toHaveLength(most);
+  });
+
+  describe('long arguments', () => {
+    const long = { path: '/etc/passwd', text: 'y'.repeat(1_000_000), list: Array.from({ length: 1000 }, (_, n) => n) };
+    const cut = {
+      argumentsLength: JSON.stringify(long).length,
+      arguments: { path: '/etc/passwd', text: `${'y'.repeat(200)}… (1000000 characters)` },
+    };
+
+    it('are cut in lists and states of calls, and whole in one request', async () => {
+      const { approvals } = await opened();
+      const request = payment({ arguments: long, parked: { callId: 'call', caller: { id: 'alice' } } });
+      const { approval } = await addTo(approvals, request);
+      expect(approval.arguments).toEqual(long);
+      const [listed] = await approvals.list({ limit: 1 });
+      expect(listed).toMatchObject(cut);
+      expect(JSON.stringify(listed).length).toBeLessThan(8000);
+      expect(await approvals.ofCall('call')).toMatchObject({ approval: cut });
+      const one = await approvals.get(approval.id);
+      expect(one?.arguments).toEqual(long);
+      expect(one).not.toHaveProperty('argumentsLength');
+      expect((await approvals.find(request))?.arguments).toEqual(long);
+      await approvals.answer(approval.id, yes);
+      expect((await approvals.claim(approval.id, request, 'call'))?.arguments).toEqual(long);
+    });
+
+    it('keep nothing but their cut form when the request is over', async () => {
+      const { approvals } = await opened();
+      for (const [name, end] of ENDINGS) {
+        const { approval } = await addTo(approvals, another('alice', 1_000_000));
+        await end(approvals, approval.id);
+        await approvals.finish(approval.id, 'done');
+        expect(await approvals.get(approval.id), name).toMatchObject({ argumentsLength: 1_000_011 });
+      }
+    });
+
+    it('short ones are as they were, everywhere', async () => {
+      const { approvals } = await opened();
+      const { approval } = await addTo(approvals, payment({ arguments: { note: 'z'.repeat(3000) } }));
+      const [listed] = await approvals.list({ limit: 1 });
+      expect(listed?.arguments).toEqual({ note: 'z'.repeat(3000) });
+      expect(listed).not.toHaveProperty('argumentsLength');
+      await approvals.answer(approval.id, no);
+      expect((await approvals.get(approval.id))?.arguments).toEqual({ note: 'z'.repeat(3000) });
+    });
+
+    it('of requests that an older version wrote are moved out of the way', async () => {
+      const url = await place();
+      if (url === 'memory:') return; // it ends with the process
+      const odd = `? 'a' "b" \\ \u0000 \ud800 \u{1f527}\n`;
+      const strange = `? 'a' "b" \\ \u{1f527}\n{},"arguments":{}`;
+      const arguments_ = { strange, text: 'y'.repeat(100_000), numbers: [1.5, -0.1, 1e21] };
+      const { engine } = await openEngine({ url, env: {} });
+      onTestFinished(() => engine.close());
+      await migrate(engine, MIGRATIONS.slice(0, 10));
+      const { callerId, definitionHash, argumentsHash, ground, lifetimeMs, ...said } = payment();
+      const subject = JSON.stringify({ callerId, definitionHash, argumentsHash, ground });
+      const write = (id: string, given: object) => sql`
+        INSERT INTO toolcrib_approvals
+          (id, state, binding, is_parked, created_at, expires_at, lifetime_ms, request, subject)
+        VALUES (${id}, 'waiting', ${id}, 1, ${NOON}, ${NOON + lifetimeMs}, ${lifetimeMs},
+          ${JSON.stringify({ ...said, arguments: given, description: strange })}, ${subject})`;
+      await engine.write([write('0000-0000-0001', arguments_), write('0000-0000-0002', { odd })]);
+      const { approvals } = await opened({ url, now: () => NOON });
+      expect((await approvals.get('0000-0000-0001'))?.arguments).toEqual(arguments_);
+      expect((await approvals.get('0000-0000-0002'))?.arguments).toEqual({ odd });
+      const listed = await approvals.list({ ids: ['0000-0000-0001'], limit: 10 });
+      expect(listed).toMatchObject([{ description: strange, arguments: {}, argumentsLength: expect.any(Number) }]);
+      expect(JSON.stringify(listed).length).toBeLessThan(2000);
+    });
+  });
+
+  it('states and requests are read by id without what was not asked for', async () => {
+    const { approvals } = await opened();
+    const [first, second] = [await addTo(approvals, another('alice')), await addTo(approvals, another('bob'))];
+    await approvals.answer(second.approval.id, yes);
+    expect(await approvals.stateOf(first.approval.id)).toBe('waiting');
+    expect(await approvals.stateOf('0000-0000-0000')).toBeUndefined();
+    expect(await approvals.stateOf('\u0000')).toBeUndefined();
+    const states = [
+      { id: first.approval.id, state: 'waiting' },
+      { id: second.approval.id, state: 'approved' },
+    ];
+    expect(new Set(await approvals.states(10))).toEqual(new Set(states));
+    expect(await approvals.states(1)).toHaveLength(1);
+    expect(await approvals.list({ ids: [first.approval.id, '0000-0000-0000'], limit: 10 })).toMatchObject([states[0]]);
+    expect(await approvals.list({ ids: [], limit: 10 })).toEqual([]);
+    expect(await approvals.list({ ids: [first.approval.id], state: 'approved', limit: 10 })).toEqual([]);
+  });
+}
+
+/** What every store keeps to about bounds on idempotency keys. */
+export function repeatBoundsContract(opened: Opened, place: () => Promise<string>): void {
+  const keeping = (some: Partial<KeepBounds>, owner = 'ann') => ({ owner, bounds: { ...AMPLE, ...some } });
+  const call = (some: Partial<KeepBounds>, owner?: string) => ({
+    id: 'call',
+    argumentsHash: 'hash',
+    keepMs: 1000,
+    keeping: keeping(some, owner),
+  });
+  const instead = done('too long to be kept');
+
+  it.each([
+    ['maxPerCaller', { maxPerCaller: 3 }],
+    ['maxBytesPerCaller', { maxBytesPerCaller: 3 * RESERVED_BYTES }],
+    ['maxTotal', { maxTotal: 3 }],
+    ['maxTotalBytes', { maxTotalBytes: 3 * RESERVED_BYTES }],
+  ] as const)('%s bounds the keys of one caller', async (broken, some) => {
+    const { repeats } = await opened();
+    for (const key of ['a', 'b', 'c']) expect(await repeats.begin(key, call(some))).toEqual({ state: 'new' });
+    expect(await repeats.begin('d', call(some))).toEqual({ state: 'refused', broken });
+    expect(await repeats.begin('a', call(some))).toMatchObject({ state: 'running' });
+    const others = await repeats.begin('e', call(some, 'bob'));
+    expect(others).toEqual(broken.startsWith('maxTotal') ? { state: 'refused', broken } : { state: 'new' });
+  });
+
+  it('a key that was let go or has expired makes room again', async () => {
+    let now = 5000;
+    const { repeats } = await opened({ now: () => now });
+    const some = { maxPerCaller: 1 };
+    await repeats.begin('a', call(some));
+    await repeats.forget('a', 'call');
+    expect(await repeats.begin('b', call(some))).toEqual({ state: 'new' });
+    expect(await repeats.begin('c', call(some))).toMatchObject({ state: 'refused' });
+    now = 6000;
+    expect(await repeats.begin('c', call(some))).toEqual({ state: 'new' });
+  });
+
+  it.each([{ maxBytesPerCaller: 30_000 }, { maxTotalBytes: 30_000 }])(
+    'a result that does not fit into %j is replaced by what says so',
+    async (some) => {
+      const { repeats } = await opened();
+      const result = done('x'.repeat(12_000));
+      for (const key of ['a', 'b', 'c']) {
+        await repeats.begin(key, call(some));
+        await repeats.end(key, 'call', { ...keeping(some), result, instead });
+      }
+      const kept = await Promise.all(['a', 'b', 'c'].map((key) => repeats.begin(key, call(some))));
+      expect(kept).toMatchObject([{ result }, { result }, { result: instead }]);
+    },
+  );
+
+  it('keys of the crib itself take no place of callers', async () => {
+    const { repeats } = await opened();
+    const own = { id: 'own', argumentsHash: '', keepMs: 1000 };
+    for (const key of ['x', 'y', 'z']) expect(await repeats.begin(key, own)).toEqual({ state: 'new' });
+    expect(await repeats.begin('x', own)).toMatchObject({ state: 'running' });
+    expect(await repeats.begin('a', call({ maxTotal: 1 }))).toEqual({ state: 'new' });
+    expect(await repeats.begin('w', own)).toEqual({ state: 'new' });
+  });
+
+  it('many at once over several connections do not pass a bound', async () => {
+    const url = await place();
+    const stores = await Promise.all(Array.from({ length: url === 'memory:' ? 1 : 3 }, () => opened({ url })));
+    const some = { maxPerCaller: 7, maxBytesPerCaller: 30_000 };
+    const begun = await Promise.all(
+      stores.flatMap(({ repeats }, store) =>
+        Array.from({ length: 10 }, async (_, index) => {
+          const key = `${store} ${index}`;
+          const { state } = await repeats.begin(key, call(some));
+          if (state === 'new')
+            await repeats.end(key, 'call', { ...keeping(some), result: done('x'.repeat(9000)), instead });
+          return { key, state };
+        }),
+      ),
+    );
+    const kept = begun.filter(({ state }) => state === 'new');
+    expect(kept).toHaveLength(7);
+    const results = await Promise.all(kept.map(({ key }) => stores[0]?.repeats.begin(key, call(some))));
+    const bytes = results.map((first) => (first?.state === 'ended' ? JSON.stringify(first.result).length : 0));
+    expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(30_000);
+    expect(bytes.filter((one) => one > 9000).length).toBeGreaterThan(0);
+  });
+}
