@@ -8,6 +8,7 @@ import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } fro
 import { distrust } from '../core/trust.ts';
 import { toToolSpec } from '../runtime/define-tool.ts';
 import { isSurelyValid } from '../runtime/schemas/surely-valid.ts';
+import { cutTexts, tooLongIn } from './bound-texts.ts';
 
 /** Kinds that belong to the contract: without their executor such tools are listed and answer `unavailable`. */
 const NAMED_KINDS = ['function', 'python', 'mcp', 'http', 'shell', 'script', 'agent'];
@@ -24,7 +25,7 @@ interface Judges {
 }
 
 /** To be raised when a check of an executor of ours becomes another one, so that what was found good before is judged again. */
-const CHECKS = 2;
+const CHECKS = 3;
 
 /** What sources may know of how their specs are judged. */
 export function createAdmission(judges: Judges): Admission {
@@ -37,7 +38,7 @@ export function createAdmission(judges: Judges): Admission {
     admits(spec) {
       try {
         requireRun(spec, judges);
-        return schemaProblems(spec, judges.schemas).length === 0;
+        return tooLongIn(spec).length === 0 && schemaProblems(spec, judges.schemas).length === 0;
       } catch (error) {
         if (error instanceof ToolcribError) return false;
         throw error;
@@ -48,10 +49,11 @@ export function createAdmission(judges: Judges): Admission {
 
 /** A spec as its source may bring it into the catalog. Throws for one that cannot be let in. */
 export function admit(tool: unknown, source: Source, options: AdmitOptions): ToolSpec {
-  const spec = toToolSpec(tool, source.name);
+  const given = toToolSpec(tool, source.name);
+  const isJudged = given[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
+  const spec = isJudged ? given : boundTexts(given, source, options);
   requireAllowedKind(spec, source);
   requireKnownKind(spec, options);
-  const isJudged = spec[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
   if (!isJudged) requireRun(spec, options);
   const problems = isJudged ? [] : schemaProblems(spec, options.schemas);
   if (problems.length === 0) return ofSource(spec, source);
@@ -67,6 +69,17 @@ function ofSource(spec: ToolSpec, { trust, isLocal }: Source): ToolSpec {
   const judged = trust === true ? spec : distrust(spec);
   if (isLocal === true && trust !== false) return judged;
   return Object.freeze({ ...judged, [RUN]: createRun({ ...judged[RUN], [REMOTE]: true }) });
+}
+
+// What was written here can be shortened here; of a stranger's texts the beginning is used.
+function boundTexts(spec: ToolSpec, source: Source, { warn }: AdmitOptions): ToolSpec {
+  const tooLong = tooLongIn(spec);
+  if (tooLong.length === 0) return spec;
+  const message = `Tool "${spec.name}" of ${source.name}: ${tooLong.join('; ')}`;
+  if (source.trust === true) throw new ToolcribError('too_long', `${message}; shorten it.`);
+  const cut = cutTexts(spec);
+  warn(`${message}; texts were cut there, and examples and meta of that size left out.`);
+  return cut;
 }
 
 function requireAllowedKind(spec: ToolSpec, source: Source): void {

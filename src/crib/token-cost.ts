@@ -38,9 +38,29 @@ export async function tokensOfEach(
   counting: Counting = 'exact',
 ): Promise<readonly number[]> {
   const define = await DEFINERS[format]();
-  const count = counting === 'exact' ? await loadCounter() : estimateTokens;
+  const count = counting === 'exact' ? countUpTo(LONGEST_COUNTED, await loadCounter()) : estimateTokens;
   // One by one: how many tools a vendor takes at once is not the question here.
-  return specs.map((spec) => count(JSON.stringify(unwrap(define([spec])[0]))));
+  const countOne = (spec: ToolSpec) => count(JSON.stringify(unwrap(define([spec])[0])));
+  return specs.map((spec) => remembered(spec, `${format} ${counting}`, countOne));
+}
+
+/** A spec never changes, so each is counted once. */
+const counts = new WeakMap<ToolSpec, Map<string, number>>();
+
+function remembered(spec: ToolSpec, what: string, count: (spec: ToolSpec) => number): number {
+  const known = counts.get(spec) ?? new Map<string, number>();
+  const before = known.get(what);
+  if (before !== undefined) return before;
+  const counted = count(spec);
+  counts.set(spec, known.set(what, counted));
+  return counted;
+}
+
+/** Definitions with more characters are estimated: counting as a model counts would hold up everything else. */
+const LONGEST_COUNTED = 20_000;
+
+function countUpTo(longest: number, count: (text: string) => number): (text: string) => number {
+  return (text) => (text.length > longest ? estimateTokens(text) : count(text));
 }
 
 // Gemini has all declarations in one object, which no single tool is to pay for.

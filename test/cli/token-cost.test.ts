@@ -54,10 +54,45 @@ describe('the token cost of tools', () => {
     for (const hostile of [
       '<|endoftext|>',
       '<|im_start|>'.repeat(10),
+      'a'.repeat(15_000),
+      '!'.repeat(15_000),
+      '日'.repeat(15_000),
       'a'.repeat(200_000),
-      '!'.repeat(200_000),
-      '日'.repeat(100_000),
     ])
       expect(await tokensOf([tool('x', hostile)], 'mcp')).toBeGreaterThan(20);
+  });
+
+  it.each(TOKEN_FORMATS)('of a definition of more than 20,000 characters is estimated: %s', async (format) => {
+    const explained = (count: number) => {
+      const path = { type: 'string', description: 'word '.repeat(count) };
+      return defineTool({
+        name: 'x',
+        description: 'x',
+        input: { type: 'object', properties: { path } },
+        run: () => '',
+      });
+    };
+    const words = explained(4000);
+    const [exact, estimate] = [await tokensOf([words], format), await tokensOf([words], format, 'estimate')];
+    expect(exact).toBe(estimate);
+    const shorter = explained(3000);
+    expect(await tokensOf([shorter], format)).not.toBe(await tokensOf([shorter], format, 'estimate'));
+  });
+
+  it('of one tool is counted once in each format', async () => {
+    let reads = 0;
+    const spec = new Proxy(tool('x', 'Read a file'), {
+      get(target, key) {
+        if (key === 'description') reads++;
+        return Reflect.get(target, key);
+      },
+    });
+    const first = await tokensOf([spec], 'openai');
+    const readsOnce = reads;
+    expect(readsOnce).toBeGreaterThan(0);
+    expect(await tokensOf([spec], 'openai')).toBe(first);
+    expect(reads).toBe(readsOnce);
+    await tokensOf([spec], 'anthropic');
+    expect(reads).toBeGreaterThan(readsOnce);
   });
 });

@@ -96,12 +96,9 @@ export function isByIndex(spec: ToolSpec | undefined): boolean {
 
 /** Lines of a file that is large because of one more entry at its end. */
 export function largeText(lines: readonly string[], lineBreak = '\n'): string {
-  const padding = {
-    name: 'padding',
-    description: 'x'.repeat(LARGE_BYTES),
-    run: { kind: 'http', url: 'https://x.test/' },
-  };
-  return [...lines, JSON.stringify(padding)].join(lineBreak);
+  const padding = { name: 'padding', description: 'x', run: { kind: 'http', url: 'https://x.test/' } };
+  const blanks = ' '.repeat(LARGE_BYTES); // a text of that length would be refused
+  return [...lines, JSON.stringify(padding).replace('{', `{${blanks}`)].join(lineBreak);
 }
 
 /** The line of a tool. */
