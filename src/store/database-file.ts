@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { storeUnavailable, toStoreError } from './store-errors.ts';
 
@@ -8,7 +8,7 @@ export interface DatabaseFile {
   readonly identity: string;
 }
 
-/** Makes the folder and the file if they are missing, for their owner only from the first moment; SQLite gives its other files the same mode. */
+/** Makes the folder and the file if they are missing, for their owner only from the first moment; SQLite gives its other files the same mode. A file that others could read, such as one from a backup, is taken from them: it holds whole arguments. */
 export function createPrivateFile(path: string): DatabaseFile {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -18,10 +18,18 @@ export function createPrivateFile(path: string): DatabaseFile {
       throw storeUnavailable(path, `${what}; name a file under store.url`);
     }
     closeSync(openSync(path, 'a', 0o600));
+    for (const ending of ['', '-wal', '-shm']) takeFromOthers(`${path}${ending}`);
     return { path, identity: identityOf(path) };
   } catch (error) {
     throw toStoreError(error, path);
   }
+}
+
+/** Only the owner of a file can do this; on Windows modes say nothing. */
+function takeFromOthers(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0) return;
+  chmodSync(path, found.mode & 0o700);
 }
 
 /** Throws if the file was removed or replaced: an open database would go on writing into what nobody can see any more. */

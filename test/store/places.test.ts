@@ -126,6 +126,20 @@ describe('who may read it', () => {
     ]);
   });
 
+  it.each(['644', '666', '660', '604'])(
+    'takes a file of mode %s from others, and what SQLite keeps beside it',
+    async (mode) => {
+      const folder = temporaryFolder();
+      const file = join(folder, 'crib.db');
+      const before = await opened({ url: `sqlite:${file}`, env: {} });
+      await before.activeSets.put('assistant', [], 'alice');
+      for (const name of readdirSync(folder)) chmodSync(join(folder, name), Number.parseInt(mode, 8));
+      const store = await opened({ url: `sqlite:${file}`, env: {} });
+      await store.activeSets.put('assistant', [], 'bob');
+      expect(readdirSync(folder).map((name) => modeOf(join(folder, name)))).toEqual(['600', '600', '600']);
+    },
+  );
+
   it('refuses a file or a folder that may not be written, with a sentence', async () => {
     const file = join(folderForAnybody(0o777), 'crib.db');
     const store = await openStore({ url: `sqlite:${file}`, env: {} });
