@@ -94,7 +94,7 @@ export interface ListedApproval extends Omit<NewApproval, Bound> {
 }
 
 /** A request that is in the store now, or the bound that leaves no room for it. */
-export type AddedApproval =
+type AddedApproval =
   | { readonly ok: true; readonly approval: StoredApproval; readonly isNew: boolean }
   | { readonly ok: false; readonly broken: KeepBound };
 

@@ -51,7 +51,7 @@ interface RepeatingCall {
 }
 
 /** How a call with a key ended. */
-export interface RepeatEnding extends Keeping {
+interface RepeatEnding extends Keeping {
   readonly result: ToolResult;
   /** Kept where the bounds in bytes leave no room for the result: at most `RESERVED_BYTES` of JSON. */
   readonly instead: ToolResult;

@@ -37,7 +37,7 @@ export function redactData<T>(data: T, redact: Redact): T {
 }
 
 /** A failure without the values of secrets. */
-export function redactFailure(result: FailedResult, redact: Redact): FailedResult {
+function redactFailure(result: FailedResult, redact: Redact): FailedResult {
   const { error, ...rest } = result;
   const cleanError = redactError(error, redact);
   if (!tells(rest, redact)) return cleanError === error ? result : { ...result, error: cleanError };

@@ -147,9 +147,26 @@ describe('toolcrib approvals', () => {
     });
   });
 
+  it('lists long arguments cut, and shows one request whole, with signs that a terminal would hide as codes', async () => {
+    const text = `${what} \u202e\u2066 ${'x'.repeat(400_000)} end`;
+    const parked = await office.run(['call', 'wipe', '--args', '-'], { input: JSON.stringify({ what: text }) });
+    const id = parked.stdout.trim();
+    const listed = await office.run(['approvals', '--json']);
+    expect(listed.stdout.length).toBeLessThan(50_000);
+    expect(listed.stdout).toContain('"argumentsLength": 4000');
+    expect((await office.run(['approvals'])).stdout.length).toBeLessThan(50_000);
+    const { code, stdout } = await office.run(['approvals', 'show', id]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ approval: { id, arguments: { what: text } } });
+    expect(stdout).not.toMatch(/[\u202e\u2066]/);
+    await office.run(['approvals', 'deny', id]);
+  });
+
   it.each([
+    [['approvals', 'show'], 2, 'needs an ID'],
+    [['approvals', 'show', 'x'], 1, 'There is no approval "x"'],
     [['approvals', 'approve'], 2, 'needs an ID'],
-    [['approvals', 'aprove', 'x'], 2, 'approve, deny or forget'],
+    [['approvals', 'aprove', 'x'], 2, 'show, approve, deny or forget'],
     [['approvals', 'approve', 'x'], 1, 'There is no approval "x"'],
     [['approvals', 'approve', 'x', '--remember', 'always'], 2, '--remember takes'],
     [['approvals', 'deny', 'x', '--remember', 'arguments'], 2, '--remember goes with approve'],

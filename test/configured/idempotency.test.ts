@@ -51,6 +51,11 @@ describe('idempotency keys in the store', () => {
     expect(state.runs).toBe(0);
   });
 
+  it.each(['false', '{ maxPerCaller: 0 }', '{ maxKeys: 5 }'])('cannot be configured as %s', async (options) => {
+    const folder = folderWith({ 'toolcrib.yaml': `extensions: { idempotency: ${options} }\n` });
+    await expect(cribOf(folder)).rejects.toThrow(/idempotency|max/);
+  });
+
   it('a store that cannot be written lets no call through that must be made once', async () => {
     const { state, pay } = await shop(`sqlite:${join(folderWith({ file: '' }), 'file', 'crib.db')}`);
     expect(await pay()).toMatchObject({ error: { code: 'unavailable' } });
@@ -58,19 +63,46 @@ describe('idempotency keys in the store', () => {
   });
 });
 
+const CARD = 'sk-live-4242424242';
+
 describe('what is kept under a key', () => {
-  it('holds no secret', async () => {
-    vi.stubEnv('TOOLCRIB_TEST_CARD', 'sk-live-4242424242');
-    const folder = folderWith({ 'toolcrib.yaml': 'secrets: { card: { env: TOOLCRIB_TEST_CARD } }\n' });
-    const run = () => {
-      throw new Error('refused for sk-live-4242424242');
-    };
-    const crib = await cribOf(folder, { tools: [{ name: 'pay', description: '', run }] });
+  it.each<[string, () => unknown]>([
+    [
+      'a failure',
+      () => {
+        throw new Error(`refused for ${CARD}`);
+      },
+    ],
+    ['a text', () => `paid with ${CARD}`],
+    ['data', () => ({ paid: [{ card: CARD }] })],
+    ['a name in data', () => ({ [CARD]: 1 })],
+    ['a number', () => ({ account: 8_412_776_650_913 })],
+    ['base64', () => Buffer.from(`card ${CARD}.`).toString('base64')],
+    ['meta', () => ({ ok: true, status: 'done', content: [], meta: { card: CARD } })],
+    [
+      'a resource',
+      () => ({
+        ok: true,
+        status: 'done',
+        content: [{ type: 'resource', resource: { uri: 'x:y', text: `card ${CARD}` } }],
+      }),
+    ],
+  ])('holds no secret in %s, and a replay shows its name', async (_, run) => {
+    vi.stubEnv('TOOLCRIB_TEST_CARD', CARD);
+    vi.stubEnv('TOOLCRIB_TEST_ACCOUNT', '8412776650913');
+    const secrets = '{ card: { env: TOOLCRIB_TEST_CARD }, account: { env: TOOLCRIB_TEST_ACCOUNT } }';
+    const folder = folderWith({ 'toolcrib.yaml': `secrets: ${secrets}\n` });
+    const crib = await cribOf(folder, { tools: [{ name: 'pay', description: '', run: run as () => never }] });
     const chest = await crib.open(undefined, { id: 'ann' });
-    await chest.call('pay', { amount: 5 }, OPTIONS);
+    const given = await chest.call('pay', { amount: 5 }, OPTIONS);
     const call = { id: 'other', argumentsHash: argumentsHash({ amount: 5 }), keepMs: MINUTE };
     const kept = JSON.stringify(await crib.store?.repeats.begin(KEY, call));
-    expect(kept).toContain('refused for [secret card]');
+    expect(kept).toMatch(/\[secret (card|account)\]/);
+    expect(kept).not.toMatch(/4242424242|8412776650913/);
+    const replayed = JSON.stringify(await chest.call('pay', { amount: 5 }, OPTIONS));
+    expect(replayed).toMatch(/\[secret (card|account)\]/);
+    // What the tool answers when it succeeds is its own; only what is kept is changed.
+    if (given.ok) expect(JSON.stringify(given)).not.toContain('[secret');
     vi.unstubAllEnvs();
   });
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Caller, Chest, Crib, ToolInput, ToolResult } from '../../src/index.ts';
 import { cribOf, folderWith } from './workshop.ts';
 
@@ -176,5 +176,25 @@ describe('read_result', () => {
     const chest = await open();
     const part = await chest.call('read_result', { id: await keptBy(chest), length: 50_000 });
     expect(textOf(part).length).toBeGreaterThan(50_000);
+  });
+});
+
+describe('a large result that repeats a secret', () => {
+  it.each([
+    ['text', () => `${'x'.repeat(20_000)} sk-live-4242424242`],
+    ['data', () => ({ filler: 'x'.repeat(20_000), card: 'sk-live-4242424242' })],
+  ])('is kept with its name in the place of the value: %s', async (_, run) => {
+    vi.stubEnv('TOOLCRIB_TEST_CARD', 'sk-live-4242424242');
+    const config = 'results: { offloadBytes: 10000 }\nsecrets: { card: { env: TOOLCRIB_TEST_CARD } }\n';
+    const made = await cribOf(folderWith({ 'toolcrib.yaml': config }), {
+      tools: [{ name: 'leak', description: '', run }],
+    });
+    const chest = await made.open(undefined, { id: 'ann' });
+    const id = await keptBy(chest, 'leak');
+    const kept = JSON.stringify(await made.store?.results.get(id));
+    expect(kept).toContain('[secret card]');
+    expect(kept).not.toContain('4242424242');
+    expect(JSON.stringify(await chest.call('read_result', { id, length: 100_000 }))).toContain('[secret card]');
+    vi.unstubAllEnvs();
   });
 });

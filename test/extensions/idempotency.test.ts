@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createCrib, type ToolInput } from '../../src/index.ts';
+import { createCrib, failed, idempotency, type ToolInput, toolError } from '../../src/index.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });
@@ -137,4 +137,50 @@ describe('idempotency keys: two calls with one key are one', () => {
     expect(refused).toMatchObject({ error: { code: 'invalid_input' } });
     expect(state.runs).toBe(0);
   });
+});
+
+describe('keys in memory are bounded', () => {
+  const DAY = 86_400_000;
+  const open = async (bounds: Parameters<typeof idempotency>[0], run?: () => unknown) => {
+    const { state, tool } = paying(run);
+    const crib = await createCrib({ tools: [tool], extensions: [idempotency(bounds)] });
+    const pay = async (idempotencyKey: string, id = 'ann') =>
+      (await crib.open(undefined, { id })).call('pay', {}, { idempotencyKey });
+    return { state, pay };
+  };
+
+  it.each([
+    ['maxPerCaller', { maxPerCaller: 2 }],
+    ['maxBytesPerCaller', { maxBytesPerCaller: 2500 }],
+    ['maxTotal', { maxTotal: 2 }],
+    ['maxTotalBytes', { maxTotalBytes: 2500 }],
+  ] as const)('by %s, until they expire', async (key, bounds) => {
+    const { state, pay } = await open(bounds);
+    expect([await pay('one'), await pay('two')]).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(await pay('three')).toMatchObject({
+      error: { code: 'rate_limited', retryable: true, message: expect.stringContaining(`idempotency.${key}`) },
+    });
+    expect(await pay('one')).toMatchObject({ ok: true, data: { receipt: 1 } });
+    const others = await pay('one', 'bob');
+    expect(others.ok).toBe(!key.startsWith('maxTotal'));
+    vi.advanceTimersByTime(DAY);
+    expect(await pay('three')).toMatchObject({ ok: true });
+    expect(state.runs).toBe(others.ok ? 4 : 3);
+  });
+
+  it('a call that was refused before it ran takes no place', async () => {
+    const { pay } = await open({ maxPerCaller: 1 }, () => failed(toolError('unavailable', 'later')));
+    for (const key of ['one', 'two', 'three']) expect(await pay(key)).toMatchObject({ error: { code: 'unavailable' } });
+  });
+
+  it.each([{ maxBytesPerCaller: 30_000 }, { maxTotalBytes: 30_000 }])(
+    'a result that does not fit into %j is handed over once, and not made again',
+    async (bounds) => {
+      const { state, pay } = await open(bounds, () => 'x'.repeat(12_000));
+      for (const key of ['one', 'two', 'three']) expect(await pay(key)).toMatchObject({ ok: true });
+      expect([await pay('one'), await pay('two')]).toMatchObject([{ ok: true }, { ok: true }]);
+      expect(await pay('three')).toMatchObject({ error: { code: 'too_large' } });
+      expect(state.runs).toBe(3);
+    },
+  );
 });

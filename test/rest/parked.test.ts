@@ -235,6 +235,25 @@ describe('a parked call', () => {
     expect((await ended((path) => ask(path, { token }), heard.json.callId)).result).toMatchObject({ ok: true });
   });
 
+  it('that repeats a secret has it replaced by its name in what is kept', async () => {
+    vi.stubEnv('REST_TEST_SECRET', 'hunter2hunter2');
+    const served = await running({ crib: { secrets: { key: { env: 'REST_TEST_SECRET' } } } });
+    const { ask, crib } = served;
+    crib.register({
+      name: 'echo_key',
+      description: 'x',
+      policy: { approval: 'always' },
+      run: () => ({ text: 'it is hunter2hunter2' }),
+    });
+    const heard = await execute(ask, 'echo_key', {});
+    await answer(served, heard, 'approve');
+    const { result } = await ended(ask, heard.json.callId);
+    expect(result).toMatchObject({ ok: true, data: { text: 'it is [secret key]' } });
+    const stored = await crib.store?.approvals.ofCall(heard.json.callId);
+    expect(JSON.stringify(stored)).not.toContain('hunter2');
+    vi.unstubAllEnvs();
+  });
+
   it('that fails keeps its failure, without secrets', async () => {
     vi.stubEnv('REST_TEST_SECRET', 'hunter2hunter2');
     const served = await running({ crib: { secrets: { key: { env: 'REST_TEST_SECRET' } } } });

@@ -10,6 +10,7 @@ import { startWire } from './start-wire.ts';
 import { storeContract } from './store-contract.ts';
 
 const PUT_SPECS = new URL('./processes/put-specs.ts', import.meta.url);
+const PARK_CALLS = new URL('./processes/park-calls.ts', import.meta.url);
 const missing = missingPackage();
 const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
 
@@ -40,6 +41,15 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
       writers.flatMap(({ lines }) => lines).toSorted(),
     );
     expect(await store.specs.version()).toBe('200');
+  });
+
+  it('is shared by processes: four that park calls of one caller at once do not pass its bound', async () => {
+    const url = await place();
+    const parkers = ['a', 'b', 'c', 'd'].map((name) => startProcess(PARK_CALLS, [url, name, '20', '30']));
+    expect(await Promise.all(parkers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+    const counts = parkers.map(({ lines }) => (lines[0] ?? '').split(' ').map(Number));
+    expect(counts.reduce((sum, [parked = 0]) => sum + parked, 0)).toBe(30);
+    expect(counts.reduce((sum, [, taken = 0]) => sum + taken, 0)).toBe(30);
   });
 
   it('migrates under a lock that all processes share', async () => {

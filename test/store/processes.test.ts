@@ -12,6 +12,7 @@ import { startProcess } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const PUT_SPECS = new URL('./processes/put-specs.ts', import.meta.url);
+const PARK_CALLS = new URL('./processes/park-calls.ts', import.meta.url);
 const HOLD_LOCK = new URL('./processes/hold-lock.ts', import.meta.url);
 const WRITE_AND_LEAVE = new URL('./processes/write-and-leave.ts', import.meta.url);
 const ROOT = join(import.meta.dirname, '../..');
@@ -40,6 +41,15 @@ describe('several processes on one SQLite file', () => {
     expect(names).toEqual(writers.flatMap(({ lines }) => lines).toSorted());
     expect(names).toHaveLength(1000);
     expect(await store.specs.version()).toBe('1000');
+  });
+
+  it('four that park calls of one caller at once do not pass its bound', { timeout: 60_000 }, async () => {
+    const url = temporaryUrl();
+    const parkers = ['a', 'b', 'c', 'd'].map((name) => startProcess(PARK_CALLS, [url, name, '20', '30']));
+    expect(await Promise.all(parkers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+    const counts = parkers.map(({ lines }) => (lines[0] ?? '').split(' ').map(Number));
+    expect(counts.reduce((sum, [parked = 0]) => sum + parked, 0)).toBe(30);
+    expect(counts.reduce((sum, [, taken = 0]) => sum + taken, 0)).toBe(30);
   });
 
   it('a writer killed in the middle leaves a sound file with all it had confirmed', { timeout: 60_000 }, async () => {

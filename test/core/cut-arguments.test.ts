@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cutArguments } from '../../src/core/cut-arguments.ts';
+import type { JsonObject } from '../../src/core/json.ts';
+
+describe('arguments among many requests', () => {
+  it('that are short are shown as they are', () => {
+    const short = { path: '/etc/passwd', text: 'x'.repeat(3000) };
+    expect(cutArguments(short)).toEqual({ arguments: short });
+  });
+
+  it('that are long name every argument, each value cut on its own', () => {
+    const given = {
+      text: 'x'.repeat(1_000_000),
+      list: Array.from({ length: 5000 }, () => 'word'),
+      path: '/etc/passwd',
+    };
+    const cut = cutArguments(given);
+    expect(cut.argumentsLength).toBe(JSON.stringify(given).length);
+    expect(Object.keys(cut.arguments)).toEqual(['text', 'list', 'path']);
+    expect(cut.arguments.text).toBe(`${'x'.repeat(200)}… (1000000 characters)`);
+  });
+
+  it('keep a key that other code takes for the prototype', () => {
+    const given = JSON.parse(`{"__proto__": {"a": "${'x'.repeat(5000)}"}}`) as JsonObject; // an own key
+    expect(Object.keys(cutArguments(given).arguments)).toEqual(['__proto__']);
+  });
+
+  it('are bounded and plain JSON, whatever they are', () => {
+    const long = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 5000, maxLength: 20_000 }),
+      fc.array(fc.jsonValue(), { minLength: 500, maxLength: 2000 }),
+      fc.dictionary(fc.string({ minLength: 1, maxLength: 300 }), fc.string(), { minKeys: 200, maxKeys: 400 }),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), long, { minKeys: 1, maxKeys: 80 }), (given) => {
+        const cut = cutArguments(given as JsonObject); // made of JSON
+        const text = JSON.stringify(cut.arguments);
+        expect(text.length).toBeLessThan(20_000);
+        expect(JSON.parse(text)).toEqual(cut.arguments);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
