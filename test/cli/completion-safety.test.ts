@@ -250,6 +250,10 @@ describe('kept names are not read', () => {
     ],
     ['where the file is too large', (file) => writeFileSync(file, readFileSync(file, 'utf8').padEnd(16_000_001))],
     ['where the file is cut', (file) => writeFileSync(file, readFileSync(file).subarray(0, -1))],
+    [
+      'where the file is that of another place',
+      (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('/toolcrib.yaml', '/toolcrib.yml')),
+    ],
     ['where the file says nothing', (file) => writeFileSync(file, 'null')],
     ['where the file says something else', (file) => writeFileSync(file, '{"tools":[{"add":1}],"profiles":{"a":1}}')],
   ])('%s', async (_, spoil) => {
@@ -316,16 +320,18 @@ describe('words that a shell would read as more than a word are not offered', ()
     expect(kept).toMatchObject({ tools: { add: ['good'] }, tags: ['good'] });
   });
 
-  const spoilt = () => {
+  const spoil = (file: string) => {
+    const { place } = JSON.parse(readFileSync(file, 'utf8'));
     const words = [...EVIL, 'good'];
     const tools = Object.fromEntries(words.map((word) => [word, words]));
-    return JSON.stringify({ tools, profiles: words, bundles: words, sources: words, tags: words });
+    const text = JSON.stringify({ place, tools, profiles: words, bundles: words, sources: words, tags: words });
+    writeFileSync(file, text, { mode: 0o600 });
   };
 
   it('not read of kept names', async () => {
     const user = workshop(OFFICE);
     await user.run(['list']);
-    writeFileSync(keptFile(user), spoilt(), { mode: 0o600 });
+    spoil(keptFile(user));
     for (const words of ASKING.filter((asking) => asking[1] !== 'trap'))
       expect(await complete(user, words), words.join(' ')).toEqual(['good']);
     expect(await complete(user, ['call', 'good', ''])).toEqual(['good=']);
@@ -343,7 +349,7 @@ describe('words that a shell would read as more than a word are not offered', ()
     if (!hasShell(shell)) return;
     const user = workshop(OFFICE);
     await user.run(['list']);
-    writeFileSync(keptFile(user), spoilt(), { mode: 0o600 });
+    spoil(keptFile(user));
     user.write('bin/toolcrib', `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
     chmodSync(join(user.folder, 'bin/toolcrib'), 0o755);
     const { stdout: script } = await user.run(['completion', shell]);

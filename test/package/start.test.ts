@@ -145,11 +145,16 @@ describe('the built command', () => {
   it.each([
     ['where there is no home', { HOME: '/dev/null' }],
     ['where the home is no absolute path', { HOME: 'home' }],
-    ['where Node is to keep nothing', { NODE_DISABLE_COMPILE_CACHE: '1' }],
   ])('works and keeps nothing %s', async (_, env) => {
     expect(await toolcrib(['list'], env)).toContain(LISTED);
     expect(leftBehind()).toEqual([]);
     expect(existsSync(cacheFolder())).toBe(false);
+  });
+
+  it('works and keeps no code where Node is to keep none, only names for completion', async () => {
+    expect(await toolcrib(['list'], { NODE_DISABLE_COMPILE_CACHE: '1' })).toContain(LISTED);
+    expect(leftBehind()).toEqual([]);
+    expect(readdirSync(cacheFolder())).toEqual(['names']);
   });
 
   it('keeps it where XDG_CACHE_HOME or NODE_COMPILE_CACHE say', async () => {
@@ -158,7 +163,7 @@ describe('the built command', () => {
       await toolcrib(['list'], { [name]: folder });
       expect(globSync('**/toolcrib-*-list.cache', { cwd: folder })).toHaveLength(1);
     }
-    expect(existsSync(cacheFolder())).toBe(false);
+    expect(readdirSync(cacheFolder())).toEqual(['names']); // where Node keeps code says nothing about names
   });
 
   it('removes what earlier versions kept and nobody renewed for a month', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -13,6 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { isRecord } from '../../core/json.ts';
 import { type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
@@ -42,10 +42,11 @@ const MOST_FILES = 200;
  */
 export function keepNames(config: string | undefined, crib: Crib): void {
   attempt(() => {
-    const file = fileOf(config);
+    const place = placeOf(config);
+    const file = fileOf(place);
     if (file === undefined) return;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const text = JSON.stringify(namesOf(crib));
+    const text = JSON.stringify({ place, ...namesOf(crib) });
     if (text.length > MAX_BYTES || attempt(() => readOwn(file)) === text) return;
     replaceFile(file, text);
     removeOldest(dirname(file));
@@ -54,11 +55,7 @@ export function keepNames(config: string | undefined, crib: Crib): void {
 
 /** The names that were kept of a configuration; none for one that this user has not used. Reads nothing of the configuration. */
 export function readNames(config: string | undefined): KeptNames {
-  const kept: unknown = attempt(() => {
-    const file = fileOf(config);
-    return file === undefined ? undefined : JSON.parse(readOwn(file));
-  });
-  const fields = isRecord(kept) ? kept : {};
+  const fields = attempt(() => readFields(placeOf(config))) ?? {};
   const tools = Object.entries(isRecord(fields.tools) ? fields.tools : {});
   const [profiles = [], bundles = [], sources = [], tags = []] = LISTS.map((list) => plainWords(fields[list]));
   return {
@@ -70,18 +67,24 @@ export function readNames(config: string | undefined): KeptNames {
   };
 }
 
-/** The file for a configuration. Links to a configuration are not followed: looking where one leads can connect somewhere. */
-function fileOf(config: string | undefined): string | undefined {
-  const cache = openPrivateCache();
-  if (cache === undefined) return undefined;
-  const key = createHash('sha256')
-    .update(placeOf(resolve(config ?? '.')))
-    .digest('hex');
-  return join(cache, 'names', `${key}.json`);
+function readFields(place: string): Readonly<Record<string, unknown>> | undefined {
+  const file = fileOf(place);
+  const kept: unknown = file === undefined ? undefined : JSON.parse(readOwn(file));
+  return isRecord(kept) && kept.place === place ? kept : undefined;
 }
 
-/** The one spelling of the place of a configuration, or of a folder without one. */
-function placeOf(path: string): string {
+/** The file for a place. Two places may share one, which then holds the names of the last one used: hence the place stands in it. */
+function fileOf(place: string): string | undefined {
+  const cache = openPrivateCache();
+  return cache === undefined ? undefined : join(cache, 'names', `${crc32(place).toString(16)}.json`);
+}
+
+/**
+ * The one spelling of the place of a configuration, or of a folder without one. Links to a configuration are not followed:
+ * looking where one leads can connect somewhere.
+ */
+function placeOf(config: string | undefined): string {
+  const path = resolve(config ?? '.');
   if (!lstatSync(path).isDirectory()) return join(realpathSync(dirname(path)), basename(path));
   const folder = realpathSync(path);
   const isThere = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;
