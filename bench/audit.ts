@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -13,6 +13,7 @@ const ROUNDS = 5;
 /** What a call costs with everything on, and how fast rows are written and verified. */
 export async function benchAudit(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-audit-'));
+  process.env.XDG_STATE_HOME = join(folder, 'state'); // nothing is written into the home of the person who runs the bench
   try {
     const off: Cost[] = [];
     const on: Cost[] = [];
@@ -48,8 +49,10 @@ interface Cost {
 }
 
 async function open(folder: string, name: string, extensions: string): Promise<{ crib: Crib; chest: Chest }> {
-  const configFile = join(folder, `${name}.yaml`);
-  writeFileSync(configFile, `store: { url: "sqlite:${name}.db" }\n${extensions}\n`);
+  // Each in a folder of its own: the checkpoints of one store are findings in another.
+  const configFile = join(folder, name, 'toolcrib.yaml');
+  mkdirSync(join(folder, name));
+  writeFileSync(configFile, `store: { url: "sqlite:crib.db" }\n${extensions}\n`);
   const number = { type: 'number' } as const;
   const add = defineTool({
     name: 'add',

@@ -20,6 +20,7 @@ const LARGE_MS = 10_000;
 export async function benchGateway({ only = '', profile }: Options = {}): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-bench-gateway-'));
   const processes = createProcesses();
+  process.env.XDG_STATE_HOME = join(folder, 'state'); // no gateway writes into the home of the person who runs the bench
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   process.once('exit', removeFolder); // also if somebody ends the bench
   try {

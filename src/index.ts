@@ -41,7 +41,7 @@ export { audit, auditIntent } from './crib/audit-extensions.ts';
 export { access, approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from './crib/built-ins.ts';
 export type { CribBundles } from './crib/bundle-book.ts';
 export type { CallOptions } from './crib/call.ts';
-export type { CallQuery, CribCalls } from './crib/calls.ts';
+export type { CallQuery, CallRow, CribCalls } from './crib/calls.ts';
 export type { Chest, SearchOptions } from './crib/chest.ts';
 export { createCrib } from './crib/create-crib.ts';
 export type { Crib, Identity } from './crib/crib.ts';

@@ -78,6 +78,38 @@ describe('after calls', () => {
     expect(await shop.run(['audit'])).toMatchObject({ stdout: expect.stringMatching(/^5 rows in 1 chain\n/) });
   });
 
+  it('`toolcrib audit key` prints the public key that signs, as chains have it', async () => {
+    const { code, stdout, stderr } = await shop.run(['audit', 'key']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { chains } = (await shop.json(['audit'])) as { chains: { key: string }[] };
+    expect(chains.map(({ key }) => `${key}\n`)).toEqual([stdout]);
+    expect(await shop.json(['audit', 'key'])).toEqual({ key: stdout.trim() });
+  });
+
+  it('`toolcrib calls` marks rows of other keys, and `verify` exits 1 for them', async () => {
+    const columns = 'at + 1, call_id, tool, caller, outcome, entry, hash';
+    edit(`INSERT INTO toolcrib_audit SELECT 'added', 1, ${columns} FROM toolcrib_audit WHERE number = 3`);
+    const { stdout } = await shop.run(['calls']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/ KEY$/);
+    expect(lines.slice(1).map((line) => line.split(/ +/).at(-1))).toEqual([
+      'own',
+      'own',
+      'unknown',
+      'own',
+      'own',
+      'own',
+    ]);
+    expect(await shop.json(['calls', '--tool', 'wipe'])).toMatchObject({
+      calls: [{ row: { chain: 'added', key: 'unknown' } }, { row: { number: 3 } }],
+    });
+    expect(await shop.run(['audit', 'verify'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^rows_without_key {2}1 rows of chain "added" have no key/),
+    });
+    edit(`DELETE FROM toolcrib_audit WHERE chain = 'added'`);
+  });
+
   it('`toolcrib audit verify` exits 0 where nothing was changed, and 1 with each finding where something was', async () => {
     expect(await shop.run(['audit', 'verify'])).toEqual({
       code: 0,
@@ -99,7 +131,7 @@ describe('after calls', () => {
   });
 
   it.each([
-    [['audit', 'erase'], 'audit takes verify or export, not "erase"'],
+    [['audit', 'erase'], 'audit takes verify, export or key, not "erase"'],
     [['audit', 'verify', 'x'], 'does not know what to do with "x"'],
     [['calls', '--limit', 'many'], '--limit takes a whole number'],
     [['calls', '--limit', '5000'], 'limit is a number from 1 to 1000'],

@@ -1,3 +1,5 @@
+import { chmodSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { OFFICE } from './office.ts';
 import { createWorkshop, type Workshop } from './workshop.ts';
@@ -40,6 +42,34 @@ describe('toolcrib check', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('"add" comes from both one and two');
     expect(stdout).toContain('Profile "x": include "nothing_*" matches no tool.');
+  });
+
+  it('exits with 1 where the operator token and the audit key cannot be kept out of the reach of tools', async () => {
+    const crib = workshop({ ...OFFICE, '.local': 'a file where the folder would be' });
+    const { code, stdout } = await crib.run(['check']);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/the operator token and the audit key are kept in .*\.toolcrib, .*XDG_STATE_HOME/);
+    const { ok, problems } = (await crib.json(['check'])) as { ok: boolean; problems: string[] };
+    expect(ok).toBe(false);
+    expect(problems.filter((problem) => problem.includes('XDG_STATE_HOME'))).toHaveLength(1);
+    await crib.run(['call', 'add', 'a=1', 'b=2']);
+    expect(existsSync(join(crib.folder, '.toolcrib/audit/key.pem'))).toBe(true);
+  });
+
+  it('exits with 2 and a sentence where the id beside the configuration was changed', async () => {
+    const crib = workshop({ ...OFFICE, '.toolcrib/id': '../../../../etc' });
+    const { code, stderr } = await crib.run(['check']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('.toolcrib/id is not the id') });
+  });
+
+  it('says once that what an earlier version kept beside the configuration was moved', async () => {
+    const crib = workshop(OFFICE);
+    const token = join(crib.folder, '.toolcrib/operator-token');
+    crib.write('.toolcrib/operator-token', 'x');
+    chmodSync(token, 0o600);
+    expect((await crib.run(['check'])).stdout).toContain('The operator token and the audit key were moved from');
+    expect(existsSync(token)).toBe(false);
+    expect(await crib.run(['check'])).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' });
   });
 
   it('names guards that are off without calling it a problem', async () => {

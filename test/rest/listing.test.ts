@@ -257,6 +257,24 @@ describe('what is kept', () => {
     );
   });
 
+  it('calls mark rows that no key of this machine signs', async () => {
+    const { ask, crib, token } = await serve();
+    await execute(ask, 'add', { a: 1, b: 2 });
+    const columns = { at: Date.now() + 60_000, callId: 'added', tool: 'wire_money', caller: '', outcome: 'done' };
+    const entry = JSON.stringify({ ...columns, kind: 'call', number: 1, door: 'rest', profile: 'x', source: 'x' });
+    const header = { chain: 'added', key: 'x', startedAt: 1, signature: 'x' };
+    await crib.calls.list(); // what was recorded is written
+    await crib.store?.audit.append({ header, rows: [{ ...columns, number: 1, entry, hash: 'x' }] });
+    const { calls } = (await ask('/api/calls', { token })).json;
+    expect(calls.map(({ tool, row }: { tool: string; row: { key?: string } }) => [tool, row.key])).toEqual([
+      ['wire_money', 'unknown'],
+      ['add', undefined],
+    ]);
+    const one = (await ask('/api/calls/added', { token })).json;
+    expect(one.call.row).toMatchObject({ chain: 'added', key: 'unknown' });
+    expect((await ask('/api/audit/verify', { token })).json).toMatchObject({ ok: false });
+  });
+
   it('calls page by page, newest first', async () => {
     const { ask, token } = await serve();
     for (let a = 0; a < 5; a++) await execute(ask, 'add', { a, b: 0 });

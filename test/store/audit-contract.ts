@@ -45,6 +45,20 @@ export function auditContract(opened: Opened): void {
     expect(await audit.end('c')).toBeUndefined();
   });
 
+  it('has an id that stays, and another one in every store', async () => {
+    const [one, other] = [await opened(), await opened()];
+    const ids = await Promise.all(Array.from({ length: 5 }, () => one.audit.storeId()));
+    expect(ids[0]).toMatch(/^\d+$/);
+    expect(new Set(ids).size).toBe(1);
+    expect(await other.audit.storeId()).not.toBe(ids[0]);
+  });
+
+  it('tells of no row without a header, for each is written with one', async () => {
+    const { audit } = await opened();
+    await audit.append({ ...batch('a', rows(1, 3)), checkpoint: checkpoint('a', 3) });
+    expect(await audit.headless()).toEqual([]);
+  });
+
   it('holds texts in its columns that some engines cannot', async () => {
     const { audit } = await opened();
     await audit.append(batch('a', [row(1, { tool: 'a\u0000b', caller: 'half \ud800', callId: '\u0000' })]));
