@@ -115,7 +115,7 @@ export interface RowQuery {
 }
 
 /** Rows of a chain that no header names. */
-export interface HeadlessRows {
+interface HeadlessRows {
   readonly chain: string;
   readonly rows: number;
 }

@@ -14,9 +14,9 @@ import {
 } from './token-text.ts';
 
 /** The variable that holds the token instead of a file. */
-export const OPERATOR_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN';
+const OPERATOR_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN';
 /** The variable that names the file of the token. */
-export const OPERATOR_FILE_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN_FILE';
+const OPERATOR_FILE_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN_FILE';
 
 const FORM = new RegExp(`^${OPERATOR_FORM}$`);
 /** Long enough that it cannot be guessed, and such that a header can hold it. */
