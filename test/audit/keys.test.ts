@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audit, createCrib } from '../../src/index.ts';
-import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
+import { firstHash, nextHash, signCheckpoint, signCut, signHeader } from '../../src/runtime/audit/proof.ts';
 import { createPassingKey, openSigningKey } from '../../src/runtime/audit/signing-key.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import {
@@ -112,10 +112,12 @@ describe('audit verify vouches only for keys of this machine and for those that 
     await addTimes(folder, 3);
     const key = addForeignChain(folder);
     configure(folder, `extensions: { audit: { trustedKeys: ["${key}"] } }`);
-    const { publicKey } = createPassingKey();
+    const [row] = look(folder, `SELECT hash FROM toolcrib_audit WHERE tool = 'wire_money'`);
+    const checkpoint = { chain: 'ffffffff0123456789abcdef', count: 1, hash: String(row?.hash), at: 1 };
+    const cut = signCut(createPassingKey(), checkpoint);
     tamper(
       folder,
-      `UPDATE toolcrib_audit_chains SET cut_count = 1, cut_hash = 'x', cut_at = 1, cut_key = '${publicKey}', cut_signature = 'x' WHERE chain LIKE 'ffffffff%'`,
+      `UPDATE toolcrib_audit_chains SET cut_count = 1, cut_hash = '${cut.hash}', cut_at = 1, cut_key = '${cut.key}', cut_signature = '${cut.signature}' WHERE chain = '${cut.chain}'`,
     );
     expect(await kindsOf(folder)).toContain('forged');
   });

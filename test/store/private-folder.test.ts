@@ -86,6 +86,16 @@ describe('the folder for the operator token and the audit key', () => {
     expect(find(at)).toEqual({ path, warnings: [] });
   });
 
+  it('is shared by configurations that share the folder beside them', () => {
+    const at = place();
+    const path = pathOf(at);
+    const other = { ...at, project: `${at.project}-other` };
+    mkdirSync(other.project);
+    symlinkSync(join(at.project, '.toolcrib'), join(other.project, '.toolcrib'));
+    expect(find(other)).toEqual({ path, warnings: [] });
+    expect(find(at)).toEqual({ path, warnings: [] });
+  });
+
   it('is another one for a copy of the configuration, and the original keeps its own', () => {
     const at = place();
     const path = pathOf(at);
