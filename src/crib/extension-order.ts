@@ -35,7 +35,7 @@ export const EXTENSION_ORDER: readonly OrderRow[] = [
   { priority: 900, name: 'access', reason: 'who may not call learns nothing about the arguments' },
   { priority: 850, name: 'validate', reason: 'everything further in sees valid, frozen arguments' },
   { priority: 800, name: 'rules', reason: 'judges valid arguments, before anybody is asked about them' },
-  { priority: 790, name: 'precheck', reason: 'what its executor would refuse is refused before anybody is asked' },
+  { priority: 790, name: 'precheck', reason: 'what its executor would refuse is refused before a person is asked' },
   { priority: 780, name: 'idempotency', reason: 'a call that was made is not made again, and nobody is asked again' },
   { priority: 750, name: 'approval', reason: 'a person is asked once per call, about valid arguments' },
   { priority: 290, name: 'auditIntent', reason: 'what is approved and about to run is on record before it runs' },

@@ -66,6 +66,8 @@ describe('without a sandbox', () => {
       `file://${folder}/%2Etoolcrib/key`,
       `select readfile('${folder}/.toolcrib/key')`,
       `${'a='.repeat(200)}.toolcrib/key`,
+      'one\n.toolcrib/key\ntwo',
+      'work/a.txt\r\n/proc/self/environ',
       state,
       `${state}/0123456789abcdef/token`,
       '~/.local/state/toolcrib/x',
@@ -120,6 +122,7 @@ describe('without a sandbox', () => {
       ':::===@@@',
       'x'.repeat(100_000),
       'a:'.repeat(5000),
+      Array.from({ length: 20_000 }, (_, index) => index).join(','),
     ];
     for (const text of texts)
       expect(said(await chest.call('show', { name: text })).slice(0, 200), text.slice(0, 80)).toBe(

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'dist/cli/main.js');
@@ -18,6 +18,10 @@ beforeAll(() => {
   symlinkSync(ROOT, join(home, 'node_modules/toolcrib'));
   for (const name of ['@modelcontextprotocol', 'zod'])
     symlinkSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name));
+  // The programs of this machine without the one that makes sandboxes.
+  mkdirSync(join(home, 'bin'));
+  for (const name of new Set(['/usr/bin', '/bin'].flatMap((place) => readdirSync(place))))
+    if (name !== 'bwrap') symlinkSync(join('/usr/bin', name), join(home, 'bin', name));
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
@@ -27,7 +31,11 @@ interface Ran {
 }
 
 async function toolcrib(...args: readonly string[]): Promise<Ran> {
-  const env = { PATH: `${join(process.execPath, '..')}:${process.env.PATH}`, HOME: home };
+  return toolcribOn(process.env.PATH, ...args);
+}
+
+async function toolcribOn(path: string | undefined, ...args: readonly string[]): Promise<Ran> {
+  const env = { PATH: `${join(process.execPath, '..')}:${path}`, HOME: home };
   const ran = await run(process.execPath, [MAIN, ...args], { cwd: starter, env }).then(
     ({ stdout }) => ({ code: 0, stdout }),
     ({ code, stdout }: Ran) => ({ code, stdout }),
@@ -50,17 +58,34 @@ it.each([
   expect(code).toBe(0);
 });
 
-it('what deletes a file asks first, deletes what was named, and nothing outside its folder', async () => {
-  const file = join(starter, 'workspace/old.txt');
-  cpSync(join(starter, 'workspace/about.txt'), file);
-  expect(await toolcrib('call', 'remove_file', 'path=old.txt', '--json')).toMatchObject({ code: 1 });
-  expect(existsSync(file)).toBe(true);
-  for (const path of ['../toolcrib.yaml', '../specs/tools.yaml', '.', '..', '-rf']) {
-    const { code, stdout } = await toolcrib('call', 'remove_file', `path=${path}`, '--yes', '--json');
-    expect(code, stdout).toBe(1);
-  }
-  expect(existsSync(join(starter, 'toolcrib.yaml'))).toBe(true);
-  expect(await toolcrib('call', 'remove_file', 'path=old.txt', '--yes')).toMatchObject({ code: 0 });
-  expect(existsSync(file)).toBe(false);
-  expect(existsSync(join(starter, 'workspace/about.txt'))).toBe(true);
+describe.each([
+  ['with bubblewrap, where it is installed', () => process.env.PATH],
+  ['without bubblewrap', () => join(home, 'bin')],
+])('%s', (_, pathOf) => {
+  it('its commands run, and check has nothing against them', async () => {
+    const list = await toolcribOn(pathOf(), 'call', 'list_folder', '--json');
+    expect(JSON.parse(list.stdout)).toMatchObject({ ok: true, data: ['about.txt'] });
+    const report = JSON.parse((await toolcribOn(pathOf(), 'check', '--json')).stdout);
+    expect(report).toMatchObject({ ok: true, problems: [] });
+    if (pathOf() === join(home, 'bin'))
+      expect(report.notes).toEqual([
+        '2 commands may run without a sandbox (bubblewrap (bwrap) is not installed): list_folder, remove_file.',
+      ]);
+  });
+
+  it('what deletes a file asks first, deletes what was named, and nothing outside its folder', async () => {
+    const toolcrib = (...args: readonly string[]) => toolcribOn(pathOf(), ...args);
+    const file = join(starter, 'workspace/old.txt');
+    cpSync(join(starter, 'workspace/about.txt'), file);
+    expect(await toolcrib('call', 'remove_file', 'path=old.txt', '--json')).toMatchObject({ code: 1 });
+    expect(existsSync(file)).toBe(true);
+    for (const path of ['../toolcrib.yaml', '../specs/tools.yaml', '.', '..', '-rf']) {
+      const { code, stdout } = await toolcrib('call', 'remove_file', `path=${path}`, '--yes', '--json');
+      expect(code, stdout).toBe(1);
+    }
+    expect(existsSync(join(starter, 'toolcrib.yaml'))).toBe(true);
+    expect(await toolcrib('call', 'remove_file', 'path=old.txt', '--yes')).toMatchObject({ code: 0 });
+    expect(existsSync(file)).toBe(false);
+    expect(existsSync(join(starter, 'workspace/about.txt'))).toBe(true);
+  });
 });

@@ -88,7 +88,10 @@ describe('the tools.yaml of seed 003', () => {
       cwd: '/srv',
       env: { A: 'b' },
     });
-    expect(runOf('sandbox', { command: 'ls -l' })).toEqual({ kind: 'shell', command: ['ls', '-l'] });
+    expect(runOf('sandbox', { command: 'ls -l' })).toEqual({ kind: 'shell', sandbox: {}, command: ['ls', '-l'] });
+    expect(runOf('sandbox', { command: 'ls', sandbox: { network: false } })).toMatchObject({
+      sandbox: { network: false },
+    });
     expect(runOf('mcp', { server_name: 'gh', tool_name: 'list' })).toEqual({ kind: 'mcp', source: 'gh', tool: 'list' });
     expect(runOf('mcp', { server: 'gh' })).toEqual({ kind: 'mcp', source: 'gh', tool: 'a' });
     expect(runOf('http', { url: 'https://x', params: { q: '{q}' } })).toEqual({

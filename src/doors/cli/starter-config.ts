@@ -39,6 +39,10 @@ profiles:
 extensions:
   approval: { mode: dangerous }
 
+# Commands (tools of kind shell). A command that declares a sandbox never runs without one, unless you write "preferred".
+# executors:
+#   shell: { sandbox: required, roots: [./workspace] }   # roots: the only folders that commands may write
+
 # Credentials: read when they are used, sent to their own hosts only, never shown.
 # secrets:
 #   github: { env: GITHUB_TOKEN, hosts: ["api.github.com"] }

@@ -14,7 +14,8 @@ export interface Cover {
 }
 
 /** What must be covered. What is not there yet is made where a command could make it: only what is there can be covered. */
-export function findCover(folders: AllowedFolders): Cover {
+export function findCover(found: AllowedFolders, system: readonly string[]): Cover {
+  const folders = withSystem(found, system);
   requireFixedLinks(folders);
   const { hidden } = folders;
   const isWritable = (path: string) => isInWritableRoot(path, folders);
@@ -33,6 +34,12 @@ export function findCover(folders: AllowedFolders): Cover {
     ...hidden.files.map((path) => ({ path, kind: 'file' }) as const),
   ];
   return { masks: masks.filter(({ path }) => existsSync(path)), release: held.release };
+}
+
+/** The folders of the system are read-only inside of a wider root; a root inside of them, or one of them, is what it says. */
+export function withSystem(folders: AllowedFolders, system: readonly string[]): AllowedFolders {
+  const fixed = system.map((path) => ({ path, isWritable: false }));
+  return { ...folders, roots: [...fixed, ...folders.roots].toSorted((a, b) => a.path.length - b.path.length) };
 }
 
 /** A link cannot be covered: what may write its folder may put another one in its place. */

@@ -6,6 +6,8 @@ import { foldersAbove, isInside } from './trace-path.ts';
 export interface Places {
   /** True for one of the paths and for everything in it. */
   covers(path: string): boolean;
+  /** The same by name alone, which looks at nothing. */
+  isNamed(path: string): boolean;
   /** True for a folder that one of the paths lies in. */
   liesBelow(path: string): boolean;
 }
@@ -19,11 +21,10 @@ export function createPlaces(paths: readonly string[]): Places {
     const identity = identityOf(path);
     return identity !== undefined && identities.has(identity);
   };
+  const isNamed = (path: string) => folded.some((place) => isInside(fold(path), place));
   return {
-    covers: (path) =>
-      folded.some((place) => isInside(fold(path), place)) ||
-      [path, ...foldersAbove(path)].some(isKnown) ||
-      isLinkedInto(path, paths),
+    isNamed,
+    covers: (path) => isNamed(path) || [path, ...foldersAbove(path)].some(isKnown) || isLinkedInto(path, paths),
     liesBelow: (path) => folded.some((place) => isInside(place, fold(path))),
   };
 }

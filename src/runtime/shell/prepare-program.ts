@@ -62,7 +62,7 @@ function wrap(bare: PreparedProgram['program'], { run, ports }: Preparation, ins
     return { program: { ...bare, command: limited[0] ?? file, args: limited.slice(1) }, release: nothing };
   const { sandbox, folders } = inside;
   requireOutOfReach(sandbox, folders);
-  const { masks, release } = findCover(folders);
+  const { masks, release } = findCover(folders, sandbox.system);
   const sandboxed = sandboxArguments(sandbox, {
     roots: folders.roots,
     masks,

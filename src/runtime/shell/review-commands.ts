@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { ExecutorReview } from '../../core/executor.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
 import { findFolders } from './allowed-folders.ts';
-import { looseLinks } from './masks.ts';
+import { looseLinks, withSystem } from './masks.ts';
 import type { FoundSandbox } from './sandbox.ts';
 import type { HiddenPaths, ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
@@ -25,7 +26,8 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
       if (isWritable) add(writing, path, spec.name);
   }
   const reason = found.ok ? '' : found.reason;
-  const hidden = ports.hidden();
+  const system = found.ok ? found.sandbox.system : [];
+  const surroundings = { hidden: ports.hidden(), system, folder: ports.folder };
   return {
     problems: [
       ...Array.from(
@@ -33,7 +35,7 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
         ([cure, names]) =>
           `${countOf(names)} cannot be run, because there is no sandbox here (${reason}): ${listOf(names)}. To mend it: ${cure}.`,
       ),
-      ...Array.from(writing, ([root, names]) => inReach(root, names, { hidden, folder: ports.folder })).flat(),
+      ...Array.from(writing, ([root, names]) => inReach(root, names, surroundings)).flat(),
     ],
     notes:
       unconfined.length === 0
@@ -52,12 +54,14 @@ function add(lists: Map<string, string[]>, key: string, name: string): void {
 
 interface Surroundings {
   readonly hidden: HiddenPaths;
+  readonly system: readonly string[];
   readonly folder: string;
 }
 
 /** Which paths of a writable folder decide what the crib runs. */
-function inReach(root: string, tools: readonly string[], { hidden, folder }: Surroundings): readonly string[] {
-  const { readOnly: fixed } = hidden;
+function inReach(root: string, tools: readonly string[], surroundings: Surroundings): readonly string[] {
+  const { folder } = surroundings;
+  const { readOnly: fixed } = surroundings.hidden;
   const place = realOf(root);
   const around = fixed.filter((path) => isInside(place, realOf(path)));
   const within = fixed.filter((path) => isInside(realOf(path), place) && existsSync(path));
@@ -67,7 +71,7 @@ function inReach(root: string, tools: readonly string[], { hidden, folder }: Sur
     return [
       `${who} cannot write ${show(root)}: it lies in ${listOf(around.map(show))}, which decides what the crib runs. Name another folder.`,
     ];
-  const loose = linksIn(root, hidden);
+  const loose = linksIn(root, surroundings);
   const replaced = `${who} cannot be run in a sandbox: ${show(root)} can be written, and holds links by which the crib finds its files: ${listOf(loose.map(show))}. Name what they lead to, or another folder.`;
   if (within.length === 0) return loose.length === 0 ? [] : [replaced];
   return [
@@ -76,8 +80,13 @@ function inReach(root: string, tools: readonly string[], { hidden, folder }: Sur
   ];
 }
 
-function linksIn(root: string, hidden: HiddenPaths): readonly string[] {
-  return existsSync(root) ? looseLinks(findFolders([{ path: root, isWritable: true }], hidden)) : [];
+function linksIn(root: string, { hidden, system }: Surroundings): readonly string[] {
+  try {
+    return looseLinks(withSystem(findFolders([{ path: root, isWritable: true }], hidden), system));
+  } catch (cause) {
+    if (cause instanceof ToolcribError) return []; // a folder that no command can use: each call says why
+    throw cause;
+  }
 }
 
 function realOf(path: string): string {
@@ -88,7 +97,7 @@ function realOf(path: string): string {
   }
 }
 
-const MANY = 10;
+const MANY = 50;
 
 function listOf(names: readonly string[]): string {
   const shown = names.slice(0, MANY).join(', ');

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { namesIn, type Template } from '../template.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
@@ -65,19 +66,22 @@ function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (re
 
 /** No system opens a path that is longer. */
 const MAX_PATH = 4096;
+/** No system takes an argument that is longer. */
+const MAX_ARGUMENT = 131_072;
 const MANY_PIECES = 64;
 
-/** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@` and `,`. */
+/** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@`, `,` and the ends of lines. */
 function pathsIn(text: string): readonly string[] {
-  const ends = [...Array.from(text.matchAll(/[=:@,]/g), ({ index }) => index), text.length];
+  if (text.length > MAX_ARGUMENT) return [];
+  const ends = [...Array.from(text.matchAll(/[=:@,\r\n]/g), ({ index }) => index), text.length];
   const starts = [0, ...ends.slice(0, -1).map((end) => end + 1)];
   const isLong = starts.length > MANY_PIECES;
-  const pieces = starts.flatMap((start, index) => {
-    const following = ends.slice(index);
-    const chosen = isLong ? following.filter((_, place, all) => place === 0 || place === all.length - 1) : following;
-    return chosen.filter((end) => end > start && end - start <= MAX_PATH).map((end) => text.slice(start, end));
-  });
-  return pieces.flatMap(spellingsOf);
+  const pieces = new Set<string>();
+  for (const [index, start] of starts.entries()) {
+    const chosen = isLong ? [ends[index] ?? 0, text.length] : ends.slice(index);
+    for (const end of chosen) if (end > start && end - start <= MAX_PATH) pieces.add(text.slice(start, end));
+  }
+  return [...pieces].flatMap(spellingsOf);
 }
 
 /** The paths that a program may take a piece for. */
@@ -104,9 +108,10 @@ const PROCESS = /^\/proc(\/(\d+|self|thread-self)(\/|$)|\/?$)/;
 function leadsToState(path: string, cwd: string, kept: Places): boolean {
   const written = resolve(cwd, path);
   if (OWN_STREAM.test(written)) return false;
-  return [written, ...realOf(path, cwd)].some(
-    (place) => PROCESS.test(place) || kept.covers(place) || kept.liesBelow(place),
-  );
+  const isState = (place: string) => PROCESS.test(place) || kept.covers(place) || kept.liesBelow(place);
+  // Most texts are not paths: of what does not even begin with something that is there, only the name counts.
+  const isThere = isAbsolute(path) || existsSync(join(cwd, path.split('/', 1)[0] ?? ''));
+  return isThere ? [written, ...realOf(path, cwd)].some(isState) : kept.isNamed(written) || kept.liesBelow(written);
 }
 
 function realOf(path: string, cwd: string): readonly string[] {
