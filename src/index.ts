@@ -1,5 +1,6 @@
 export type { AccessClause, Hours } from './core/access.ts';
 export { keep, prefix, rename, tighten } from './core/algebra.ts';
+export { approvalText } from './core/approval-text.ts';
 export type { AuditFinding, AuditReport, ChainReport } from './core/audit-report.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, Caller } from './core/caller.ts';

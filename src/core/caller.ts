@@ -37,6 +37,14 @@ export interface ApprovalRequest {
   readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
   readonly profile: string;
   readonly reason: string;
+  readonly conversation?: string;
+  readonly turn?: string;
+  readonly timeZone?: string;
+  readonly idempotencyKey?: string;
+  /** Answers to questions of the tool, which it gets with the arguments. */
+  readonly inputResponses?: JsonObject;
+  /** The tools inside whose calls it was called, the nearest first. */
+  readonly inside?: readonly string[];
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   /** Aborts when nobody waits for the answer any more. */

@@ -1,3 +1,4 @@
+import { approvalText } from '../core/approval-text.ts';
 import type { JsonObject } from '../core/json.ts';
 import { type KeepBounds, keepBoundsOf } from '../core/keep-bounds.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
@@ -7,7 +8,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../runtime/secrets/secret-template.ts';
 import { createWebhook, type Webhook } from '../runtime/webhook.ts';
-import { toCutApproval } from './approvals.ts';
+import { toCutApproval, toShownApproval } from './approvals.ts';
 import { askHost } from './ask-host.ts';
 import { askInStore } from './ask-in-store.ts';
 import type { ExtensionPorts } from './extension-ports.ts';
@@ -44,7 +45,8 @@ export function approvalPorts(
 function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
   const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
   const { arguments: given, argumentsLength } = rest;
-  const message = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, expiresAt };
+  const text = approvalText(toShownApproval(approval, redact)); // of all arguments, each cut by itself
+  const message = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, expiresAt, text };
   return JSON.parse(JSON.stringify(message)); // without what is absent
 }
 

@@ -116,9 +116,9 @@ describe('toolcrib approvals', () => {
     const id = await park();
     const { code, stdout } = await office.run(['approvals']);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ID +TOOL +ARGUMENTS +CALLER +REASON +EXPIRES +STATE\n/);
+    expect(stdout).toMatch(/^ID +TOOL +CALLER +REASON +EXPIRES +STATE +ARGUMENTS\n/);
     expect(stdout).toContain(id);
-    expect(stdout).toContain(`{"what":"${what}"}`);
+    expect(stdout).toContain(`{"what": "${what}"}`);
     await office.run(['approvals', 'deny', id]);
     expect((await office.run(['approvals'])).stdout).not.toContain(id);
     expect((await office.run(['approvals', '--state', 'denied'])).stdout).toContain(id);

@@ -71,6 +71,7 @@ describe('the webhook of approvals', () => {
       profile: 'all',
       reason: 'it is destructive',
       expiresAt: result.waiting.expiresAt,
+      text: expect.stringMatching(/^May "pay" \("Pay a bill"\) run\?\n.*\n {2}"amount": 3\n/s),
     });
     expect(message.headers['content-type']).toBe('application/json');
     expect(isGenuine(message, SECRET)).toBe(true);

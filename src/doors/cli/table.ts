@@ -7,6 +7,8 @@ export interface Column {
   readonly align?: 'right';
   /** Cut before others where the terminal is narrow. */
   readonly flexible?: true;
+  /** Never cut: what does not fit goes on in the next line of the terminal. For the last column, and texts that are fit to be shown. */
+  readonly isWhole?: true;
 }
 
 const GAP = '  ';
@@ -26,15 +28,24 @@ export function layOut(
   rows: readonly (readonly string[])[],
   width: number | undefined,
 ): readonly string[] {
-  const cells = [columns.map(({ heading }) => heading), ...rows.map((row) => row.map(toLine))];
-  const natural = columns.map((_, index) => cells.reduce((most, row) => Math.max(most, widthOf(row[index] ?? '')), 0));
+  const toCell = (cell: string, index: number) => (columns[index]?.isWhole === true ? cell : toLine(cell));
+  const cells = [columns.map(({ heading }) => heading), ...rows.map((row) => row.map(toCell))];
+  const natural = columns.map(({ isWhole, heading }, index) =>
+    isWhole === true ? heading.length : cells.reduce((most, row) => Math.max(most, widthOf(row[index] ?? '')), 0),
+  );
   const widths = width === undefined ? natural : fitInto(natural, columns, width - GAP.length * (columns.length - 1));
   return cells.map((row) =>
     columns
-      .map((column, index) => pad(cutTo(row[index] ?? '', widths[index] ?? 0), widths[index] ?? 0, column))
+      .map((column, index) =>
+        column.isWhole === true ? row[index] : fitCell(row[index] ?? '', widths[index] ?? 0, column),
+      )
       .join(GAP)
       .trimEnd(),
   );
+}
+
+function fitCell(text: string, width: number, column: Column): string {
+  return pad(cutTo(text, width), width, column);
 }
 
 function fitInto(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {

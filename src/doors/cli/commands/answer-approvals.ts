@@ -1,13 +1,15 @@
+import { argumentsLine } from '../../../core/approval-text.ts';
 import type { Caller } from '../../../core/caller.ts';
 import type { ApprovalState, Remember } from '../../../core/stored-approvals.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
+import { visible, visibleJson } from '../../../core/visible-text.ts';
 import type { Approval, ApprovalOutcome } from '../../../crib/approvals.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toShownApproval, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, print, printJson } from '../output.ts';
+import { note, print } from '../output.ts';
 import { readDurationMs } from '../read-duration.ts';
 import { printTable } from '../table.ts';
 import { usage } from '../usage.ts';
@@ -30,7 +32,7 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
   return withCrib(flags, async (crib) => {
     const outcome = await act(crib, { verb, id, note: flags.note, remember });
     if (!outcome.ok) throw new ToolcribError('failed', outcome.error.message);
-    if (flags.json === true) printJson({ approval: toShownApproval(outcome.approval) });
+    if (flags.json === true) printApprovals({ approval: toShownApproval(outcome.approval) });
     else print(`${id} ${VERBS[verb]}`);
     if (verb === 'approve' && outcome.approval.isParked) note(whatFollows(outcome.approval));
     return 0;
@@ -77,26 +79,32 @@ function escapeInvisible(json: string): string {
 async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {
   const { state = 'waiting' } = flags;
   const approvals = await crib.approvals.list(state === 'all' ? {} : { state: state as ApprovalState }); // one of the flag's values
-  if (flags.json === true) printJson({ approvals: approvals.map(toShownApproval) });
+  if (flags.json === true) printApprovals({ approvals: approvals.map(toShownApproval) });
   else if (approvals.length === 0) note(state === 'waiting' ? 'Nothing waits for approval.' : 'There are none.');
   else
     printTable(
       [
         { heading: 'ID' },
         { heading: 'TOOL' },
-        { heading: 'ARGUMENTS', flexible: true },
         { heading: 'CALLER' },
         { heading: 'REASON', flexible: true },
         { heading: 'EXPIRES' },
         { heading: 'STATE' },
+        { heading: 'ARGUMENTS', isWhole: true },
       ],
       approvals.map(toRow),
     );
   return 0;
 }
 
-function toRow({ id, tool, caller, reason, expiresAt, state, ...approval }: Approval): readonly string[] {
-  return [id, tool, JSON.stringify(approval.arguments), caller.id ?? '', reason, toTime(expiresAt), state];
+function printApprovals(value: unknown): void {
+  print(visibleJson(JSON.stringify(value, null, 2)));
+}
+
+function toRow(approval: Approval): readonly string[] {
+  const { id, tool, caller, reason, expiresAt, state } = approval;
+  const shown = [tool, caller.id ?? '', reason].map(visible);
+  return [id, ...shown, toTime(expiresAt), state, argumentsLine(approval)];
 }
 
 function requireFitting(verb: string | undefined, flags: Flags): void {
