@@ -54,6 +54,8 @@ function request(index: number): NewApproval {
     tool: `tool_${index % 100}`,
     description: 'Moves money from one account to another and tells both owners',
     arguments: { from: 'operations', to: `supplier ${index}`, amount: index, note: 'invoice of last month' },
+    callerHash: 'caller',
+    unlisted: { caller: { id: `user_${index % 50}`, roles: ['dev'] } },
     definitionHash: 'd'.repeat(64),
     argumentsHash: index.toString(16).padStart(64, '0'),
     conversation: `conversation ${index % 500}`,

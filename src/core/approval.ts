@@ -2,7 +2,7 @@ import type { Caller } from './caller.ts';
 import type { MaybePromise } from './json.ts';
 import type { Approver } from './policy.ts';
 import type { Remember } from './stored-approvals.ts';
-import type { ToolCall } from './tool-call.ts';
+import type { TakenUp, ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
@@ -16,6 +16,8 @@ export interface Question {
 export interface Permit {
   readonly id: string;
   readonly by: string;
+  /** The call was parked: it runs with what was said along with it then. */
+  readonly takenUp?: TakenUp;
   /** Notes how the call ended that runs under it. */
   finish?(result: ToolResult): Promise<void>;
 }
@@ -74,14 +76,16 @@ export function isRemember(value: unknown): value is Remember {
 
 /** Why somebody may not answer a request, or `undefined` if they may. An operator always may; who asked, only where policy says `caller`. */
 export function whyNotAnswer(
-  request: { readonly callerId: string; readonly approvers: readonly Approver[] },
+  request: { readonly callerId: string; readonly approvers: readonly Approver[]; readonly notByCaller?: string },
   by: Caller,
 ): string | undefined {
-  const { callerId, approvers } = request;
+  const { callerId, approvers, notByCaller } = request;
   if (by.operator === true) return undefined;
   if (by.id === undefined) return 'whoever answers must say who they are';
   if (by.id === callerId)
-    return approvers.includes('caller') ? undefined : 'nobody approves their own calls; ask somebody else';
+    return approvers.includes('caller')
+      ? undefined
+      : (notByCaller ?? 'nobody approves their own calls; ask somebody else');
   if ((by.roles ?? []).some((role) => approvers.includes(`role:${role}`))) return undefined;
   const roles = approvers.flatMap((who) => (who.startsWith('role:') ? [`who has the role ${who.slice(5)}`] : []));
   return `it takes ${['an operator', ...roles].join(', or ')}`;

@@ -18,11 +18,18 @@ export const MAX_REMEMBER_MS = 30 * 86_400_000;
 export interface ApprovalSubject {
   /** The caller's id; empty for nobody in particular. */
   readonly callerId: string;
+  /** Of the caller's roles, permissions and being an operator: what is remembered counts for these only. */
+  readonly callerHash: string;
   readonly profile: string;
   readonly tool: string;
   readonly definitionHash: string;
   readonly argumentsHash: string;
+  /** Of the answers that the tool gets with its arguments, and of the state that they belong to; absent for none. */
+  readonly answersHash?: string;
+  /** Of the calls inside which it was made, and their arguments; absent for none. */
+  readonly insideHash?: string;
   readonly conversation?: string;
+  readonly timeZone?: string;
   /** What asks; a yes that is remembered counts for nothing else. */
   readonly ground: string;
 }
@@ -34,25 +41,41 @@ export interface NewApproval extends ApprovalSubject {
   readonly reason: string;
   readonly description: string;
   readonly arguments: JsonObject;
+  readonly turn?: string;
+  readonly idempotencyKey?: string;
+  /** The answers that the tool gets with its arguments. */
+  readonly inputResponses?: JsonObject;
+  /** The tools inside whose calls it was made, the nearest first. */
+  readonly inside?: readonly string[];
   readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
   readonly door: string;
   readonly approvers: readonly Approver[];
+  /** Why the caller is not among them although policy names it. */
+  readonly notByCaller?: string;
   /** Nobody waits for the answer in memory: the same call sent again takes it up. */
   readonly isParked: boolean;
   /** How long there is to answer, and then to take it up. */
   readonly lifetimeMs: number;
   /** There where a server runs it; absent where whoever asked does. */
   readonly parked?: ParkedCall;
+  /** What the call runs with besides what is listed. */
+  readonly unlisted: UnlistedParts;
+}
+
+/** Parts of a request that its call runs with, and that lists leave out. */
+interface UnlistedParts {
+  readonly caller: Omit<Caller, 'approve'>;
+  readonly traceparent?: string;
+  /** What its client can be asked for. */
+  readonly capabilities?: JsonObject;
+  /** What the tool wants back with the answers. */
+  readonly inputState?: string;
 }
 
 /** What a server needs besides to run a parked call itself when somebody has said yes. */
-export interface ParkedCall {
+interface ParkedCall {
   /** The call that was parked; it is run and its result found under this id. */
   readonly callId: string;
-  readonly caller: Omit<Caller, 'approve'>;
-  readonly turn?: string;
-  readonly timeZone?: string;
-  readonly idempotencyKey?: string;
 }
 
 /** What is kept of a call that was parked for a server. */
@@ -70,8 +93,21 @@ export interface ApprovalReply {
   readonly remember?: Remember;
 }
 
+/** The keys of what is kept apart from what is listed: it is bound, or the call runs with it. */
+export const UNLISTED_KEYS = [
+  'callerId',
+  'callerHash',
+  'definitionHash',
+  'argumentsHash',
+  'answersHash',
+  'insideHash',
+  'ground',
+  'parked',
+  'unlisted',
+] as const;
+
 /** What only the one who asks needs of a request. */
-type Bound = 'callerId' | 'definitionHash' | 'argumentsHash' | 'ground' | 'lifetimeMs' | 'parked';
+type Bound = (typeof UNLISTED_KEYS)[number] | 'lifetimeMs';
 
 /** A request and what became of it. */
 export interface StoredApproval extends ListedApproval, Pick<NewApproval, Bound> {}
@@ -118,7 +154,7 @@ export interface StoredApprovals {
   list(options: ApprovalListing): Promise<readonly ListedApproval[]>;
   /** The states of the newest ones, oldest first, without reading the rest of them. */
   states(limit: number): Promise<readonly Pick<ListedApproval, 'id' | 'state'>[]>;
-  /** The parked request for the same, while it waits, is approved and not taken up, or is denied and not expired; or a server ran it and nobody has its result. */
+  /** The parked request for the same, while it waits, is approved and not taken up, or is denied and not expired; or a server ran it and nobody has its result. For a call without answers also one with answers, unless it is denied: it is the same call sent again. */
   find(subject: ApprovalSubject): Promise<StoredApproval | undefined>;
   /** The first answer wins: undefined if there is one, or it is too late. With `callId` a yes is taken up in the same step. */
   answer(id: string, reply: ApprovalReply, callId?: string): Promise<StoredApproval | undefined>;

@@ -20,6 +20,9 @@ export const SETTLE: unique symbol = Symbol('toolcrib.settle');
 /** The key of what built-in gates leave for those who record the call. */
 export const FACTS: unique symbol = Symbol('toolcrib.facts');
 
+/** The key of what only approval may do: put what was said along with a parked call in the place of what came with this one. */
+export const TAKE_UP: unique symbol = Symbol('toolcrib.takeUp');
+
 /** What became known about a call on its way; all copies of the call share it. */
 export interface CallFacts {
   /** When it came in, in milliseconds since 1970. */
@@ -46,13 +49,32 @@ export interface ClientAnswers {
 }
 
 /** What a client can be asked for by the server behind a tool, and what it answered. */
-interface InputAnswers {
+export interface InputAnswers {
   /** As the client declared it to MCP; it is asked for nothing else. */
   readonly capabilities?: JsonObject;
   /** By the keys under which it was asked. */
   readonly responses?: JsonObject;
   /** What the server wants back with them, as it was. */
   readonly state?: string;
+}
+
+/** Everything that a caller says about a call besides tool and arguments, and that its tool can read. */
+export interface SaidAlong {
+  /** Where the call came in; `library` if absent. */
+  readonly door?: string;
+  readonly conversation?: string;
+  readonly turn?: string;
+  readonly timeZone?: string;
+  /** Two calls of one caller with the same key are one: the second gets the result of the first. */
+  readonly idempotencyKey?: string;
+  /** W3C trace context; spans of the call belong under it. */
+  readonly traceparent?: string;
+  readonly answers?: ClientAnswers;
+}
+
+/** The options and caller of a parked call. The call that takes it up runs with them. */
+export interface TakenUp extends SaidAlong {
+  readonly caller: Omit<Caller, 'approve'>;
 }
 
 /** Who asks for what: the one argument of every gate, observer and executor. */
@@ -116,6 +138,7 @@ export interface ToolCall {
   fork(): { readonly call: ToolCall; abort(reason: ToolError): void; release(): void };
   readonly [FACTS]: CallFacts;
   [SETTLE](input: JsonObject, parsed: unknown): ToolCall;
+  [TAKE_UP](parked: TakenUp): ToolCall;
   /** Runs `listener` once when the call is aborted, at once if it has been; returns how to stop listening. */
   onAbort(listener: (reason: ToolError) => void): () => void;
 }

@@ -89,6 +89,8 @@ export interface WaitingResult extends ResultExtras {
     readonly ask?: JsonValue;
     /** The call under whose id the result will be found, where that is another one: it was sent before. */
     readonly callId?: string;
+    /** What else has to be known about who can answer. */
+    readonly note?: string;
   };
 }
 
@@ -118,8 +120,9 @@ export function failed(error: ToolError): FailedResult {
 /** The text a model should read for this result: its text content, or what went wrong and what to do. */
 export function textOf(result: ToolResult): string {
   if (result.status === 'waiting') {
-    const { id, expiresAt } = result.waiting;
-    return `Waiting for ${result.waiting.for} (id ${id}) until ${new Date(expiresAt).toISOString()}.`;
+    const { id, expiresAt, note } = result.waiting;
+    const until = `until ${new Date(expiresAt).toISOString()}.`;
+    return `Waiting for ${result.waiting.for} (id ${id}) ${until}${note === undefined ? '' : ` ${note}`}`;
   }
   const text = (result.content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   if (result.ok || text !== '') return text;

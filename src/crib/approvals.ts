@@ -3,7 +3,13 @@ import type { Caller } from '../core/caller.ts';
 import { cutArguments } from '../core/cut-arguments.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import { describe } from '../core/known-keys.ts';
-import type { ListedApproval, Remember, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import {
+  type ListedApproval,
+  type Remember,
+  type StoredApproval,
+  type StoredApprovals,
+  UNLISTED_KEYS,
+} from '../core/stored-approvals.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import type { Equipment } from './extension-ports.ts';
 import { readCaller } from './read-caller.ts';
@@ -79,15 +85,31 @@ export function toCutApproval(approval: StoredApproval, redact: (text: string) =
 
 /** What the outside may see of a request. */
 export function toShownApproval(approval: StoredApproval, redact: (text: string) => string): Approval {
-  const { callerId: _caller, definitionHash: _definition, argumentsHash: _arguments, ...rest } = approval;
-  const { ground: _ground, lifetimeMs: _lifetime, parked: _parked, ...listed } = rest;
-  return redactApproval(listed, redact);
+  const { lifetimeMs: _lifetime, ...rest } = approval;
+  const listed = Object.fromEntries(Object.entries(rest).filter(([key]) => !UNLISTED.has(key)));
+  return redactApproval(listed as unknown as Approval, redact); // without what is not listed it is one
 }
 
+const UNLISTED: ReadonlySet<string> = new Set(UNLISTED_KEYS);
+
 function redactApproval(approval: Approval, redact: (text: string) => string): Approval {
-  if (isClean(approval.arguments, redact) && isClean(approval.reason, redact)) return approval;
-  const shown = redactTexts(approval.arguments, redact) as Approval['arguments']; // an object stays one
-  return { ...approval, arguments: shown, reason: redact(approval.reason) };
+  const free = freeParts(approval);
+  if (isClean(free, redact)) return approval;
+  return { ...approval, ...(redactTexts(free, redact) as ReturnType<typeof freeParts>) }; // its shape stays
+}
+
+/** What callers choose, and what is said of it. */
+function freeParts(approval: Approval) {
+  const { reason, inputResponses, conversation, turn, timeZone, idempotencyKey } = approval;
+  return {
+    arguments: approval.arguments,
+    reason,
+    ...(inputResponses !== undefined && { inputResponses }),
+    ...(conversation !== undefined && { conversation }),
+    ...(turn !== undefined && { turn }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
 }
 
 /** Each text by itself: in JSON a secret might be written in another way. */

@@ -1,10 +1,14 @@
 import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval.ts';
+import { whyNotByCaller } from '../core/approval-text.ts';
 import type { ApprovalRequest } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
+import type { Approver } from '../core/policy.ts';
 import type { Clock } from '../core/ports.ts';
+import type { NewApproval } from '../core/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
+import { visibleLines } from '../core/visible-text.ts';
 
 /** How waiting for the host's person ended. */
 export type Ending =
@@ -30,12 +34,13 @@ export interface Waiting {
 export function askHost({ clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
   return (call, question) => {
     const { name } = call.spec;
-    const own = ownAnswerOf(call);
+    const { approvers, notByCaller } = approversOf(call, question);
+    const own = ownAnswerOf(call, approvers);
     if (own !== undefined)
       return own ? { id: call.id, by: callerOf(call) } : denied(`The caller said no to "${name}".`);
     if (call.approvalId !== undefined)
       return denied(`There is no approval "${call.approvalId}": this crib has no store that keeps them.`);
-    if (call.caller.approve === undefined) return nobodyToAsk(call, question);
+    if (call.caller.approve === undefined) return nobodyToAsk(call, question, notByCaller);
     const request = { ...describeCall(call, question), id: call.id, expiresAt: Math.round(clock.now() + timeoutMs) };
     return waitForAnswer({ call, request, clock, timeoutMs }).then((ending) => {
       if (typeof ending === 'string') return nobodyAnswered(name, timeoutMs);
@@ -46,10 +51,18 @@ export function askHost({ clock, timeoutMs }: { readonly clock: Clock; readonly 
   };
 }
 
-/** What the asking client itself answered; it counts only where policy lets the caller answer for itself. */
-export function ownAnswerOf({ spec, answers }: ToolCall): boolean | undefined {
-  if (answers?.approval === undefined || !spec.policy.approvers?.includes('caller')) return undefined;
-  return answers.approval === true;
+/** What the asking client itself answered; it counts only where the caller may answer for itself. */
+export function ownAnswerOf({ answers }: ToolCall, approvers: readonly Approver[]): boolean | undefined {
+  return approvers.includes('caller') ? answers?.approval : undefined;
+}
+
+/** Who may answer besides an operator. The caller may not where the text to decide by is too long. */
+export function approversOf(call: ToolCall, question: Question): Pick<NewApproval, 'approvers' | 'notByCaller'> {
+  const { approvers = [] } = call.spec.policy;
+  if (!approvers.includes('caller')) return { approvers };
+  const notByCaller = whyNotByCaller(describeCall(call, question));
+  if (notByCaller === undefined) return { approvers };
+  return { approvers: approvers.filter((who) => who !== 'caller'), notByCaller };
 }
 
 /** Who answers where the caller answers for itself. */
@@ -100,10 +113,10 @@ function noLongerAsked(ending: Exclude<Ending, { answer: HostAnswer }>): ToolErr
 }
 
 /** What a person is shown of a call. */
-export function describeCall(
-  { spec, input, caller, profile }: ToolCall,
-  { reason }: Question,
-): Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal'> {
+export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
+  const { spec, input, caller, profile, conversation, turn, timeZone, idempotencyKey } = call;
+  const { responses } = call.answers?.input ?? {};
+  const inside = ancestorsOf(call).map((ancestor) => ancestor.spec.name);
   return {
     tool: spec.name,
     ...(spec.title !== undefined && { title: spec.title }),
@@ -115,15 +128,29 @@ export function describeCall(
     },
     profile,
     reason,
+    ...(conversation !== undefined && { conversation }),
+    ...(turn !== undefined && { turn }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(responses !== undefined && { inputResponses: responses }),
+    ...(inside.length > 0 && { inside }),
   };
+}
+
+type ShownCall = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal'>;
+
+/** The calls inside which a call was made, the nearest first. */
+export function ancestorsOf({ parent }: ToolCall): readonly ToolCall[] {
+  return parent === undefined ? [] : [parent, ...ancestorsOf(parent)];
 }
 
 export function denied(message: string, cause?: unknown): FailedResult {
   return failed(toolError('denied', message, { cause }));
 }
 
-export function nobodyToAsk({ spec }: ToolCall, { reason }: Question): FailedResult {
-  return denied(`"${spec.name}" needs a person's approval because ${reason}, and there is nobody to ask.`);
+export function nobodyToAsk({ spec }: ToolCall, { reason }: Question, notByCaller?: string): FailedResult {
+  const message = `"${spec.name}" needs a person's approval because ${reason}, and there is nobody to ask.`;
+  return denied(notByCaller === undefined ? message : `${message} ${notByCaller}`);
 }
 
 export function nobodyAnswered(tool: string, timeoutMs: number): FailedResult {
@@ -131,7 +158,7 @@ export function nobodyAnswered(tool: string, timeoutMs: number): FailedResult {
 }
 
 export function saidNo(tool: string, note: string | undefined): FailedResult {
-  return denied(`A person said no to "${tool}"${note === undefined ? '' : `: ${note}`}.`);
+  return denied(`A person said no to "${tool}"${note === undefined ? '' : `: ${visibleLines(note)}`}.`);
 }
 
 export function couldNotAsk(tool: string, cause: unknown): FailedResult {

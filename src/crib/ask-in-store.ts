@@ -1,12 +1,12 @@
 import type { Ask, Permit, Question } from '../core/approval.ts';
 import { describeBound, type KeepBound, RETRY_WITHOUT_ROOM_MS } from '../core/keep-bounds.ts';
-import type { ParkedCall, StoredApproval } from '../core/stored-approvals.ts';
+import type { StoredApproval } from '../core/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
-import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
-import { denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
-import { type ApprovalDesk, type Asking, attend, type Step, settle } from './attend-approval.ts';
+import { answersHash, argumentsHash, callerHash, definitionHash } from '../runtime/hashes.ts';
+import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
+import { type ApprovalDesk, type Asking, answerToOwn, attend, type Step, settle } from './attend-approval.ts';
 
 /** Where calls come in that a server runs itself once they are approved. */
 export const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
@@ -44,25 +44,26 @@ async function lookOnce(asking: Asking): Promise<Step> {
   }
   const parked = await desk.approvals.find(subject);
   // What was said about this very call comes before what is remembered of others.
-  if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, call)) return settle(asking, parked);
+  if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
   const remembered = await desk.approvals.remembered(subject);
   if (remembered !== undefined) return remembered;
   return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
 }
 
 // Who has a person at hand may ask that person; everybody else is held to the no.
-function isAskedAnew({ state }: StoredApproval, call: ToolCall): boolean {
-  return state === 'denied' && call.caller.approve !== undefined && ownAnswerOf(call) === undefined;
+function isAskedAnew({ state }: StoredApproval, { call, subject }: Asking): boolean {
+  const { approve } = call.caller;
+  return state === 'denied' && approve !== undefined && ownAnswerOf(call, subject.approvers) === undefined;
 }
 
 async function askAnew(asking: Asking): Promise<Step> {
   const { call, question, subject, desk } = asking;
-  if (isAttended(call)) {
+  if (isAttended(asking, subject)) {
     const added = await desk.approvals.add({ ...subject, isParked: false }, desk.bounds);
     return added.ok ? attend(asking, added.approval) : noRoom(asking, added.broken);
   }
-  if (!call.mayPark) return nobodyToAsk(call, question);
-  const parked = isServed(call) ? { parked: parkedCallOf(call) } : {};
+  if (!call.mayPark) return nobodyToAsk(call, question, subject.notByCaller);
+  const parked = isServed(call) ? { parked: { callId: call.id } } : {};
   const added = await desk.approvals.add({ ...subject, ...parked, isParked: true }, desk.bounds);
   if (!added.ok) return noRoom(asking, added.broken);
   if (!added.isNew) return 'again';
@@ -78,17 +79,18 @@ function noRoom({ call, desk }: Asking, broken: KeepBound): FailedResult {
 
 async function takeUp(asking: Asking, approval: StoredApproval): Promise<Step> {
   if (approval.state !== 'waiting') return settle(asking, approval);
-  return isAttended(asking.call) ? attend(asking, approval) : waitingFor(approval, asking.call);
+  return isAttended(asking, approval) ? attend(asking, approval) : waitingFor(approval, asking.call);
 }
 
 /** Somebody is at hand who can answer now. */
-function isAttended(call: ToolCall): boolean {
-  return call.caller.approve !== undefined || ownAnswerOf(call) !== undefined;
+function isAttended(asking: Asking, request: Pick<StoredApproval, 'approvers'>): boolean {
+  return asking.call.caller.approve !== undefined || answerToOwn(asking, request) !== undefined;
 }
 
-function waitingFor({ id, expiresAt, parked }: StoredApproval, call: ToolCall): WaitingResult {
+function waitingFor({ id, expiresAt, parked, notByCaller }: StoredApproval, call: ToolCall): WaitingResult {
   const first = parked === undefined || parked.callId === call.id ? {} : { callId: parked.callId };
-  return { ok: false, status: 'waiting', waiting: { for: 'approval', id, expiresAt, ...first } };
+  const note = notByCaller === undefined ? {} : { note: notByCaller };
+  return { ok: false, status: 'waiting', waiting: { for: 'approval', id, expiresAt, ...first, ...note } };
 }
 
 /** A server runs what came to it when somebody has said yes; not what a tool called, whose result that tool wants. */
@@ -96,31 +98,38 @@ function isServed({ door, parent }: ToolCall): boolean {
   return parent === undefined && SERVED_DOORS.includes(door);
 }
 
-function parkedCallOf(call: ToolCall): ParkedCall {
+/** Everything that the call would run with is bound to the request, or kept with it. */
+function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Asking['subject'] {
+  const { spec, input, door, answers, traceparent } = call;
   const { approve: _approve, ...caller } = call.caller;
-  const { turn, timeZone, idempotencyKey } = call;
+  const { capabilities, state } = answers?.input ?? {};
+  const around = ancestorsOf(call);
+  const answered = answersHash(answers?.input);
   return {
-    callId: call.id,
-    caller,
-    ...(typeof turn === 'string' && { turn }),
-    ...(typeof timeZone === 'string' && { timeZone }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...describeCall(call, question),
+    ...approversOf(call, question),
+    callerId: caller.id ?? '',
+    callerHash: callerHash(caller),
+    definitionHash: definitionHash(spec),
+    argumentsHash: argumentsHash(input),
+    ...(answered !== undefined && { answersHash: answered }),
+    ...(around.length > 0 && { insideHash: insideHash(around) }),
+    door,
+    ground: question.ground,
+    lifetimeMs,
+    unlisted: {
+      caller,
+      ...(traceparent !== undefined && { traceparent }),
+      ...(capabilities !== undefined && { capabilities }),
+      ...(state !== undefined && { inputState: state }),
+    },
   };
 }
 
-function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Asking['subject'] {
-  const { spec, caller, input, conversation, door } = call;
-  return {
-    ...describeCall(call, question),
-    callerId: caller.id ?? '',
-    definitionHash: definitionHash(spec),
-    argumentsHash: argumentsHash(input),
-    ...(typeof conversation === 'string' && { conversation }),
-    door,
-    ground: question.ground,
-    approvers: spec.policy.approvers ?? [],
-    lifetimeMs,
-  };
+/** A tool sees the call inside which it was called, and what that one was given. */
+function insideHash(around: readonly ToolCall[]): string {
+  const parts = around.map(({ spec, input, answers }) => [spec.name, input, answersHash(answers?.input) ?? null]);
+  return argumentsHash({ around: parts });
 }
 
 /** Why the approval that a call names is not for it. Who has no business with it does not learn that it exists. */
@@ -131,6 +140,10 @@ function mismatchOf({ call, subject }: Asking, approval: StoredApproval): Failed
     return denied(`${id} is for another tool; call without it to ask about this one.`);
   if (approval.argumentsHash !== subject.argumentsHash)
     return denied(`${id} is for other arguments; call without it to ask about these.`);
+  if (subject.answersHash !== undefined && approval.answersHash !== subject.answersHash)
+    return denied(`${id} is for other answers to questions of the tool; call without it to ask about these.`);
+  if (approval.insideHash !== subject.insideHash)
+    return denied(`${id} was asked for inside another call; call without it to ask anew.`);
   if (approval.definitionHash !== subject.definitionHash)
     return denied(`${id} is for "${subject.tool}" as it was before it changed; call without it to ask anew.`);
   return undefined;

@@ -1,8 +1,9 @@
 import type { HostAnswer, Permit, Question } from '../core/approval.ts';
+import { freezeJson } from '../core/json.ts';
 import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { Clock } from '../core/ports.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import type { SaidAlong, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { redactResult } from '../extensions/redact-errors.ts';
@@ -10,11 +11,11 @@ import {
   callerOf,
   couldNotAsk,
   denied,
-  describeCall,
   type Ending,
   nobodyAnswered,
   ownAnswerOf,
   saidNo,
+  type Waiting,
   waitForAnswer,
 } from './ask-host.ts';
 import { handOver, usedUp } from './hand-over.ts';
@@ -49,19 +50,70 @@ const LOOK_EVERY_MS = 500;
 
 /** Waits for the first answer: of the caller, of the host's person, or of anybody through the store. */
 export async function attend(asking: Asking, approval: StoredApproval): Promise<Step> {
-  const { call, question, desk } = asking;
-  const own = ownAnswerOf(call);
+  const { call, desk } = asking;
+  const own = answerToOwn(asking, approval);
   if (own !== undefined) return reply(asking, approval, { isYes: own, by: callerOf(call) });
   const leftMs = Math.min(approval.lifetimeMs, Math.max(0, approval.expiresAt - desk.clock.now()));
   const ending = await waitForAnswer({
     call,
-    request: { ...describeCall(call, question), id: approval.id, expiresAt: approval.expiresAt },
+    request: toRequest(approval),
     clock: desk.clock,
     timeoutMs: approval.isParked ? leftMs : approval.lifetimeMs,
     follow: (settled) => follow(approval.id, desk, settled),
     onSlow: () => approval.isParked || desk.announce?.(approval), // that a parked one waits has been told
   });
   return conclude(asking, approval, ending);
+}
+
+/** The caller's own answer, where both the policy of now and the request let it answer. */
+export function answerToOwn(
+  { call, subject }: Asking,
+  { approvers }: Pick<StoredApproval, 'approvers'>,
+): boolean | undefined {
+  return ownAnswerOf(call, approvers) === undefined ? undefined : ownAnswerOf(call, subject.approvers);
+}
+
+/** What a person at hand is shown: the request as it was made, which may be by an earlier call. */
+function toRequest(approval: StoredApproval): Waiting['request'] {
+  const { id, expiresAt, tool, title, description, caller, profile, reason, conversation, turn, timeZone } = approval;
+  const { idempotencyKey, inputResponses, inside } = approval;
+  return {
+    id,
+    expiresAt,
+    tool,
+    ...(title !== undefined && { title }),
+    description,
+    arguments: approval.arguments,
+    caller,
+    profile,
+    reason,
+    ...(conversation !== undefined && { conversation }),
+    ...(turn !== undefined && { turn }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(inputResponses !== undefined && { inputResponses }),
+    ...(inside !== undefined && { inside }),
+  };
+}
+
+/** What was said along with the call that a request is about. */
+export function saidWith(approval: StoredApproval): SaidAlong {
+  const { door, conversation, turn, timeZone, idempotencyKey, inputResponses, unlisted } = approval;
+  const { traceparent, capabilities, inputState } = unlisted;
+  const input = {
+    ...(capabilities !== undefined && { capabilities }),
+    ...(inputResponses !== undefined && { responses: inputResponses }),
+    ...(inputState !== undefined && { state: inputState }),
+  };
+  return {
+    door,
+    ...(conversation !== undefined && { conversation }),
+    ...(turn !== undefined && { turn }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(Object.keys(input).length > 0 && { answers: { input } }),
+  };
 }
 
 async function conclude(asking: Asking, approval: StoredApproval, ending: Ending): Promise<Step> {
@@ -94,7 +146,10 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
   const { name } = call.spec;
   switch (approval?.state) {
     case 'approved': {
-      const claimed = await desk.approvals.claim(approval.id, subject, call.id);
+      // The same call sent again without the answers takes up the one with them.
+      const { answersHash } = approval;
+      const bound = answersHash === undefined ? subject : { answersHash, ...subject };
+      const claimed = await desk.approvals.claim(approval.id, bound, call.id);
       return claimed === undefined ? 'again' : permitOf(claimed, desk);
     }
     case 'denied':
@@ -109,7 +164,7 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
 }
 
 function permitOf(approval: StoredApproval, { approvals, redact, warn }: ApprovalDesk): Permit {
-  const { id, answer, parked, claim } = approval;
+  const { id, answer, parked, claim, isParked } = approval;
   const endOf = (result: ToolResult): ParkedEnd | undefined =>
     parked && {
       result: redactResult(result, redact), // it lies in the store
@@ -119,7 +174,8 @@ function permitOf(approval: StoredApproval, { approvals, redact, warn }: Approva
     approvals
       .finish(id, result.status === 'failed' ? result.error.code : result.status, endOf(result))
       .catch((cause) => warn(`How the call under the approval ${id} ended could not be noted: ${messageOf(cause)}`));
-  return { id, by: answer?.by ?? 'host', finish };
+  const takenUp = isParked ? freezeJson({ ...saidWith(approval), caller: approval.unlisted.caller }) : undefined;
+  return { id, by: answer?.by ?? 'host', ...(takenUp !== undefined && { takenUp }), finish };
 }
 
 /** Answers given in this process are told; for those of others it looks from time to time. */

@@ -2,11 +2,13 @@ import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
 import {
   type CallFacts,
-  type ClientAnswers,
   FACTS,
   PARSED,
   type Progress,
+  type SaidAlong,
   SETTLE,
+  TAKE_UP,
+  type TakenUp,
   type ToolCall,
 } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
@@ -16,29 +18,19 @@ import { createCallId } from './call-id.ts';
 import { Cancellation } from './cancellation.ts';
 
 /** What a caller may say about one call. */
-export interface CallOptions {
+export interface CallOptions extends SaidAlong {
   /** Ends the call when it aborts. */
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly retries?: number;
-  readonly conversation?: string;
-  readonly turn?: string;
-  readonly timeZone?: string;
   /** The id under which the call is known; made if absent. */
   readonly id?: string;
-  /** Where the call came in; `library` if absent. */
-  readonly door?: string;
-  readonly answers?: ClientAnswers;
   /** Takes up a parked call of the same caller, profile, tool and arguments. */
   readonly approvalId?: string;
   /** Lets a call that needs an approval wait in the store where nobody can be asked at once; else it is denied. */
   readonly park?: boolean;
-  /** Two calls of one caller with the same key are one: the second gets the result of the first. */
-  readonly idempotencyKey?: string;
   /** Takes the whole result, where a large one would be kept and only its beginning handed over. */
   readonly wholeResult?: boolean;
-  /** W3C trace context; spans of the call belong under it. */
-  readonly traceparent?: string;
   onProgress?(progress: Progress): void;
 }
 
@@ -71,6 +63,7 @@ interface CopiedParts {
   readonly parsed: unknown;
   readonly context: Readonly<Record<string, unknown>>;
   readonly cancellation: Cancellation;
+  readonly takenUp: TakenUp | undefined;
 }
 
 /** A running call. A class for speed: what most calls never ask for (id, signal, services, tools) is made at first look. */
@@ -78,6 +71,8 @@ export class Call implements ToolCall {
   readonly spec: ToolSpec;
   readonly origin: CallOrigin;
   readonly cancellation: Cancellation;
+  /** What the parked call was made with that this one takes up; undefined where it takes up none. */
+  readonly takenUp: TakenUp | undefined;
   // Private: an extension must not be able to put other arguments in their place.
   readonly #input: JsonObject;
   readonly #parsed: unknown;
@@ -89,6 +84,7 @@ export class Call implements ToolCall {
     this.cancellation =
       copied?.cancellation ??
       new Cancellation(origin.parent?.cancellation ?? origin.host.lifetime, origin.options.signal);
+    this.takenUp = copied?.takenUp;
     this.#input = input;
     this.#parsed = copied === undefined ? input : copied.parsed;
     this.#context = copied?.context ?? NO_CONTEXT;
@@ -113,25 +109,29 @@ export class Call implements ToolCall {
     return this.origin.id;
   }
   get caller(): Caller {
-    return this.origin.caller;
+    return this.takenUp?.caller ?? this.origin.caller;
   }
   get profile(): string {
     return this.origin.profile;
   }
+  /** What its tool can read of what was said about it. */
+  get said(): SaidAlong {
+    return this.takenUp ?? this.origin.options;
+  }
   get conversation(): string | undefined {
-    return this.origin.options.conversation;
+    return this.said.conversation;
   }
   get turn(): string | undefined {
-    return this.origin.options.turn;
+    return this.said.turn;
   }
   get door(): string {
-    return this.origin.options.door ?? 'library';
+    return this.said.door ?? 'library';
   }
   get timeZone(): string | undefined {
-    return this.origin.options.timeZone;
+    return this.said.timeZone;
   }
-  get answers(): CallOptions['answers'] {
-    return this.origin.options.answers;
+  get answers(): SaidAlong['answers'] {
+    return this.said.answers;
   }
   get approvalId(): string | undefined {
     return this.origin.options.approvalId;
@@ -140,13 +140,14 @@ export class Call implements ToolCall {
     return this.origin.options.park === true;
   }
   get idempotencyKey(): string | undefined {
-    return this.origin.options.idempotencyKey;
+    return this.said.idempotencyKey;
   }
   get takesWhole(): boolean {
     return this.origin.options.wholeResult === true;
   }
   get traceparent(): string | undefined {
     const { facts, options, parent } = this.origin;
+    if (this.takenUp !== undefined) return inTraceOf(this.takenUp.traceparent, facts.traceparent);
     if (facts.traceparent !== undefined) return facts.traceparent;
     const came = readTraceparent(options.traceparent); // from outside, and on its way into headers
     return came === undefined ? parent?.traceparent : toTraceparent(came);
@@ -198,26 +199,39 @@ export class Call implements ToolCall {
   }
 
   with(context: Readonly<Record<string, unknown>>): Call {
-    const merged = Object.freeze({ ...this.context, ...context });
-    return new Call(this.spec, this.input, this.origin, {
-      parsed: this.#parsed,
-      context: merged,
-      cancellation: this.cancellation,
-    });
+    return this.#copy({ context: Object.freeze({ ...this.context, ...context }) });
   }
 
   fork(): { readonly call: Call; abort(reason: ToolError): void; release(): void } {
     const cancellation = new Cancellation(this.cancellation);
-    const call = new Call(this.spec, this.input, this.origin, {
-      parsed: this.#parsed,
-      context: this.context,
-      cancellation,
-    });
+    const call = this.#copy({ cancellation });
     return { call, abort: (reason) => cancellation.abort(reason), release: () => cancellation.release() };
   }
 
   [SETTLE](input: JsonObject, parsed: unknown): Call {
     this.origin.facts.input = input;
-    return new Call(this.spec, input, this.origin, { parsed, context: this.context, cancellation: this.cancellation });
+    return this.withInput(input, parsed);
   }
+
+  [TAKE_UP](parked: TakenUp): Call {
+    return this.#copy({ takenUp: parked });
+  }
+
+  /** The same call with other arguments, for validation and for the executor. */
+  withInput(input: JsonObject, parsed: unknown): Call {
+    const { context, cancellation, takenUp } = this;
+    return new Call(this.spec, input, this.origin, { parsed, context, cancellation, takenUp });
+  }
+
+  #copy(changes: Partial<CopiedParts>): Call {
+    const { context, cancellation, takenUp } = this;
+    const parts = { parsed: this.#parsed, context, cancellation, takenUp, ...changes };
+    return new Call(this.spec, this.input, this.origin, parts);
+  }
+}
+
+/** The own span of a call, if it belongs to the trace of the parked call; else what that one came with. */
+function inTraceOf(parked: string | undefined, own: string | undefined): string | undefined {
+  const traceId = readTraceparent(parked)?.traceId;
+  return traceId !== undefined && readTraceparent(own)?.traceId === traceId ? own : parked;
 }

@@ -10,6 +10,7 @@ import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { Call, type CallHost, type CallOptions, type CallOrigin } from './call.ts';
 import type { Pipeline } from './pipeline.ts';
+import { readAnswers } from './read-answers.ts';
 import { unwrapCall } from './unwrap-call.ts';
 
 /** Where calls of one chest enter. */
@@ -118,8 +119,10 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
       return invalid('The option "timeoutMs" of a call must be above 0.');
     if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
       return invalid('The option "retries" of a call must be 0 or more.');
-    return wrongText(given) ?? given;
+    const { answers } = given;
+    return wrongText(given) ?? (answers === undefined ? given : { ...given, answers: readAnswers(answers) });
   } catch (cause) {
+    if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
     if (!(cause instanceof ToolcribError)) throw cause;
     return invalid(cause.message, cause);
   }

@@ -203,7 +203,8 @@ export function createChest(host: ChestHost, opening: Opening, caller: Caller): 
 
 /** What a call made inside a call takes over from it. */
 function inherited(call: Call): CallOptions {
-  const { conversation, turn, timeZone, door, park } = call.origin.options;
+  const { conversation, turn, timeZone, door } = call.said;
+  const { park } = call.origin.options;
   return {
     ...(conversation !== undefined && { conversation }),
     ...(turn !== undefined && { turn }),

@@ -4,6 +4,7 @@ import type { ListedApproval, StoredApproval, StoredApprovals } from '../core/st
 import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { SERVED_DOORS } from './ask-in-store.ts';
+import { saidWith } from './attend-approval.ts';
 import type { Chest } from './chest.ts';
 
 /** What running parked calls needs. */
@@ -88,18 +89,12 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
 }
 
 async function call(approval: StoredApproval, { openAgain }: ParkedCallsOptions): Promise<ToolResult> {
-  const { id, parked, profile, tool, door, conversation } = approval;
+  const { id, parked, profile, tool, unlisted } = approval;
   if (parked === undefined) return failed(toolError('internal', 'The call was not parked for a server.'));
-  const { callId, caller, ...said } = parked;
   try {
-    const chest = await openAgain({ profile, caller });
-    return await chest.call(tool, approval.arguments, {
-      ...said,
-      id: callId,
-      door,
-      approvalId: id,
-      ...(conversation !== undefined && { conversation }),
-    });
+    const chest = await openAgain({ profile, caller: unlisted.caller });
+    const said = { ...saidWith(approval), id: parked.callId, approvalId: id };
+    return await chest.call(tool, approval.arguments, said);
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     const message = `"${tool}" cannot be run any more: the profile "${profile}" is not there, or not for the caller.`;

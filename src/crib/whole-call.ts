@@ -1,7 +1,7 @@
 import { freezeJson, isJson, isJsonObject, type JsonObject } from '../core/json.ts';
 import { PARSED } from '../core/tool-call.ts';
 import type { Withheld } from '../core/tool-spec.ts';
-import { Call } from './call.ts';
+import type { Call } from './call.ts';
 
 /** The call as its executor gets it: with the arguments that were withheld from the caller. Nobody further out sees them. */
 export function wholeCall(call: Call, withheld: Withheld): Call {
@@ -10,8 +10,7 @@ export function wholeCall(call: Call, withheld: Withheld): Call {
   // Validation has put everything together. Whoever took its place knows nothing of what is withheld.
   const parsed = checked === call.input ? merged : checked;
   const input = isJson(parsed) && isJsonObject(parsed) ? parsed : merged;
-  const { context, cancellation } = call;
-  return new Call(call.spec, freezeJson(input), call.origin, { parsed, context, cancellation });
+  return call.withInput(freezeJson(input), parsed);
 }
 
 function withoutHidden(input: JsonObject, { hidden }: Withheld): JsonObject {

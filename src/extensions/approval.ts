@@ -2,7 +2,7 @@ import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
 import type { Extension, Next } from '../core/extension.ts';
 import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { ApprovalMode } from '../core/policy.ts';
-import { FACTS, type ToolCall } from '../core/tool-call.ts';
+import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
 /** When a person is asked, and bounds on the requests that wait in the store. */
@@ -49,7 +49,7 @@ async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>)
   const permit = await asked;
   if ('status' in permit) return permit;
   call[FACTS].approval = { id: permit.id, by: permit.by };
-  const result = await next(call);
+  const result = await next(permit.takenUp === undefined ? call : call[TAKE_UP](permit.takenUp));
   await permit.finish?.(result);
   return result;
 }

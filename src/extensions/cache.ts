@@ -77,7 +77,8 @@ export function cache({ clock, definitionHash }: CachePorts): Extension {
 
 /** Whatever may make the answer another one, or another's. */
 function keyOf(call: ToolCall, definition: string): string {
-  const { caller, profile, settings, conversation, timeZone, input } = call;
+  const { caller, profile, settings, conversation, timeZone, input, answers } = call;
+  const { responses = null, state = null } = answers?.input ?? {};
   const { id, roles = [], permissions = [], operator = false } = caller;
   return canonicalJson([
     definition,
@@ -90,5 +91,7 @@ function keyOf(call: ToolCall, definition: string): string {
     conversation ?? null,
     timeZone ?? null,
     input,
+    responses,
+    state,
   ]);
 }

@@ -59,7 +59,7 @@ export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Ext
 
   async function once(call: ToolCall, next: (call: ToolCall) => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
     const key = JSON.stringify([call.caller.id ?? '', call.profile, call.spec.name, call.idempotencyKey]);
-    const hash = argumentsHash(call.input);
+    const hash = argumentsHash(given(call));
     const keeping = { owner: call.caller.id ?? '', bounds };
     let first: FirstCall;
     try {
@@ -105,6 +105,14 @@ export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Ext
       ),
     );
   }
+}
+
+/** The arguments and answers of a call: with others under the same key it is another call. */
+function given({ input, answers }: ToolCall): JsonObject {
+  const { responses, state } = answers?.input ?? {};
+  return responses === undefined && state === undefined
+    ? input
+    : { input, responses: responses ?? null, state: state ?? null };
 }
 
 function conflict(message: string, retryAfterMs?: number): FailedResult {

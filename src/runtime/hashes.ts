@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
+import type { Caller } from '../core/caller.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
+import type { InputAnswers } from '../core/tool-call.ts';
 import { RUN, type Run, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 
 /** What a person looks at, and what decides what a call does. Policy is left out: it says who may, not what. */
@@ -26,6 +28,17 @@ export function definitionHash(spec: ToolSpec): string {
 /** SHA-256 of arguments, as hex; the order of keys does not matter. */
 export function argumentsHash(input: JsonObject): string {
   return hash('sha256', canonicalJson(input));
+}
+
+/** SHA-256 of what the tool gets as answers, as hex; undefined where it gets none. What its client can be asked for is not an answer. */
+export function answersHash({ responses, state }: InputAnswers = {}): string | undefined {
+  if (responses === undefined && state === undefined) return undefined;
+  return hash('sha256', canonicalJson([responses ?? null, state ?? null]));
+}
+
+/** SHA-256 of what else than the id tools can tell callers apart by, as hex. */
+export function callerHash({ roles = [], permissions = [], operator = false }: Caller): string {
+  return hash('sha256', canonicalJson([roles.toSorted(), permissions.toSorted(), operator]));
 }
 
 function isSameDefinition(a: ToolSpec, b: ToolSpec): boolean {

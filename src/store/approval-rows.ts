@@ -9,6 +9,7 @@ import {
   MAX_REMEMBER_MS,
   type NewApproval,
   type StoredApproval,
+  UNLISTED_KEYS,
 } from '../core/stored-approvals.ts';
 import { jsonOf, numberOf, type Row, textOf } from './engine.ts';
 
@@ -30,16 +31,26 @@ export function isApprovalId(id: unknown): id is string {
   return typeof id === 'string' && APPROVAL_ID.test(id);
 }
 
-/** Everything a claim is bound to, in one column. */
-export function bindingOf({ callerId, profile, tool, definitionHash, argumentsHash }: ApprovalSubject): string {
-  return hash('sha256', canonicalJson([callerId, profile, tool, definitionHash, argumentsHash]));
+/** Everything a claim is bound to, in one column. That of a call with answers begins with that of the call without them. */
+export function bindingOf(subject: ApprovalSubject): string {
+  const { callerId, profile, tool, definitionHash, argumentsHash, insideHash, answersHash } = subject;
+  const parts = [callerId, profile, tool, definitionHash, argumentsHash, insideHash ?? ''];
+  const binding = hash('sha256', canonicalJson(parts));
+  return answersHash === undefined ? binding : `${binding}${hash('sha256', answersHash)}`;
+}
+
+/** The end of the range of bindings that begin with this one. */
+export function endOfBindings(binding: string): string {
+  return `${binding}${'f'.repeat(64)}`;
 }
 
 /** What a remembered yes for this subject may be filed under. One without a caller is remembered for nobody. */
 export function grantKeysOf(subject: ApprovalSubject): readonly string[] {
-  const { conversation, argumentsHash } = subject;
+  const { conversation } = subject;
   if (subject.callerId === '') return [];
-  const keys = [grantKey(subject, ['arguments', argumentsHash]), grantKey(subject, ['time'])];
+  // A yes for all arguments was given by a person who was shown no answers: it lets none through.
+  if (subject.answersHash !== undefined) return [argumentsKey(subject)];
+  const keys = [argumentsKey(subject), grantKey(subject, ['time'])];
   return conversation === undefined ? keys : [...keys, grantKey(subject, ['conversation', conversation])];
 }
 
@@ -52,20 +63,28 @@ export function grantOf(
   if (remember === undefined || subject.callerId === '') return undefined;
   const forMs = typeof remember === 'object' ? Math.min(remember.forMs, MAX_REMEMBER_MS) : MAX_REMEMBER_MS;
   const expiresAt = at + Math.floor(forMs);
-  if (remember === 'arguments') return { key: grantKey(subject, ['arguments', subject.argumentsHash]), expiresAt };
+  if (remember === 'arguments') return { key: argumentsKey(subject), expiresAt };
   if (typeof remember === 'object') return { key: grantKey(subject, ['time']), expiresAt };
   const { conversation } = subject;
   if (conversation === undefined) return undefined;
   return { key: grantKey(subject, ['conversation', conversation]), expiresAt };
 }
 
+/** The key of a yes for these arguments, and for everything else that changes what a call does with them. */
+function argumentsKey(subject: ApprovalSubject): string {
+  const { argumentsHash, answersHash = '', insideHash = '', timeZone = '' } = subject;
+  return grantKey(subject, ['arguments', argumentsHash, answersHash, insideHash, timeZone]);
+}
+
 // What asks belongs to it: who lets a tool run in this conversation has not let it break a rule over arguments.
 function grantKey(
-  { callerId, profile, tool, definitionHash, ground }: ApprovalSubject,
+  { callerId, callerHash, profile, tool, definitionHash, ground }: ApprovalSubject,
   what: readonly string[],
 ): string {
-  return hash('sha256', canonicalJson([callerId, profile, tool, definitionHash, ground, ...what]));
+  return hash('sha256', canonicalJson([callerId, callerHash, profile, tool, definitionHash, ground, ...what]));
 }
+
+type Unlisted = Pick<NewApproval, (typeof UNLISTED_KEYS)[number] | 'inputResponses'>;
 
 /** A request in the columns that keep it; `arguments` is null where the request itself has all of them. */
 export interface ApprovalTexts {
@@ -78,23 +97,27 @@ export interface ApprovalTexts {
 }
 
 /** Takes a request apart. */
-export function toTexts(approval: NewApproval): ApprovalTexts {
-  const { callerId, definitionHash, argumentsHash, ground, parked, lifetimeMs: _lifetime, ...said } = approval;
+export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): ApprovalTexts {
   const text = JSON.stringify(approval.arguments);
   const cut = cutArguments(approval.arguments, text);
-  const request = JSON.stringify({ ...said, ...cut });
-  const subject = JSON.stringify({ callerId, definitionHash, argumentsHash, ground, parked });
+  const { inputResponses } = approval;
+  const answers = inputResponses === undefined ? {} : { inputResponses: cutArguments(inputResponses).arguments };
+  const listed = Object.entries(approval).filter(([key]) => !isUnlisted(key));
+  const request = JSON.stringify({ ...Object.fromEntries(listed), ...cut, ...answers });
+  const unlisted = Object.fromEntries(UNLISTED_KEYS.map((key) => [key, approval[key]]));
+  const subject = JSON.stringify({ ...unlisted, inputResponses });
   const whole = cut.argumentsLength === undefined ? null : text;
   const bytes = [request, subject, whole ?? ''].reduce((sum, one) => sum + Buffer.byteLength(one), 0);
   return { request, subject, arguments: whole, bytes };
 }
 
+function isUnlisted(key: string): boolean {
+  return UNLISTED_KEYS.some((unlisted) => unlisted === key);
+}
+
 /** A row as data. */
 export function toApproval(row: Row, at: number): StoredApproval {
-  const subject = jsonOf(row, 'subject') as Pick<
-    NewApproval,
-    'callerId' | 'definitionHash' | 'argumentsHash' | 'ground' | 'parked'
-  >; // written by toTexts
+  const subject = jsonOf(row, 'subject') as Unlisted; // written by toTexts
   const approval = { ...toListed(row, at), ...subject, lifetimeMs: numberOf(row, 'lifetime_ms') };
   if (typeof row.arguments !== 'string') return approval;
   const { argumentsLength: _length, ...whole } = approval;

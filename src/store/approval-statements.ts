@@ -7,7 +7,14 @@ import type {
   StoredApproval,
 } from '../core/stored-approvals.ts';
 import { indexText } from '../core/stored-audit.ts';
-import { type ApprovalTexts, bindingOf, createApprovalId, grantOf, MAX_SKEW_MS } from './approval-rows.ts';
+import {
+  type ApprovalTexts,
+  bindingOf,
+  createApprovalId,
+  endOfBindings,
+  grantOf,
+  MAX_SKEW_MS,
+} from './approval-rows.ts';
 import { type Statement, sql } from './engine.ts';
 import { ownerKey, whereRoom } from './keep-room.ts';
 
@@ -150,4 +157,26 @@ export function listStatement({ state, ids, limit }: ApprovalListing, at: number
     default:
       return select('state = ?', [state]);
   }
+}
+
+/** The newest parked request of a binding that a call can still do something with. */
+export function findStatement(binding: string, at: number): Statement {
+  return sql`
+    SELECT * FROM toolcrib_approvals
+    WHERE binding = ${binding} AND is_parked = 1
+      AND (state IN ('waiting', 'approved', 'denied')
+        OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
+      AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
+    ORDER BY created_at DESC LIMIT 1`;
+}
+
+/** The same of the bindings that begin with it. A no to answers is not a no to the call without them. */
+export function findAnsweredStatement(binding: string, at: number): Statement {
+  return sql`
+    SELECT * FROM toolcrib_approvals
+    WHERE binding > ${binding} AND binding <= ${endOfBindings(binding)} AND is_parked = 1
+      AND (state IN ('waiting', 'approved')
+        OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
+      AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
+    ORDER BY created_at DESC LIMIT 1`;
 }

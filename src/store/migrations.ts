@@ -118,6 +118,11 @@ export const MIGRATIONS: readonly Step[] = [
     'ALTER TABLE toolcrib_repeats ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0',
     'CREATE INDEX toolcrib_repeats_kept ON toolcrib_repeats (owner, bytes) WHERE owner IS NOT NULL',
   ],
+  [
+    // Older versions did not keep everything that a call runs with: those are asked anew.
+    "UPDATE toolcrib_approvals SET state = 'expired' WHERE state IN ('waiting', 'approved')",
+    'DELETE FROM toolcrib_grants',
+  ],
 ];
 
 /** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
-import { type CallFacts, FACTS, PARSED, type Progress, SETTLE, type ToolCall } from '../core/tool-call.ts';
+import { type CallFacts, FACTS, PARSED, type Progress, SETTLE, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { createRun, RUN, type Run, type ToolSpec } from '../core/tool-spec.ts';
@@ -88,6 +88,7 @@ function callOf(parts: Parts, ending: Ending): TestCall {
       return { call: callOf(parts, own), abort: own.abort, release };
     },
     [SETTLE]: (settled) => callOf({ ...parts, input: settled }, ending),
+    [TAKE_UP]: (parked) => callOf({ ...parts, given: { ...given, ...parked } }, ending),
   };
 }
 

@@ -79,7 +79,9 @@ describe('where the caller itself may approve', () => {
         [KEY]: {
           method: 'elicitation/create',
           params: {
-            message: 'May "pay" run with {"amount":3}? It asks first because it is destructive.',
+            message: expect.stringMatching(
+              /^May "pay" run\?\nIt asks first because it is destructive\.\n.*\nArguments:\n {2}"amount": 3\nCaller: "local"\n/s,
+            ),
             requestedSchema: { type: 'object', properties: { approve: { type: 'boolean' } }, required: ['approve'] },
           },
         },
@@ -172,6 +174,63 @@ describe('where the caller itself may approve', () => {
       const { result } = await pay(url(), { capabilities });
       expect(result).toMatchObject({ isError: true, _meta: { 'toolcrib/waiting': { for: 'approval' } } });
     }
+  });
+});
+
+describe('what the person at a client is asked', () => {
+  const WRITE: ToolInput = {
+    name: 'write',
+    description: 'Writes \u202e',
+    effects: { destructive: true },
+    policy: { approvers: ['caller'] },
+    run: { kind: 'bank' },
+  };
+  const write = async (url: string, given: object, more: object = {}) => {
+    const sent = modernRequest('tools/call', { name: 'write', arguments: given, ...more }, ELICITATION);
+    return (await post(url, sent.body, sent.headers)).messages.at(-1) ?? {};
+  };
+
+  it('names every argument, however long others are, and hides nothing', async () => {
+    const { url } = await openBank({ tools: [WRITE] });
+    const given = {
+      note: 'harmless '.repeat(500),
+      'a\u202eb': { deep: { '\u200bx': '\u2066y' } },
+      path: '/etc/passwd',
+    };
+    const { result } = await write(url(), given);
+    const asked = JSON.parse(JSON.stringify(result?.inputRequests))[KEY].params.message;
+    expect(asked).toContain('\n  "path": "/etc/passwd"\n');
+    expect(asked).toContain('(4500 characters, 4000 not shown)');
+    expect(asked).toContain('\n  "a\\u{202e}b": {"deep": {"\\u{200b}x": "\\u{2066}y"}}\n');
+    expect(asked).not.toMatch(/[\u200b-\u200f\u202a-\u202e\u2066-\u2069]/);
+  });
+
+  it('is nothing above 16 kB of text: the call waits for an operator, and the answer says why', async () => {
+    const { url, paid, crib } = await openBank({ tools: [WRITE] });
+    const given = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`argument${index}`, 'x'.repeat(400)]));
+    const { result } = await write(url(), given);
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/takes \d+ bytes, .* only up to 16384: an operator has to answer\./) }],
+      _meta: { 'toolcrib/waiting': { for: 'approval' } },
+    });
+    const [approval] = await crib.approvals.list({ state: 'waiting' });
+    const yes = (by: object) => crib.approvals.answer(approval?.id ?? '', { decision: 'approve' }, by);
+    expect(await yes({ id: 'local' })).toMatchObject({
+      error: { code: 'denied', message: expect.stringMatching(/16384/) },
+    });
+    const chest = await crib.open(undefined, { id: 'local' });
+    for (const approvalId of [undefined, approval?.id ?? ''])
+      expect(
+        await chest.call('write', given, {
+          answers: { approval: true },
+          park: true,
+          ...(approvalId && { approvalId }),
+        }),
+      ).toMatchObject({ status: 'waiting' });
+    expect(paid).toEqual([]);
+    expect(await yes({ id: 'olga', operator: true })).toMatchObject({ ok: true });
+    expect((await write(url(), given)).result).toMatchObject({ content: [{ text: 'paid' }] });
   });
 });
 

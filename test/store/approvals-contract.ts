@@ -14,6 +14,7 @@ const NOON = 1_700_000_000_000;
 export function payment(changes: Partial<NewApproval> = {}): NewApproval {
   return {
     callerId: 'alice',
+    callerHash: 'dev',
     profile: 'desk',
     tool: 'pay',
     definitionHash: 'definition',
@@ -23,6 +24,7 @@ export function payment(changes: Partial<NewApproval> = {}): NewApproval {
     description: 'Pays',
     arguments: { amount: 3 },
     caller: { id: 'alice', roles: ['dev'] },
+    unlisted: { caller: { id: 'alice', roles: ['dev'] } },
     door: 'cli',
     approvers: [],
     isParked: true,

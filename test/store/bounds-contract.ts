@@ -132,7 +132,7 @@ export function approvalBoundsContract(opened: Opened, place: () => Promise<stri
 
     it('are cut in lists and states of calls, and whole in one request', async () => {
       const { approvals } = await opened();
-      const request = payment({ arguments: long, parked: { callId: 'call', caller: { id: 'alice' } } });
+      const request = payment({ arguments: long, parked: { callId: 'call' } });
       const { approval } = await addTo(approvals, request);
       expect(approval.arguments).toEqual(long);
       const [listed] = await approvals.list({ limit: 1 });

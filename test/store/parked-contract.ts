@@ -11,8 +11,7 @@ const yes = { decision: 'approve', by: 'bob' } as const;
 const odd = `? 'a' \\ \u0000 \ud800 \u{1f527}\n`;
 
 /** A request of a call that a server runs. */
-const served = (changes: Partial<NewApproval> = {}) =>
-  payment({ parked: { callId: 'call-1', caller: { id: 'alice', roles: ['dev'] }, turn: odd }, ...changes });
+const served = (changes: Partial<NewApproval> = {}) => payment({ parked: { callId: 'call-1' }, turn: odd, ...changes });
 
 /** What every store keeps to about calls that are parked for a server. */
 export function parkedContract(opened: (options?: Partial<StoreOptions>) => Promise<Store>): void {
@@ -38,7 +37,7 @@ export function parkedContract(opened: (options?: Partial<StoreOptions>) => Prom
 
   it('a call is found under whatever id it has', async () => {
     const { approvals } = await opened();
-    await addTo(approvals, served({ parked: { callId: odd, caller: {} } }));
+    await addTo(approvals, served({ parked: { callId: odd } }));
     expect(await approvals.ofCall(odd)).toMatchObject({ approval: { parked: { callId: odd } } });
   });
 

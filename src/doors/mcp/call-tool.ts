@@ -1,5 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { isJsonObject } from '../../core/json.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { CallOptions } from '../../crib/call.ts';
+import type { Chest } from '../../crib/chest.ts';
+import { unwrapCall } from '../../crib/unwrap-call.ts';
 import type { AskedCall } from './asked-call.ts';
 import { readCallOptions } from './call-options.ts';
 import { toCallResult } from './call-result.ts';
@@ -33,7 +37,8 @@ async function answerCall(
     if (isUnknown) throw invalidParams(desk, refused.error.message);
     return toCallResult(refused, spec, wire) as CallToolResult; // of its shapes
   }
-  const round: Round = { caller, profile: chest.profile, spec, arguments: given, capabilities, responses };
+  const target = targetOf(chest, spec, given);
+  const round: Round = { caller, profile: chest.profile, spec: target, arguments: given, capabilities, responses };
   const answered = await readAnswers(crib, round, asked.requestState);
   if (answered === undefined)
     throw invalidParams(desk, 'Invalid or expired requestState', { reason: 'invalid_request_state' });
@@ -44,4 +49,10 @@ async function answerCall(
   const { waiting } = result.status === 'waiting' ? result : {};
   const question = waiting === undefined ? undefined : await askClient(crib, round, { waiting, answered });
   return (question ?? toCallResult(result, spec, wire)) as CallToolResult; // of its shapes
+}
+
+/** The tool that runs, which a call of `call_tool` only names: a question of one definition is not answered to another. */
+function targetOf(chest: Chest, spec: ToolSpec, given: unknown): ToolSpec {
+  const inner = spec.name === 'call_tool' && isJsonObject(given) ? unwrapCall(given) : undefined;
+  return inner === undefined || 'code' in inner ? spec : (chest.get(inner.name) ?? spec);
 }

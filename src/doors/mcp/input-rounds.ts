@@ -1,4 +1,5 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
+import { approvalText } from '../../core/approval-text.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import type { WaitingResult } from '../../core/tool-result.ts';
@@ -24,6 +25,8 @@ interface Carried {
   readonly approvalId?: string;
   /** What the tool's own server wants back. */
   readonly state?: string;
+  /** The keys of the questions that the tool's server asked: answers under other keys are not for it. */
+  readonly asked?: readonly string[];
   /** Answers for the tool that came before it was asked about the approval. */
   readonly responses?: JsonObject;
 }
@@ -35,19 +38,18 @@ export interface Answered extends Pick<CallOptions, 'answers' | 'approvalId'> {
 
 /** Under this name a client is asked whether a tool may run; no server further up can ask so. */
 const APPROVAL_KEY = 'toolcrib/approval';
-const LONGEST_ARGUMENTS = 2000;
 
-/** What the client's answers mean for the call; undefined if what it carries is not ours, changed, over, or used before. */
+/** What the client's answers mean for the call. Without what we sealed when we asked they mean nothing; undefined if what it carries is not ours, changed, over, or used before. */
 export async function readAnswers(crib: Crib, round: Round, sealed: string | undefined): Promise<Answered | undefined> {
   const carried: Carried | undefined = sealed === undefined ? {} : await crib.requestStates.open(round, sealed);
   if (carried === undefined) return undefined;
   const { approvalId, state } = carried;
-  const { [APPROVAL_KEY]: approval, ...others } = { ...carried.responses, ...round.responses };
-  const said = approvalId === undefined ? undefined : decisionOf(approval);
+  const said = approvalId === undefined ? undefined : decisionOf(answerTo(APPROVAL_KEY, round));
   const isYesOrNo = typeof said === 'boolean';
+  const responses = carried.responses ?? answersTo(carried.asked ?? [], round);
   const input = {
     ...(round.capabilities !== undefined && { capabilities: round.capabilities }),
-    ...(Object.keys(others).length > 0 && { responses: others as JsonObject }), // JSON from the wire
+    ...(responses !== undefined && { responses }),
     ...(state !== undefined && { state }),
   };
   return {
@@ -55,6 +57,19 @@ export async function readAnswers(crib: Crib, round: Round, sealed: string | und
     ...(isYesOrNo && approvalId !== undefined && { approvalId }),
     isClosed: said === 'closed',
   };
+}
+
+/** What the client answered to what the tool's server asked for, and nothing else; undefined if that is nothing. */
+function answersTo(asked: readonly string[], round: Round): JsonObject | undefined {
+  const given = asked.flatMap((key) => {
+    const answer = key === APPROVAL_KEY ? undefined : answerTo(key, round);
+    return answer === undefined ? [] : [[key, answer] as const];
+  });
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}
+
+function answerTo(key: string, { responses = {} }: Round): JsonValue | undefined {
+  return Object.hasOwn(responses, key) ? (responses[key] as JsonValue) : undefined; // JSON from the wire
 }
 
 /** A clear yes, or a clear no. */
@@ -86,8 +101,8 @@ function approvalState(approvalId: string, { answers }: Answered): JsonObject & 
   return { approvalId, ...(responses !== undefined && { responses }), ...(state !== undefined && { state }) };
 }
 
-function inputState({ state }: Asked): JsonObject & Carried {
-  return state === undefined ? {} : { state };
+function inputState({ requests, state }: Asked): JsonObject & Carried {
+  return { asked: Object.keys(requests), ...(state !== undefined && { state }) };
 }
 
 interface Asked {
@@ -100,9 +115,7 @@ async function askApproval(crib: Crib, round: Round, id: string): Promise<Asked 
   const approval = await crib.approvals.get(id);
   // Of the tool that is to run, which a call of `call_tool` only names.
   if (!approval?.approvers.includes('caller')) return undefined;
-  const given = JSON.stringify(approval.arguments);
-  const shown = given.length > LONGEST_ARGUMENTS ? `${given.slice(0, LONGEST_ARGUMENTS)}…` : given;
-  const message = `May "${approval.tool}" run with ${shown}? It asks first because ${approval.reason}.`;
+  const message = approvalText(approval);
   const approve = { type: 'boolean', title: 'Run it', description: `Whether "${approval.tool}" may run.` } as const;
   const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] } as const;
   const params = { mode: 'form', message, requestedSchema } as const;

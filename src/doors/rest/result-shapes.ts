@@ -52,6 +52,7 @@ export const CALL_WAITING = object({
     id: text(),
     expiresAt: whole('Milliseconds since 1970.'),
     'ask?': anything('What is asked.'),
+    'note?': text('Why the caller, whom policy lets answer, may not.'),
   }),
   ...EXTRAS,
 });

@@ -9,6 +9,7 @@ const store = await openStore({ url, env: {}, lockTimeoutMs: 30_000 });
 const names = Array.from({ length: Number(count) }, (_, index) => `${name} ${index}`);
 const payment = (argumentsHash: string): NewApproval => ({
   callerId: 'alice',
+  callerHash: 'caller',
   profile: 'desk',
   tool: 'pay',
   definitionHash: 'definition',
@@ -22,6 +23,7 @@ const payment = (argumentsHash: string): NewApproval => ({
   approvers: [],
   isParked: true,
   lifetimeMs: 300_000,
+  unlisted: { caller: { id: 'alice' } },
 });
 const parked = await Promise.all(names.map((hash) => store.approvals.add(payment(hash), bounds)));
 const keeping = { owner: 'alice', bounds };
