@@ -234,7 +234,7 @@ it('the description of search_tools keeps within its budget of tokens in scripts
 });
 
 it('an enormous description is cut in what search_tools answers', async () => {
-  const chest = await open({ tools: [tool('enormous', `Cut a hedge. ${'and so on '.repeat(100_000)}`)] });
+  const chest = await open({ tools: [tool('enormous', `Cut a hedge. ${'and so on '.repeat(6000)}`)] });
   const result = await chest.call('search_tools', { query: 'enormous' });
   expect(result).toMatchObject({ data: { tools: [{ name: 'enormous' }] } });
   expect(JSON.stringify(result.ok && result.data).length).toBeLessThan(25_000);

@@ -44,6 +44,7 @@ const KEYS: Readonly<Record<string, readonly string[] | 'not protected' | 'read 
   '.secrets.*.command': ['bin/secret', 'secret.conf'],
   '.services.*': ['service.js'],
   '.extensions.*.module': ['guard.js'],
+  '.extensions.audit.key.file': ['audit.pem'],
   '.executors.*.module': ['executor.js'],
   '.executors.shell.roots': 'not protected',
   '.executors.python.interpreter': ['venv'],
@@ -73,7 +74,7 @@ const CONFIG = {
   mcpServers: { inline: { command: 'node', args: ['./inline.js'] } },
   secrets: { a: { file: './token.txt' }, b: { command: ['./bin/secret', 'secret.conf', '--all'] } },
   services: { clock: './service.js' },
-  extensions: { guard: { module: './guard.js' } },
+  extensions: { guard: { module: './guard.js' }, audit: { key: { file: './audit.pem' } } },
   executors: { graphql: { module: './executor.js' }, shell: { roots: ['./work'] }, python: { interpreter: './venv' } },
   retrieval: { module: './retriever.js' },
 };
