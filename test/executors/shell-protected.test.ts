@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -152,6 +153,26 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox whose root holds the config
     expect(said(await long)).toMatch(/^tool_error/);
     expect(existsSync(join(folder, 'package.json'))).toBe(false);
     expect(existsSync(join(folder, 'node_modules'))).toBe(false);
+  });
+
+  it('leaves what a killed crib held to nobody: it counts for nothing, and the next command clears it away', async () => {
+    const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
+    const dead = spawnSync('true').pid;
+    const left = Object.fromEntries(
+      ['toolcrib.yaml', 'package.json', 'node_modules'].map((name) => [
+        `${name}/.toolcrib-held-${namespace}-${dead}-x`,
+        '',
+      ]),
+    );
+    const { chest, crib, folder } = await shopWith({
+      sandbox: 'required',
+      roots: ['.'],
+      files: left,
+      tools: [script('fine', 'echo ok')],
+    });
+    expect(crib.warnings()).toEqual([]);
+    expect(said(await chest.call('fine', {}))).toBe('ok\n');
+    expect(readdirSync(folder)).toEqual(['.toolcrib', 'toolcrib.json']);
   });
 
   it('is not run where it could replace a link by which the crib finds what it runs', async () => {

@@ -1,6 +1,6 @@
 // A crib whose modules and state are mounted a second time in a folder that a command may write. Says what became of them.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCrib } from '../../../src/index.ts';
@@ -32,11 +32,12 @@ const crib = await createCrib({ configFile: folder, store: { url: 'memory:' }, w
 const answer = JSON.stringify(await (await crib.open()).call('attack', {}));
 await crib.close();
 const free = join(folder, 'work/free.txt');
-process.stdout.write(
-  JSON.stringify({
-    tool: readFileSync(join(folder, 'mods/tool.js'), 'utf8'),
-    made: existsSync(join(folder, 'mods/new.js')),
-    state: answer.includes('the key') || existsSync(join(folder, '.toolcrib/new')),
-    free: existsSync(free) ? readFileSync(free, 'utf8') : answer,
-  }),
-);
+const said = JSON.stringify({
+  tool: readFileSync(join(folder, 'mods/tool.js'), 'utf8'),
+  made: existsSync(join(folder, 'mods/new.js')),
+  state: answer.includes('the key') || existsSync(join(folder, '.toolcrib/new')),
+  free: existsSync(free) ? readFileSync(free, 'utf8') : answer,
+});
+for (const place of ['work/again', 'work/state', 'work/single/tool.js']) execFileSync('umount', [join(folder, place)]);
+rmSync(folder, { recursive: true });
+process.stdout.write(said);
