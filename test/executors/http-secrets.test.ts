@@ -28,7 +28,7 @@ it('a token that was fetched with a secret goes only to hosts of that secret', a
     store: { url: 'memory:' },
     config: {
       secrets: { crm: { env: 'HTTP_OPEN', hosts: [tokens.host] } },
-      sources: { far: { http: `http://${list.host}/specs` } }, // a list of somebody else
+      sources: { far: { http: `http://${list.host}/specs`, secrets: 'crm' } }, // a list of somebody else
       executors: { http: { allowPrivate: [tokens.host, evil.host] } },
     },
   });
