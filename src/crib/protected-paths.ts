@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isRecord } from '../core/json.ts';
 import { findProgram } from '../runtime/shell/find-program.ts';
@@ -26,9 +27,16 @@ export function protectedPaths(
       .flatMap((above) => [join(above, 'node_modules'), join(above, 'package.json')])
       .filter((path) => existsSync(path)),
     ...(plugins ? [resolve(plugins)] : []),
+    ...compiledCode(env),
     ...pathsIn(configNode, config, place),
   ];
   return [...new Set(paths)];
+}
+
+/** Where compiled code of the command line is kept: the next start runs it. */
+function compiledCode({ XDG_CACHE_HOME = '', HOME, NODE_COMPILE_CACHE }: Environment): readonly string[] {
+  const cache = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME || homedir(), '.cache');
+  return [join(cache, 'toolcrib'), ...(NODE_COMPILE_CACHE ? [resolve(NODE_COMPILE_CACHE)] : [])];
 }
 
 interface Place {

@@ -3,15 +3,12 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { shorten } from '../formats/vendor-limits.ts';
 import { defineTool } from '../runtime/define-tool.ts';
 
 const FEW_HITS = 5;
 const MOST_HITS = 20;
 /** Each with its schema: more would fill the context that the search is to save. */
 const MOST_EXPANDED = 60;
-/** What lies beyond in a description is not searched either. */
-const MOST_DESCRIBED = 20_000;
 
 const READ_ONLY = { readOnly: true, destructive: false, idempotent: true, openWorld: false };
 
@@ -59,7 +56,7 @@ interface SearchInput {
 function toFound({ name, description, bundle, score, spec }: SearchHit) {
   return {
     name,
-    description: shorten(description, MOST_DESCRIBED),
+    description,
     inputSchema: spec.input,
     ...(bundle !== undefined && { bundle }),
     score: Math.round(score * 1000) / 1000,

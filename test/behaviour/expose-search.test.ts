@@ -233,13 +233,6 @@ it('the description of search_tools keeps within its budget of tokens in scripts
   expect(description).toContain('- tool_0: 查询');
 });
 
-it('an enormous description is cut in what search_tools answers', async () => {
-  const chest = await open({ tools: [tool('enormous', `Cut a hedge. ${'and so on '.repeat(6000)}`)] });
-  const result = await chest.call('search_tools', { query: 'enormous' });
-  expect(result).toMatchObject({ data: { tools: [{ name: 'enormous' }] } });
-  expect(JSON.stringify(result.ok && result.data).length).toBeLessThan(25_000);
-});
-
 it('search_tools says so where it leaves out what belongs with a hit', async () => {
   const large = defineBundle({
     name: 'large',

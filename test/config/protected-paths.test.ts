@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { configNode } from '../../src/crib/config/config-schema.ts';
@@ -105,6 +105,14 @@ it.each(Object.entries(KEYS))('what %s names is protected as the schema says', a
   if (expected === 'not protected') return expect(paths).not.toContain(join(folder, 'work'));
   const names = expected === 'read with the configuration' ? ['mcp.json', 'pasted.js'] : expected;
   for (const name of names) expect(paths, key).toContain(join(folder, name));
+});
+
+it('compiled code of the command line is protected, wherever it is kept', async () => {
+  const { folder, paths } = await example();
+  expect(paths).toContain(join(homedir(), '.cache/toolcrib'));
+  const loaded = await readConfigObject({}, { env: {}, folder });
+  const env = { XDG_CACHE_HOME: join(folder, 'cache'), NODE_COMPILE_CACHE: join(folder, 'compiled') };
+  for (const name of ['cache/toolcrib', 'compiled']) expect(protectedPaths(loaded, env)).toContain(join(folder, name));
 });
 
 it('so are the configuration, what lies beside it, plugins, and files of pasted servers; folders and addresses are not', async () => {
