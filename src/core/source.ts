@@ -21,6 +21,16 @@ export interface Source {
   readStored?(entry: unknown): ToolSpec;
   /** How long its start may take before the others go on without it; 10 s if absent. */
   readonly startTimeoutMs?: number;
+  /** The same text as long as `start` would start the same: then an edit goes on with what runs. Absent: only this object. */
+  readonly connection?: string;
+  /** `stop`: an edit ends what runs at once. Absent: what runs answers until the edited entry has a list. */
+  readonly onChange?: 'stop';
+  /** False if what it started may not go on after an edit, because a secret or a host of it was taken away. */
+  mayStay?(): boolean;
+  /** Why the entry of now cannot be read; this source stands for the entry from before. */
+  readonly mistake?: string;
+  /** Called when its settings come into force, also over what an older source of this name has started. */
+  onUse?(): void;
   start(context: SourceContext): Promise<LiveSource>;
 }
 
@@ -33,6 +43,8 @@ export interface SourceContext {
   warn(message: string): void;
   /** For sources that remember which of their specs were found good. */
   readonly admission?: Admission;
+  /** True where another one answers until this one has a list of its own: a list that was kept does not count, and `takeOver` follows. */
+  readonly isSuccessor?: boolean;
 }
 
 /** How a crib judges what specs say about how they run, and their schemas. */
@@ -46,6 +58,10 @@ export interface Admission {
 /** A started source. */
 export interface LiveSource {
   specs(): readonly ToolSpec[];
+  /** Resolves when its first list is there or could not be had; absent where `start` waited for that. */
+  readonly listed?: Promise<unknown>;
+  /** Called on a successor that takes the place of the one before. */
+  takeOver?(): void;
   /** Bundles it brings besides its home; the tools of each are among its specs. */
   bundles?(): readonly Bundle[];
   onChange(listener: () => void): () => void;
@@ -58,7 +74,9 @@ export interface LiveSource {
 }
 
 export interface SourceStatus {
-  /** `starting` while it learns its first list in the background. */
-  readonly state: 'ready' | 'down' | 'failed' | 'starting';
+  /** `starting` while it learns its first list in the background; `stale` while an older connection answers for an edited entry. */
+  readonly state: 'ready' | 'down' | 'failed' | 'starting' | 'stale';
   readonly reason?: string;
+  /** Since when an older connection answers, in milliseconds since 1970. */
+  readonly since?: number;
 }

@@ -9,7 +9,7 @@ import { createRedact } from '../runtime/secrets/redact.ts';
 import { signWith } from '../runtime/secrets/secret.ts';
 import { hostOf } from '../runtime/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
-import { createFolderWatch } from '../runtime/watch.ts';
+import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
 import { findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
 import { findStateFolder } from '../store/state-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
@@ -26,6 +26,7 @@ import { hiddenPaths } from './hidden-paths.ts';
 import { lazyStore } from './lazy-store.ts';
 import type { Parts } from './parts.ts';
 import { protectedPaths } from './protected-paths.ts';
+import { createSourceSecrets, type SourceSecrets } from './source-secrets.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {
@@ -51,8 +52,9 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const servers = createMcpServers();
   const python = configuredPython({ env, secrets, clock: systemClock, config: () => loaded.config });
   const { watch = true, background = false } = options;
+  const used = createSourceSecrets(secrets);
   const partsOf = createConfiguredParts(options, {
-    sourcesOf: createConfiguredSources({ folder, env, store, secrets, servers, python, watch, background }),
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, servers, python, watch, background }),
     store,
     secrets,
   });
@@ -75,7 +77,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   });
   let isFirst = true;
   let privateFolder: PrivateFolder | undefined;
-  let stopWatching = () => {};
+  let watching: ReturnType<typeof watchFiles> | undefined;
 
   return {
     executors,
@@ -98,6 +100,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       isFirst = false;
       secrets.noteEnvironment();
       const parts = await partsOf(loaded);
+      watching?.listen(loaded.files, used.files());
       const changed = changedExecutors(first, loaded.config).map(
         (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
       );
@@ -105,13 +108,40 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     },
     watch(onChange, warn) {
       if (options.watch === false) return;
-      const watch = createFolderWatch({ onChange, warn });
-      for (const file of loaded.files) watch.listen(dirname(file));
-      stopWatching = () => watch.close();
+      watching = watchFiles({ onChange, warn, used });
+      watching.listen(loaded.files, used.files());
     },
     async close() {
-      stopWatching();
+      watching?.close();
       await store.close();
+    },
+  };
+}
+
+interface Watching {
+  readonly used: SourceSecrets;
+  onChange(): void;
+  warn(message: string): void;
+}
+
+/** Watches the files of a configuration, and those that its sources take secrets and variables from: there others may write, too. */
+function watchFiles({ used, onChange, warn }: Watching) {
+  const onSecretFile = () => void used.hasChanged().then((hasChanged) => hasChanged && onChange());
+  const edits = createFolderWatch({ onChange, warn });
+  const secretEdits = createFolderWatch({ onChange: onSecretFile, warn });
+  const follow = (watch: FolderWatch, files: readonly string[]): void => {
+    const folders = new Set(files.map((file) => dirname(file)));
+    for (const folder of folders) watch.listen(folder);
+    watch.keepOnly(folders);
+  };
+  return {
+    listen(files: readonly string[], secretFiles: readonly string[]) {
+      follow(edits, files);
+      follow(secretEdits, secretFiles);
+    },
+    close() {
+      edits.close();
+      secretEdits.close();
     },
   };
 }

@@ -8,7 +8,7 @@ import type { Secrets } from '../runtime/secrets/secrets.ts';
 import { findAccessProblems } from './access-problems.ts';
 import { offload } from './built-ins.ts';
 import type { Config, ProfileConfig, ResultsConfig, RetrievalConfig } from './config/config.ts';
-import type { LoadedConfig } from './config/loaded-config.ts';
+import { inWords, type LoadedConfig } from './config/loaded-config.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
@@ -98,10 +98,6 @@ function remembered<Part, Made>(
     if (last?.text !== text) last = { text, made: await make(part, folder) };
     return last.made;
   };
-}
-
-function inWords({ source, message, file, line }: LoadedConfig['problems'][number]): string {
-  return `${file === undefined ? '' : `${file}:${line}: `}Source "${source}": ${message}`;
 }
 
 /** A service is what its module exports, or what the function it exports makes. */

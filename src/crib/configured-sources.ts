@@ -6,27 +6,17 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
 import { importExport } from '../runtime/modules/import-export.ts';
 import { isThere } from '../runtime/placeholders.ts';
-import { describePython } from '../runtime/python/described-source.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import { hostOf, type SecretText, secretsIn } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { Config } from './config/config.ts';
-import type { LoadedConfig } from './config/loaded-config.ts';
-import type {
-  CustomSourceConfig,
-  DatabaseSourceConfig,
-  FilesSourceConfig,
-  GrantedSecrets,
-  HttpSourceConfig,
-  McpSourceConfig,
-  OpenApiSourceConfig,
-  SourceConfig,
-} from './config/source-config.ts';
+import { inWords, type LoadedConfig } from './config/loaded-config.ts';
+import type { CustomSourceConfig, McpSourceConfig, OpenApiSourceConfig, SourceConfig } from './config/source-config.ts';
 import { pythonSource } from './configured-python.ts';
+import { fetched, filesOf, inlineOf, stored } from './configured-specs.ts';
 import { keptList } from './kept-list-of.ts';
 import type { LazyStore } from './lazy-store.ts';
-import { createRunTexts, type RunTexts } from './run-texts.ts';
-import { withSettings } from './source-settings.ts';
+import type { SourceSecrets } from './source-secrets.ts';
+import { connectionText, withSettings } from './source-settings.ts';
 
 /** What sources of a configuration are made with. */
 export interface SourceSurroundings {
@@ -34,6 +24,8 @@ export interface SourceSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly store: LazyStore;
   readonly secrets: Secrets;
+  /** What of secrets and files the entries use. */
+  readonly used: SourceSecrets;
   /** Whether edits are noticed as they happen. */
   readonly watch: boolean;
   /** Where tools of MCP servers find theirs. */
@@ -68,63 +60,73 @@ const MAKERS: readonly Maker[] = [
 ];
 
 export function createConfiguredSources(surroundings: SourceSurroundings): ConfiguredSources {
-  const known = new Map<string, { readonly text: string; readonly source: Source }>();
-  const keep: Keep = async (name, config, make) => {
-    const text = canonicalJson(config);
+  const known: Known = new Map();
+  const keep: Keep = async ({ name, from = name, text, make }) => {
     const before = known.get(name);
     if (before?.text === text) return before.source;
     const source = await make();
-    known.set(name, { text, source });
+    known.set(name, { text, source, from });
     return source;
   };
   return async (loaded) => {
     const { sources, tools = [] } = loaded.config;
+    await surroundings.used.look(Object.values(sources));
     // Specs are judged by the secrets they name: with other secrets they are read again.
     const { names } = surroundings.secrets;
-    const written = Object.entries(sources).map(([name, entry]) =>
-      keep(name, bringsSpecs(entry) ? [entry, names] : entry, () => toSource(name, entry, surroundings)),
-    );
-    const specs = tools.length === 0 ? [] : [keep('inline', [tools, names], () => inlineOf(loaded, surroundings))];
-    return Promise.all([...specs, ...written, ...discovered(sources, surroundings, keep)]);
+    const written = loaded.declared.flatMap(({ name, from }) => {
+      const entry = sources[name];
+      if (entry === undefined) return standIns({ name, from }, loaded, known).map((source) => Promise.resolve(source));
+      const more = [surroundings.used.markOf(entry), bringsSpecs(entry) ? names : null];
+      const make = () => toSource(name, entry, { ...surroundings, connection: connectionText(entry, more) });
+      return [keep({ name, from, text: canonicalJson([entry, more]), make })];
+    });
+    const inline = { name: 'inline', text: canonicalJson([tools, names]), make: () => inlineOf(loaded, surroundings) };
+    const specs = tools.length === 0 ? [] : [keep(inline)];
+    const all = await Promise.all([...specs, ...written, ...discovered(sources, surroundings, keep)]);
+    const named = new Set(all.map(({ name }) => name));
+    for (const name of known.keys()) if (!named.has(name)) known.delete(name); // what was taken out does not come back
+    return all;
   };
+}
+
+type Known = Map<string, { readonly text: string; readonly source: Source; readonly from: string }>;
+
+/** The sources from before that go on for an entry that cannot be read: its own, or those of a file of servers. */
+function standIns({ name, from }: { name: string; from: string }, loaded: LoadedConfig, known: Known) {
+  const problem = loaded.problems.find(({ source }) => source === name);
+  if (problem === undefined) return [];
+  return [...known.values()]
+    .filter(({ source, from: home }) => source.name === name || (home === name && from === name))
+    .map(({ source }) => source)
+    .filter((source) => source.onChange !== 'stop' && source.mayStay?.() !== false)
+    .map((source): Source => ({ ...source, mistake: inWords(problem) }));
 }
 
 function bringsSpecs(config: SourceConfig): boolean {
   return 'files' in config || 'http' in config || 'database' in config || 'openapi' in config;
 }
 
-function runTextsOf({ env, secrets }: SourceSurroundings): RunTexts {
-  return createRunTexts({ env, secretNames: new Set(secrets.names) });
+/** A source that is made once for each text. */
+interface Kept {
+  readonly name: string;
+  /** The entry that it comes from. */
+  readonly from?: string;
+  readonly text: string;
+  make(): Promise<Source>;
 }
 
-/** The names of secrets that an entry grants. */
-function namesOf(granted: GrantedSecrets = []): readonly string[] {
-  return [granted].flat().flatMap(secretsIn);
-}
+type Keep = (kept: Kept) => Promise<Source>;
 
-type Keep = (name: string, config: unknown, make: () => Promise<Source>) => Promise<Source>;
+type Making = SourceSurroundings & { readonly connection: string };
 
-async function toSource(name: string, config: SourceConfig, surroundings: SourceSurroundings): Promise<Source> {
+async function toSource(name: string, config: SourceConfig, { connection, ...surroundings }: Making): Promise<Source> {
   for (const make of MAKERS) {
     const source = await make(name, config, surroundings);
-    if (source !== undefined) return withSettings(source, withDefaultPrefix(name, config));
+    if (source === undefined) continue;
+    const made = withSettings(source, withDefaultPrefix(name, config));
+    return { ...made, connection, mayStay: surroundings.used.stillHas(config) };
   }
   throw new ToolcribError('invalid_config', `The source "${name}" is of no known kind.`);
-}
-
-async function filesOf(name: string, config: FilesSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
-  const { files } = await import('../sources/files.ts');
-  const { watch, store, python } = surroundings;
-  // Whatever copies every spec parses every line, so that an index would save nothing.
-  const isCopied = config.trust === false || Boolean(config.prefix) || config.settings !== undefined;
-  const source = files({
-    name,
-    path: config.files,
-    watch,
-    readRunText: runTextsOf(surroundings).local,
-    ...(!isCopied && { indexes: store.indexes }),
-  });
-  return describePython(source, { workers: python, kept: keptList(`${name}:python`, '', store) });
 }
 
 async function modulesOf(name: string, path: string, watch: boolean): Promise<Source> {
@@ -135,18 +137,6 @@ async function modulesOf(name: string, path: string, watch: boolean): Promise<So
 async function packagesOf(name: string, folder: string): Promise<Source> {
   const { packages } = await import('../sources/packages.ts');
   return packages({ name, folder });
-}
-
-async function inlineOf(loaded: LoadedConfig, surroundings: SourceSurroundings): Promise<Source> {
-  const { inline } = await import('../sources/inline.ts');
-  const placeOf = (index: number) => {
-    const line = loaded.locate(['tools', index])?.line;
-    return loaded.file === undefined ? `tools[${index}]` : `${loaded.file}, line ${line}, tools[${index}]`;
-  };
-  const { folder, python, store } = surroundings;
-  const specs = loaded.config.tools ?? [];
-  const source = inline({ specs, folder, placeOf, readRunText: runTextsOf(surroundings).local });
-  return describePython(source, { workers: python, kept: keptList('inline:python', '', store) });
 }
 
 /** Tools of MCP servers and OpenAPI documents bear their source's name, so that two servers do not clash. */
@@ -164,36 +154,15 @@ function discovered(
 ): readonly Promise<Source>[] {
   const path = env.TOOLCRIB_PLUGINS_DIR;
   const plugins =
-    path && sources.plugins === undefined ? [keep('plugins', { path }, () => modulesOf('plugins', path, watch))] : [];
+    path && sources.plugins === undefined
+      ? [keep({ name: 'plugins', text: path, make: () => modulesOf('plugins', path, watch) })]
+      : [];
   const said = Object.values(sources).some((config) => 'packages' in config) || sources.packages !== undefined;
   // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
   const isProject = ['package.json', 'node_modules'].some((name) => isThere(join(folder, name)));
   return said || !isProject
     ? plugins
-    : [keep('packages', { folder }, () => packagesOf('packages', folder)), ...plugins];
-}
-
-/** Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */
-async function fetched(
-  name: string,
-  { http: url, headers = {}, refreshMs, secrets: granted }: HttpSourceConfig,
-  surroundings: SourceSurroundings,
-): Promise<Source> {
-  const { http } = await import('../sources/http.ts');
-  const { secrets } = surroundings;
-  const fill = (text: SecretText) => secrets.fill(text, { host: hostOf(url) });
-  const filled = async () =>
-    Object.fromEntries(
-      await Promise.all(Object.entries(headers).map(async ([key, text]) => [key, await fill(text)] as const)),
-    );
-  return http({
-    name,
-    url: typeof url === 'string' ? url : () => fill(url),
-    headers: filled,
-    readRunText: runTextsOf(surroundings).remote({ source: name, secrets: namesOf(granted) }),
-    kept: keptList(name, url, surroundings.store),
-    ...(refreshMs !== undefined && { refreshMs }),
-  });
+    : [keep({ name: 'packages', text: folder, make: () => packagesOf('packages', folder) }), ...plugins];
 }
 
 async function served(name: string, config: McpSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
@@ -204,17 +173,6 @@ async function served(name: string, config: McpSourceConfig, surroundings: Sourc
 async function described(name: string, config: OpenApiSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
   const { configuredOpenApi } = await import('./configured-openapi.ts');
   return configuredOpenApi(name, config, { ...surroundings, kept: keptList(name, config.openapi, surroundings.store) });
-}
-
-async function stored(
-  name: string,
-  { refreshMs, secrets: granted }: DatabaseSourceConfig,
-  surroundings: SourceSurroundings,
-): Promise<Source> {
-  const { database } = await import('../sources/database.ts');
-  const { specs } = surroundings.store;
-  const readRunText = runTextsOf(surroundings).remote({ source: name, secrets: namesOf(granted) });
-  return database({ name, specs, readRunText, ...(refreshMs !== undefined && { refreshMs }) });
 }
 
 function requireOne(paths: string | readonly string[], name: string): string {

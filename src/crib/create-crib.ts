@@ -90,19 +90,30 @@ async function configurationOf(options: CribOptions): Promise<Configuration | un
   return openConfiguration(options);
 }
 
-/** One after the other, so that each reports its own difference. A configuration with a mistake changes nothing. */
+const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.resolve(undefined);
+
+/** One edit after the other, and none waits for the sources of the one before. A configuration with a mistake changes nothing. */
 function createReload(engine: Engine, configuration: Configuration | undefined): () => Promise<Changes> {
-  let last: Promise<unknown> = Promise.resolve();
-  const reload = async (): Promise<Changes> => {
+  let lastEdit: Promise<unknown> = Promise.resolve();
+  let lastReport = NOTHING_REPORTED;
+  const apply = async () => (configuration === undefined ? undefined : engine.apply(await configuration.read()));
+  return async () => {
     const before = engine.generation().catalog;
-    if (configuration !== undefined) await engine.apply(await configuration.read());
-    await engine.refresh();
-    return compareCatalogs(before, engine.generation().catalog);
-  };
-  return () => {
-    const result = last.then(reload, reload);
-    last = result;
-    return result;
+    const earlier = lastReport;
+    const edit = lastEdit.then(apply, apply);
+    lastEdit = edit;
+    const read = edit.then(async (applied) => {
+      await applied?.listed();
+      await earlier; // so that each reports its own difference
+      await engine.refresh();
+      return engine.generation().catalog;
+    });
+    const report = read.catch(() => undefined);
+    lastReport = report;
+    const [reported, now] = await Promise.all([earlier, read]).finally(() => {
+      if (lastReport === report) lastReport = NOTHING_REPORTED; // what changes from now on was in no report
+    });
+    return compareCatalogs(reported ?? before, now);
   };
 }
 

@@ -5,7 +5,7 @@ import type { EntryMistake } from './check-stored.ts';
 import type { ExtensionSet } from './extension-set.ts';
 import type { Generation, ProfileSet } from './generation.ts';
 import type { Generations } from './generations.ts';
-import type { LiveSources } from './live-sources.ts';
+import type { LiveSources, PreparedSources } from './live-sources.ts';
 import type { ChestHost } from './open-chest.ts';
 import type { Parts } from './parts.ts';
 import type { Registration } from './registration.ts';
@@ -30,8 +30,10 @@ export interface Engine {
   warn(message: string): void;
   onChange: Generations['onChange'];
   onNext: Generations['onNext'];
-  /** Puts other parts in the place of those it runs with. A mistake in them throws and changes nothing. */
-  apply(parts: Parts): Promise<void>;
+  /** Puts other parts in the place of those it runs with; sources that were started for them may still learn their lists. A mistake in them throws and changes nothing. */
+  apply(parts: Parts): Promise<Pick<PreparedSources, 'listed'>>;
+  /** Resolves when no source is in its first start, or after `limitMs`. */
+  listed(limitMs: number): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** What executors say about their tools on this machine. */
   review(): Promise<ExecutorReview>;

@@ -21,6 +21,8 @@ export interface Entrance {
   pipeline(): Pipeline;
   now(): number;
   isClosed(): boolean;
+  /** True while a source learns its first list, shortly after the start. */
+  isStarting(): boolean;
 }
 
 export interface Entering {
@@ -86,7 +88,9 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   if (entrance.isClosed() && entering.parent === undefined)
     return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
   if (options instanceof Refusal) return pipeline.refuse(call, options.error);
-  if (spec === undefined) return pipeline.refuse(call, unknownTool(tuned.name, view));
+  if (spec === undefined) {
+    return pipeline.refuse(call, entrance.isStarting() ? notListedYet(tuned.name) : unknownTool(tuned.name, view));
+  }
   if (input instanceof Refusal) return pipeline.refuse(call, input.error);
   if (entering.parent !== undefined && depthOf(call) > MAX_NESTING) {
     return pipeline.refuse(call, toolError('denied', `Calls inside calls go at most ${MAX_NESTING} levels deep.`));
@@ -207,6 +211,14 @@ function cutName(name: string): string {
 function unknownTool(name: string, view: View): ToolError {
   const guess = view.names.length > MANY_TOOLS ? '' : didYouMean(name, view.names);
   return toolError('unknown_tool', `There is no tool "${name}".${guess}`);
+}
+
+const RETRY_MS = 1000;
+
+/** The same words for a name that does not exist and for one that the caller may not see. */
+function notListedYet(name: string): ToolError {
+  const message = `The tool "${name}" cannot be called yet: some sources are still being asked for their tools. Call it again in a second.`;
+  return toolError('unavailable', message, { retryable: true, retryAfterMs: RETRY_MS });
 }
 
 function depthOf(call: Call): number {

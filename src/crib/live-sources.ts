@@ -1,21 +1,26 @@
 import type { SourceList } from '../core/catalog.ts';
 import type { Clock } from '../core/ports.ts';
-import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import type { Source, SourceContext } from '../core/source.ts';
+import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { BundleList } from './found-bundles.ts';
-import { type Claim, clashesAmong, type OnDuplicate, refuseClashing, requireDistinct } from './name-clashes.ts';
+import { clashesAmong, judgeLists, type OnDuplicate, requireDistinct } from './name-clashes.ts';
+import { createListingReader } from './read-listing.ts';
+import { type Runner, startRunner, statusOf } from './source-runner.ts';
 import {
   bundlesOf,
   createSlot,
+  isOutdated,
   listsOf,
+  ownStatus,
   problemsOf,
   reportOf,
-  requireLive,
+  runnersOf,
   type Slot,
   type SourceReport,
   useListing,
 } from './source-slot.ts';
+import { createSuccessorRetries, type StartSource, slotAfter, succeed } from './source-succession.ts';
 
 /** The started sources and the last list each of them gave. */
 export interface LiveSources {
@@ -30,19 +35,31 @@ export interface LiveSources {
   output(source: string): string | undefined;
   /** What is said about sources and means none of their tools. */
   problems(): readonly string[];
-  /** Starts those of `sources` that are not running yet; nobody sees them before `commit`, and `cancel` ends them again. */
-  prepare(sources: readonly Source[], onDuplicate: OnDuplicate): Promise<PreparedSources>;
+  /** True while a source learns its first list. */
+  isStarting(): boolean;
+  /** Resolves when everything that was started has a list or could not get one. */
+  listed(): Promise<void>;
+  /** True once that is so. */
+  isListed(): boolean;
+  /**
+   * Starts those of `sources` that are not running yet, and waits for none; they are not used before `commit`, and
+   * `cancel` ends them again. What runs of an older entry goes on until the edited one has a list.
+   */
+  prepare(sources: readonly Source[], onDuplicate: OnDuplicate): PreparedSources;
   /** Reads every source again, or only some; one that fails keeps its list. */
   refresh(isMeant?: (source: Source) => boolean): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Sources that are started and not yet used. */
-interface PreparedSources {
-  readonly bundles: readonly BundleList[];
-  /** Throws if they claim a name twice where that is an error. */
-  requireDistinct(): void;
-  /** Puts them in the place of the others, and closes those that are no longer wanted. */
+/** Sources that are being started and not yet used. */
+export interface PreparedSources {
+  /** Resolves when those that were started have a list or could not get one. */
+  listed(): Promise<void>;
+  /** What they bring so far. */
+  bundles(): readonly BundleList[];
+  /** Rejects if they claim a name twice where that is an error. */
+  requireDistinct(): Promise<void>;
+  /** Puts their settings into force, and closes what is no longer wanted. */
   commit(): Promise<void>;
   cancel(): Promise<void>;
 }
@@ -57,8 +74,6 @@ export interface LiveSourcesOptions {
   onChange(): void;
 }
 
-const START_TIMEOUT_MS = 10_000;
-
 /**
  * Starts all sources at once; one that is slow or fails costs only itself. Resolves when each has a list or has failed.
  * Rejects only for names that two of them claim, where that is an error.
@@ -67,16 +82,17 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   const { clock, context } = options;
   const closing = new AbortController();
   let { onDuplicate } = options;
-  let slots: readonly Slot[] = options.sources.map(createSlot);
+  let slots: readonly Slot[] = [];
+  let preparing = 0;
+  const readListing = createListingReader({ admit: options.admit, warn: context.warn });
+  const retries = createSuccessorRetries((runner) => slots.some(({ successor }) => successor === runner));
 
   const read = (slot: Slot): void => {
-    slot.isStale = false;
+    slot.readAt = { runner: slot.runner, version: slot.runner.version };
     slot.next = undefined;
-    if (slot.live === undefined) return;
     try {
-      const admitted = slot.live.specs().flatMap((tool) => admitOnce(tool, slot));
-      const specs = slot.source.adjust?.(admitted) ?? admitted;
-      const listing = { specs, bundles: [...(slot.live.bundles?.() ?? [])] };
+      const listing = readListing(slot);
+      if (listing === undefined) return;
       // At start, and before a changed configuration is taken, all lists are judged together.
       if (onDuplicate === 'skip' || !slot.isInUse) useListing(slot, listing);
       else slot.next = listing;
@@ -88,59 +104,32 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   const ownerOf = (name: string, besides: Source): string | undefined =>
     slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name;
 
-  const admitOnce = (tool: ToolSpec, slot: Slot): readonly ToolSpec[] => {
-    const known = isObject(tool) ? slot.known.get(tool) : undefined;
-    if (known !== undefined) return known;
-    const admitted = admitOrWarn(tool, slot);
-    if (isObject(tool)) slot.known.set(tool, admitted);
-    return admitted;
-  };
-
-  const admitOrWarn = (tool: ToolSpec, slot: Slot): readonly ToolSpec[] => {
-    try {
-      return [options.admit(tool, slot.source)];
-    } catch (cause) {
-      if (!(cause instanceof ToolcribError)) throw cause;
-      context.warn(`${slot.source.name}: ${cause.message}`);
-      return [];
-    }
-  };
-
-  const start = async (slot: Slot): Promise<void> => {
-    const starting = (async () => slot.source.start({ ...context, signal: closing.signal }))(); // a throw is a rejection, too
-    const adopt = (live: LiveSource) => {
-      requireLive(live);
-      if (closing.signal.aborted) return closeSlots([{ ...slot, live }]);
-      slot.live = live;
-      read(slot);
-      live.onChange(() => {
-        slot.isStale = true;
-        options.onChange();
-      });
-    };
-    await new Promise<void>((settle) => {
-      let isLate = false;
-      const { startTimeoutMs = START_TIMEOUT_MS } = slot.source;
-      const stopTimer = clock.setTimer(startTimeoutMs, () => {
-        isLate = true;
-        slot.failure = `it did not start within ${startTimeoutMs} ms`;
-        settle();
-      });
-      starting
-        .then(adopt)
-        .catch((cause) => {
-          slot.failure = `it could not be started: ${messageOf(cause)}`;
-        })
-        .finally(() => {
-          stopTimer();
-          if (isLate) options.onChange();
-          else settle();
-        });
+  const start: StartSource = (source, role) =>
+    startRunner(source, {
+      context: { ...context, signal: closing.signal, ...(role === 'successor' && { isSuccessor: true }) },
+      clock,
+      onChange(runner) {
+        if (slots.some(({ successor }) => successor === runner)) advance();
+        else options.onChange();
+      },
+      onListed(runner) {
+        advance();
+        retries.begin(runner);
+      },
     });
+
+  /** Lets successors that have a list answer from now on; not while an edit decides which are still wanted. */
+  const advance = (): void => {
+    if (preparing > 0) return;
+    const ended = slots.flatMap((slot) => succeed(slot) ?? []);
+    if (ended.length === 0) return;
+    for (const { runner } of slots) runner.live?.takeOver?.();
+    options.onChange();
+    void closeRunners(ended);
   };
 
-  const closeSlots = async (ending: readonly Slot[]): Promise<void> => {
-    const closed = await Promise.allSettled(ending.map(async (slot) => slot.live?.close()));
+  const closeRunners = async (ending: readonly Runner[]): Promise<void> => {
+    const closed = await Promise.allSettled(ending.map((runner) => runner.close()));
     for (const [index, result] of closed.entries()) {
       if (result.status === 'rejected')
         context.warn(`Closing ${ending[index]?.source.name} failed: ${messageOf(result.reason)}`);
@@ -149,53 +138,89 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
 
   const close = async (): Promise<void> => {
     closing.abort();
-    await closeSlots(slots);
+    retries.close();
+    await closeRunners(runnersOf(slots));
   };
 
   const use = (next: readonly Slot[]): void => {
     slots = next;
-    for (const slot of next) slot.isInUse = true;
-  };
-
-  const fresh = (): readonly Slot[] => {
-    for (const slot of slots) if (slot.isStale) read(slot);
-    if (slots.some(({ next }) => next !== undefined)) judge();
-    return slots;
-  };
-
-  // What was refused is judged again: the name that it claims may be free by now.
-  const judge = (): void => {
-    const claims = slots.map(({ source, specs, next }): Claim => ({ source: source.name, specs, next: next?.specs }));
-    const refused = onDuplicate === 'skip' ? new Map<Claim, string>() : refuseClashing(claims);
-    for (const [index, claim] of claims.entries()) {
-      const clash = refused.get(claim);
-      const slot = slots[index];
-      if (slot?.next === undefined) continue;
-      if (clash === undefined) useListing(slot, slot.next);
-      else refuse(slot, clash);
+    for (const slot of next) {
+      if (!slot.isInUse) slot.source.onUse?.();
+      slot.isInUse = true;
     }
   };
 
-  const refuse = (slot: Slot, clash: string): void => {
-    const rest = slot.wasListed ? ' The list from before stays.' : '';
-    slot.failure = `its new list is refused, since onDuplicate is error: ${clash}${rest}`;
-    context.warn(`Source "${slot.source.name}": ${slot.failure}`);
+  const readAll = (among: readonly Slot[]): readonly Slot[] => {
+    for (const slot of among) if (isOutdated(slot)) read(slot);
+    return among;
+  };
+
+  const fresh = (): readonly Slot[] => {
+    readAll(slots);
+    judgeLists(slots, { onDuplicate, warn: context.warn });
+    return slots;
   };
 
   const refresh = async (isMeant = (_source: Source) => true): Promise<void> => {
     const refreshOne = async (slot: Slot): Promise<void> => {
       try {
-        await slot.live?.refresh?.();
-        slot.isStale = true;
+        await slot.runner.live?.refresh?.();
+        slot.runner.version++;
       } catch (cause) {
         slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
       }
     };
-    await Promise.all(slots.filter(({ source }) => isMeant(source)).map(refreshOne));
+    const meant = slots.filter(({ source }) => isMeant(source));
+    const retried = meant.map(({ successor }) => successor?.retry().catch(() => {})); // its status says why
+    await Promise.all([...meant.map(refreshOne), ...retried]);
+    advance();
     fresh();
   };
 
-  await Promise.all(slots.map(start));
+  const prepare: LiveSources['prepare'] = (sources, said) => {
+    const before = slots;
+    const named = (name: string) => before.find(({ source }) => source.name === name);
+    const next = sources.map(
+      (source) => before.find((slot) => slot.source === source) ?? slotAfter(source, named(source.name), start),
+    );
+    const running = runnersOf(before);
+    const begun = runnersOf(next).filter((runner) => !running.includes(runner));
+    preparing++;
+    /** Those that have a list by now go straight into their place. */
+    const settle = (): readonly Slot[] => {
+      for (const slot of next) if (!slot.isInUse) succeed(slot);
+      return readAll(next);
+    };
+    const end = async (unwanted: readonly Runner[]): Promise<void> => {
+      preparing--;
+      advance();
+      await closeRunners(unwanted);
+    };
+    return {
+      listed: async () => void (await Promise.all(begun.map(({ listed }) => listed))),
+      bundles: () => bundlesOf(settle()),
+      async requireDistinct() {
+        if (said !== 'error') return;
+        // A tool may have moved out of a source that goes on running and was not read since.
+        if (clashesAmong(listsOf(settle())).length > 0) await refresh();
+        requireDistinct(listsOf(settle()));
+      },
+      async commit() {
+        settle();
+        onDuplicate = said;
+        use(next);
+        for (const { runner } of next) runner.live?.takeOver?.();
+        for (const { successor } of next) if (successor !== undefined) retries.begin(successor);
+        const kept = runnersOf(next);
+        await end([...running, ...begun].filter((runner) => !kept.includes(runner)));
+      },
+      cancel: () => end(begun),
+    };
+  };
+
+  slots = options.sources.map((source) => createSlot(source, start(source, 'own')));
+  await Promise.all(slots.map(({ runner }) => runner.started));
+  readAll(slots);
   try {
     if (onDuplicate === 'error') requireDistinct(listsOf(slots));
   } catch (cause) {
@@ -208,33 +233,13 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     bundles: () => bundlesOf(fresh()),
     ownerOf,
     report: () => fresh().map(reportOf),
-    output: (name) => slots.find(({ source }) => source.name === name)?.live?.output?.(),
+    isStarting: () => slots.some((slot) => ownStatus(slot).state === 'starting'),
+    isListed: () => runnersOf(slots).every((runner) => statusOf(runner).state !== 'starting'),
+    listed: async () => void (await Promise.all(runnersOf(slots).map((runner) => runner.listed))),
+    output: (name) => slots.find(({ source }) => source.name === name)?.runner.live?.output?.(),
     problems: () => slots.flatMap(problemsOf),
     refresh,
-    async prepare(sources, said) {
-      const before = slots;
-      const next = sources.map((source) => before.find((slot) => slot.source === source) ?? createSlot(source));
-      const started = next.filter((slot) => !before.includes(slot));
-      await Promise.all(started.map(start));
-      // A tool may have moved out of a source that goes on running and was not read since.
-      if (said === 'error' && clashesAmong(listsOf(next)).length > 0) await refresh();
-      return {
-        bundles: bundlesOf(next),
-        requireDistinct() {
-          if (said === 'error') requireDistinct(listsOf(next));
-        },
-        async commit() {
-          onDuplicate = said;
-          use(next);
-          await closeSlots(before.filter((slot) => !next.includes(slot)));
-        },
-        cancel: () => closeSlots(started),
-      };
-    },
+    prepare,
     close,
   };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -2,6 +2,7 @@ import { claimsReservedName, clashWords, type HeldBack, resolve, type SourceList
 import { isReservedName, META_SOURCE } from '../core/meta-tools.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { type Slot, useListing } from './source-slot.ts';
 
 /** What becomes of a discovered or remote tool whose name is taken: it is held back, or what brings it is refused. */
 export type OnDuplicate = 'skip' | 'error';
@@ -39,6 +40,32 @@ export interface Claim extends SourceList {
 }
 
 type Refused = Map<Claim, string>;
+
+/** What happens to lists that wait, and who is told. */
+interface Judging {
+  readonly onDuplicate: OnDuplicate;
+  warn(message: string): void;
+}
+
+/** Puts lists that wait to use, or refuses them. What was refused is judged again: the name that it claims may be free by now. */
+export function judgeLists(slots: readonly Slot[], { onDuplicate, warn }: Judging): void {
+  if (slots.every(({ next }) => next === undefined)) return;
+  const claims = slots.map(({ source, specs, next }): Claim => ({ source: source.name, specs, next: next?.specs }));
+  const refused = onDuplicate === 'skip' ? new Map<Claim, string>() : refuseClashing(claims);
+  for (const [index, claim] of claims.entries()) {
+    const clash = refused.get(claim);
+    const slot = slots[index];
+    if (slot?.next === undefined) continue;
+    if (clash === undefined) useListing(slot, slot.next);
+    else refuse(slot, clash, warn);
+  }
+}
+
+function refuse(slot: Slot, clash: string, warn: Judging['warn']): void {
+  const rest = slot.wasListed ? ' The list from before stays.' : '';
+  slot.failure = `its new list is refused, since onDuplicate is error: ${clash}${rest}`;
+  warn(`Source "${slot.source.name}": ${slot.failure}`);
+}
 
 /** The claims whose next lists cannot be taken, and why. Without them no name is claimed twice, as long as none was before. */
 export function refuseClashing(claims: readonly Claim[]): ReadonlyMap<Claim, string> {

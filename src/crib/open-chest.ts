@@ -28,6 +28,7 @@ export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   generation(): Generation;
   pipeline(): Pipeline;
   isClosed(): boolean;
+  isStarting(): boolean;
   now(): number;
   track(result: Promise<ToolResult>): Promise<ToolResult>;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
@@ -177,7 +178,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   #openEntrance(): Entrance {
-    const { lifetime, servicesFor, stateFor, warn, pipeline, now, isClosed } = this.#host;
+    const { lifetime, servicesFor, stateFor, warn, pipeline, now, isClosed, isStarting } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => ({
       list: () => this.listActive(),
       search: (query, options) => this.search(query, options),
@@ -191,6 +192,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
       pipeline,
       now,
       isClosed,
+      isStarting,
     };
   }
 }

@@ -8,6 +8,7 @@ import { compileSelector, type Selector } from '../core/selector.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { readData } from '../runtime/define-tool.ts';
 import { type PolicyInput, readPolicy } from '../runtime/read-policy.ts';
+import type { ProfileSet } from './generation.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */
 export interface ProfileInput
@@ -66,17 +67,28 @@ export function readProfile(name: string, value: unknown): Profile {
   } as Profile); // absent lists are undefined, which readers of a profile take for absent
 }
 
-/** Throws if the profile names a bundle that does not exist. */
-export function checkProfileBundles(profile: Profile, known: ReadonlySet<string>): void {
-  for (const key of ['essential', 'active'] as const) {
-    for (const name of profile[key] ?? []) {
-      if (known.has(name)) continue;
-      throw new ToolcribError(
-        'unknown_bundle',
-        `Profile "${profile.name}": ${key} names the bundle "${name}", which does not exist.${didYouMean(name, known)}`,
-      );
-    }
-  }
+/** Throws if a profile names a bundle that does not exist. */
+export function requireBundles({ byName }: Pick<ProfileSet, 'byName'>, known: ReadonlySet<string>): void {
+  const [first] = unknownBundles(byName.values(), known);
+  if (first === undefined) return;
+  const { profile, key, name } = first;
+  throw new ToolcribError(
+    'unknown_bundle',
+    `Profile "${profile}": ${key} names the bundle "${name}", which does not exist.${didYouMean(name, known)}`,
+  );
+}
+
+/** True if every bundle that a profile names exists. */
+export function knowsBundles({ byName }: Pick<ProfileSet, 'byName'>, known: ReadonlySet<string>): boolean {
+  return unknownBundles(byName.values(), known).length === 0;
+}
+
+function unknownBundles(profiles: Iterable<Profile>, known: ReadonlySet<string>) {
+  return [...profiles].flatMap((profile) =>
+    (['essential', 'active'] as const).flatMap((key) =>
+      (profile[key] ?? []).filter((name) => !known.has(name)).map((name) => ({ profile: profile.name, key, name })),
+    ),
+  );
 }
 
 function readRules(value: unknown, what: string): readonly ProfileRule[] | undefined {

@@ -18,6 +18,7 @@ type Serving = Pick<
   | 'activeSets'
   | 'idle'
   | 'keptResult'
+  | 'listed'
   | 'noteListening'
   | 'onListings'
   | 'parked'
@@ -48,6 +49,7 @@ export function createServing(engine: Engine, equipment: Equipment, chests: Pick
       };
     },
     idle: engine.idle,
+    listed: engine.listed,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),
     noteListening(place) {
       const stops = [noteListening(place), noteServer(equipment, place)];

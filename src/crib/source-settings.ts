@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { prefix, rename } from '../core/algebra.ts';
 import { listOf } from '../core/bundle.ts';
+import { canonicalJson } from '../core/json.ts';
 import { compileGlob } from '../core/selector.ts';
 import type { Source } from '../core/source.ts';
 import { createRun, isToolName, RUN, type ToolSpec, toToolName } from '../core/tool-spec.ts';
-import type { SourceSettings } from './config/source-config.ts';
+import type { SourceConfig, SourceSettings } from './config/source-config.ts';
 import { createOverrides } from './overrides.ts';
 
 /** A source under what its owner says about it. */
@@ -17,14 +18,38 @@ export function withSettings(source: Source, settings: SourceSettings): Source {
     ...(bundle !== undefined && { bundle }),
     ...(trust !== undefined && { trust }),
     ...(kinds !== undefined && { kinds }),
+    ...(settings.onChange !== undefined && { onChange: settings.onChange }),
     adjust(specs) {
-      const corrected = overrides.apply(nameSpecs(specs, settings));
+      const corrected = overrides.apply(nameSpecs(source.adjust?.(specs) ?? specs, settings));
       const { settings: defaults } = settings;
       return defaults === undefined ? corrected : corrected.map((spec) => withDefaults(spec, defaults));
     },
     problems: (specs) =>
       overrides.idle(specs).map((glob) => `The overrides "${glob}" of source "${source.name}" match no tool.`),
   };
+}
+
+/** What of an entry decides what is started: everything but what is said about its tools. */
+export function connectionText(entry: SourceConfig, more: unknown): string {
+  const rest = Object.entries(entry).filter(([key]) => !isSetting(key, entry));
+  return hash('sha256', canonicalJson([Object.fromEntries(rest), more])); // a hash, since a credential may stand in it
+}
+
+const SETTINGS: Readonly<Record<keyof SourceSettings, true>> = {
+  bundle: true,
+  overrides: true,
+  trust: true,
+  prefix: true,
+  kinds: true,
+  include: true,
+  exclude: true,
+  settings: true,
+  onChange: true,
+};
+
+/** An API is read with what is included of it. */
+function isSetting(key: string, entry: SourceConfig): boolean {
+  return Object.hasOwn(SETTINGS, key) && !('openapi' in entry && ['include', 'exclude'].includes(key));
 }
 
 function nameSpecs(specs: readonly ToolSpec[], settings: SourceSettings): readonly ToolSpec[] {

@@ -1,6 +1,7 @@
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+import { waitAtMost } from '../runtime/wait-at-most.ts';
 import { code } from '../sources/code.ts';
 import { type AdmitOptions, admit, createAdmission } from './admit.ts';
 import { createTrail, requireNamedKey } from './audit.ts';
@@ -12,14 +13,14 @@ import { closePart } from './close-part.ts';
 import type { Engine } from './engine.ts';
 import { createBinding } from './extension-ports.ts';
 import { createExtensionSet } from './extension-set.ts';
-import { createGeneration, type Generation, type ProfileSet } from './generation.ts';
+import { createGeneration, type Generation } from './generation.ts';
 import { createGenerations, type Generations } from './generations.ts';
 import { createInFlight } from './in-flight.ts';
 import { type LiveSources, startSources } from './live-sources.ts';
 import { type FixedParts, homesOf, type Parts } from './parts.ts';
 import { precheck } from './precheck.ts';
 import { findProblems, idleSelectors } from './problems.ts';
-import { checkProfileBundles } from './read-profile.ts';
+import { knowsBundles, requireBundles } from './read-profile.ts';
 import { createRegistration } from './registration.ts';
 import { requireRules } from './require-rules.ts';
 import { reviewTools } from './review-tools.ts';
@@ -31,6 +32,10 @@ import { createWarnings } from './warnings.ts';
 
 /** How long closing waits for calls that are under way. */
 const DRAIN_MS = 10_000;
+/** What starts so soon is worth waiting for: then an edit is one change, not two. */
+const QUICK_MS = 100;
+/** How long names that a caller cannot see may still come with the list of a source. */
+const FIRST_START_MS = 30_000;
 
 /** Starts everything. A mistake throws before anything is started; a source that fails costs only itself. */
 export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engine> {
@@ -38,6 +43,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   let generations: Generations | undefined;
   let live: LiveSources | undefined;
   let closing: Promise<void> | undefined;
+  const begunAt = systemClock.now();
   const { redact } = fixed.equipment;
   const warnings = createWarnings(redact);
   const { warn } = warnings;
@@ -115,19 +121,27 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   };
   generations = createGenerations(buildGeneration, warn);
   const heldBack = () => generation().catalog.held.map(({ message }) => message);
-  const problems = () => [
-    ...parts.problems,
-    ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
-    ...idleSelectors(generation(), extensions.list()),
-    ...started.problems(),
-    ...auditKeys.problems(),
-  ];
-  const announce = () => {
+  const ownProblems = () => [...parts.problems, ...auditKeys.problems()];
+  const isStarting = () => systemClock.now() - begunAt < FIRST_START_MS && started.isStarting();
+  // What selectors match is known when all lists are there.
+  const listProblems = () =>
+    started.isListed()
+      ? [
+          ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
+          ...idleSelectors(generation(), extensions.list()),
+          ...started.problems(),
+        ]
+      : [];
+  const announce = async (): Promise<void> => {
+    const announced = parts;
     for (const report of started.report())
       if (report.state === 'failed') warn(`Source "${report.name}": ${sentence(report.reason)}`);
-    for (const problem of problems()) warnings.announce(problem);
+    for (const problem of ownProblems()) warnings.announce(problem);
+    if (!started.isListed()) await started.listed();
+    if (parts !== announced || closing !== undefined) return; // a later edit tells
+    for (const problem of listProblems()) warnings.announce(problem);
   };
-  announce();
+  void announce();
   const { retriever, equipment } = fixed;
   const given: OpenRetriever | undefined = retriever === undefined ? undefined : async () => retriever;
   const rank = createSearchIndex({
@@ -154,6 +168,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       generation,
       pipeline: extensions.pipeline,
       isClosed: () => closing !== undefined,
+      isStarting,
       now: systemClock.now,
       lifetime,
       track: inFlight.track,
@@ -178,17 +193,22 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       const output = started.output(name);
       return output === undefined ? undefined : redact(output);
     },
-    warnings: () => [...new Set([...warnings.list(), ...[...heldBack(), ...problems()].map(redact)])],
+    warnings: () => [
+      ...new Set([...warnings.list(), ...[...heldBack(), ...ownProblems(), ...listProblems()].map(redact)]),
+    ],
     warn,
     onChange: generations.onChange,
     onNext: generations.onNext,
     async apply(next) {
-      const prepared = await started.prepare([codeSource, ...next.sources], next.onDuplicate);
-      const base = { bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles };
+      const prepared = started.prepare([codeSource, ...next.sources], next.onDuplicate);
+      const base = () => ({ bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles() });
       try {
-        // Everything that can be wrong is found before anything is changed.
-        prepared.requireDistinct();
-        requireBundles(next.profiles, bundles.checkBase(base));
+        // Everything that can be wrong is found before anything is changed. What is quick is swapped in one go.
+        await waitAtMost(QUICK_MS, prepared.listed(), systemClock);
+        if (next.onDuplicate === 'error' || !knowsBundles(next.profiles, bundles.checkBase(base())))
+          await prepared.listed(); // only the lists can tell
+        await prepared.requireDistinct();
+        requireBundles(next.profiles, bundles.checkBase(base()));
         requireRules(next.profiles.byName.values(), schemas);
         extensions.checkGiven(next.extensions, next.turnedOff);
       } catch (cause) {
@@ -196,12 +216,13 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
         throw cause;
       }
       parts = next;
-      bundles.replaceBase(base);
+      bundles.replaceBase(base());
       extensions.replaceGiven(next.extensions, next.turnedOff);
       services.replace(next.services);
       await prepared.commit();
       markOld();
-      announce();
+      void announce();
+      return { listed: prepared.listed };
     },
     async checkStored(entries) {
       const { checkStored } = await import('./check-stored.ts'); // few ever store anything
@@ -209,6 +230,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     },
     review: () => reviewTools(generation().catalog.specs, executors),
     idle: inFlight.drained,
+    listed: async (limitMs) => (isStarting() ? waitAtMost(limitMs, started.listed(), systemClock) : undefined),
     async refresh(isMeant) {
       await started.refresh(isMeant);
       markOld();
@@ -218,10 +240,6 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       return closing;
     },
   };
-}
-
-function requireBundles(profiles: ProfileSet, known: ReadonlySet<string>): void {
-  for (const profile of profiles.byName.values()) checkProfileBundles(profile, known);
 }
 
 function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {

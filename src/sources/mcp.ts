@@ -37,10 +37,11 @@ export interface McpOptions {
 
 /** The source of the tools of an MCP server: the server is started or reached when somebody first needs it. */
 export function mcp(options: McpOptions): Source {
-  const { name, share = 'all', initTimeoutMs = 10_000 } = options;
+  const { name, servers, share = 'all', initTimeoutMs = 10_000 } = options;
   return {
     name,
     kinds: ['mcp'],
+    onUse: () => servers.share(name, share),
     startTimeoutMs: initTimeoutMs + 2000, // it says better itself what took so long
     start: (context) => startMcp({ ...options, share, initTimeoutMs }, context),
   };
@@ -54,7 +55,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   const listing = createListing();
   const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
-  const stored = await kept.read();
+  const stored = context.isSuccessor === true ? undefined : await kept.read();
   let mayTell = settings.learnsLater === true;
   const tools = createShownTools({
     listing,
@@ -65,7 +66,12 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   });
   const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
   const server = { connections, share };
-  servers.add(name, server);
+  let isAdded = false;
+  const takeOver = (): void => {
+    if (!isAdded) servers.add(name, server);
+    isAdded = true;
+  };
+  if (context.isSuccessor !== true) takeOver();
   const learn = createLearning({ connections, tools, share, initTimeoutMs, clock: context.clock });
   let isLearning = stored === undefined;
 
@@ -78,6 +84,8 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   return {
     specs,
     onChange,
+    takeOver,
+    ...(learned !== undefined && { listed: learned }),
     status: () => (isLearning && specs().length === 0 ? { state: 'starting' } : status()),
     refresh: learn,
     ...(address.kind === 'child' && { output: output.text }),

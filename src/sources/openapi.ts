@@ -7,6 +7,7 @@ import type { AllowPrivate } from '../runtime/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { createFollowing } from '../runtime/openapi/follow-description.ts';
 import type { DescriptionPlace } from '../runtime/openapi/load-description.ts';
+import { chooseSpecs } from '../runtime/openapi/operations.ts';
 import type { ApiSettings } from '../runtime/openapi/reading.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { FetchHeaders } from '../runtime/specs/fetched-list.ts';
@@ -57,6 +58,7 @@ export function openapi(given: OpenApiOptions): Source {
     kinds: ['http'],
     trust: options.trust ?? !isRemote,
     startTimeoutMs: timeoutMs + 5000, // it says better itself what took so long
+    adjust: (specs) => chooseSpecs(specs, { ...options.settings }),
     start: (context) => startOpenApi({ ...options, timeoutMs }, isRemote, context),
   };
 }

@@ -72,6 +72,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
     ...(file !== undefined && { file }),
     folder,
     config: freezeJson({ ...read, sources: found.sources }),
+    declared: found.declared,
     problems: found.problems,
     notes,
     files: [...(file === undefined ? [] : [file]), ...found.files],

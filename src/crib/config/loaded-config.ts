@@ -13,6 +13,13 @@ export interface ConfigProblem {
   readonly column?: number;
 }
 
+/** A source that stands in a configuration, readable or not. */
+export interface DeclaredSource {
+  readonly name: string;
+  /** The entry that it comes from: its own, or the one that names its file. */
+  readonly from: string;
+}
+
 /** A configuration that was read. */
 export interface LoadedConfig {
   /** Absent if there is none, or if it was given as an object. */
@@ -20,6 +27,8 @@ export interface LoadedConfig {
   /** Relative paths started here. */
   readonly folder: string;
   readonly config: Config;
+  /** In their order, those with problems included. */
+  readonly declared: readonly DeclaredSource[];
   readonly problems: readonly ConfigProblem[];
   /** What is allowed but hardly meant, or without effect. */
   readonly notes: readonly string[];
@@ -34,4 +43,9 @@ export function toProblem(source: string, mistake: Mistake, text: ConfigText): C
   const position = text.locate(mistake);
   const { message } = mistake;
   return position === undefined ? { source, message } : { source, message, file: text.shownAs, ...position };
+}
+
+/** A problem as one sentence with its place. */
+export function inWords({ source, message, file, line }: ConfigProblem): string {
+  return `${file === undefined ? '' : `${file}:${line}: `}Source "${source}": ${message}`;
 }

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import { describe } from '../../core/known-keys.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ConfigText, type ReadText, readConfigText } from './config-text.ts';
-import { type ConfigProblem, toProblem } from './loaded-config.ts';
+import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
 import { type Mistake, type Path, toPathText } from './mistake.ts';
 import { findServers, toPastedServer } from './pasted-server.ts';
 import { inside, readBySchema, report, type Spot } from './read-by-schema.ts';
@@ -23,6 +23,8 @@ export interface SourceReading {
 /** The sources in order, without those that have problems. */
 export interface ReadSources {
   readonly sources: Readonly<Record<string, SourceConfig>>;
+  /** All of them in order, those with problems too. */
+  readonly declared: readonly DeclaredSource[];
   readonly problems: readonly ConfigProblem[];
   /** Reports of names that stand for two sources. */
   readonly clashes: readonly string[];
@@ -39,6 +41,8 @@ interface Declared {
   readonly source?: SourceConfig;
   /** True for a server of a file or of a pasted block. */
   readonly isServer: boolean;
+  /** The entry that names its file; itself if absent. */
+  readonly from?: string;
 }
 
 /** Reads `sources` and `mcpServers`, each entry on its own, so that one bad source never stops the others. */
@@ -55,6 +59,7 @@ export async function readSources(written: object, pasted: object, reading: Sour
   );
   return {
     sources: Object.fromEntries(good),
+    declared: all.map(({ name, from = name }) => ({ name, from })),
     problems: all.flatMap(({ name, mistakes, text: where }) => mistakes.map((one) => toProblem(name, one, where))),
     clashes: findClashes(Object.keys(written), all),
     files,
@@ -104,7 +109,8 @@ async function expandFile(entry: Entry, { surroundings, showFile }: SourceReadin
   // .vscode/mcp.json and .cursor/mcp.json speak of the folder they stand in.
   const folder = basename(home).startsWith('.') ? dirname(home) : home;
   const inFile = { ...surroundings, folder, workspaceFolder: surroundings.folder };
-  return readServers(block.servers, { path: block.path, text: parsed, surroundings: inFile, settings });
+  const read = readServers(block.servers, { path: block.path, text: parsed, surroundings: inFile, settings });
+  return read.map((declared) => ({ ...declared, from: entry.name }));
 }
 
 async function parseServers(file: string, shownAs: string): Promise<ReadText | string> {

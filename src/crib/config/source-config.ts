@@ -35,6 +35,8 @@ export interface SourceSettings {
   readonly exclude?: OneOrMany;
   /** Defaults of the settings that reach its tools as `call.settings`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** `stop` ends its connection as soon as its entry is edited; if absent, that answers until the edited entry has a list. */
+  readonly onChange?: 'stop';
 }
 
 /** What may be said about a source that can bring commands. */

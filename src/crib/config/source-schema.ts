@@ -76,6 +76,10 @@ const settings: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
   include: names('Only these of its tools; for OpenAPI also "GET /pets*".'),
   exclude: names('None of these of its tools.'),
   settings: mapOf(anything('The value.'), 'Defaults of the settings that reach its tools as call.settings.'),
+  onChange: choice(
+    ['stop'],
+    'stop ends its connection as soon as its entry is edited; if absent, that answers until the edited entry has a list.',
+  ),
 };
 
 /** What may be said about a source that can bring commands. */

@@ -7,6 +7,7 @@ import { EXTENSION_ORDER } from '../../crib/extension-order.ts';
 import type { Counting, TokenFormat } from '../../crib/token-cost.ts';
 import { describeSources } from './describe-sources.ts';
 import { openProfiles } from './profile-chests.ts';
+import type { StaleSource } from './running-sources.ts';
 import { tokensByFormat } from './token-figures.ts';
 
 /** What `check` finds out; the JSON of `check --json`. */
@@ -38,10 +39,10 @@ export interface CheckReport {
 /** Counting more than these takes too long to wait for. */
 const MANY_TOOLS = 2000;
 
-/** Looks at everything a crib says about itself. */
-export async function reportOn(crib: Crib): Promise<CheckReport> {
+/** Looks at everything a crib says about itself, and at what a running server has not taken yet. */
+export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): Promise<CheckReport> {
   const counting: Counting = crib.catalog.specs.length > MANY_TOOLS ? 'estimate' : 'exact';
-  const sources = await describeSources(crib, counting);
+  const sources = await describeSources(crib, counting, stale);
   const { store, storeProblems } = await lookAtStore(crib);
   const conflicts = crib.catalog.held.map(({ message }) => message);
   const review = await crib.review();

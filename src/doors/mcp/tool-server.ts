@@ -51,11 +51,15 @@ export async function listingFor(
   return listings(chest.list(), { mayBeKept: crib.get('read_result') !== undefined });
 }
 
+/** How long a client that asks shortly after the start waits for the lists of sources; what comes later is announced. */
+const FIRST_LIST_MS = 5000;
+
 async function listTools(
   desk: Desk,
   visit: Visit,
   { request, era }: { readonly request: ListToolsRequest; readonly era: Era },
 ): Promise<ListToolsResult> {
+  await desk.crib.listed(FIRST_LIST_MS);
   const page = (await listingFor(desk, visit)).page(era, request.params?.cursor);
   if (page === undefined) throw invalidParams(desk, 'The cursor is not one of this list; ask again without it.');
   const { nextCursor } = page;

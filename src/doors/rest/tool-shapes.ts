@@ -13,6 +13,7 @@ export const SOURCE_STATES = [
   'down',
   'failed',
   'starting',
+  'stale',
 ] as const satisfies readonly SourceStatus['state'][];
 
 const LISTED = {

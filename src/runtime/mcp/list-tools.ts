@@ -7,6 +7,8 @@ import type { WireRequest } from './wire-requests.ts';
 /** What a server lists: each tool as it came. */
 export interface ToolList {
   readonly tools: readonly JsonObject[];
+  /** Why the list was not read to its end, as a sentence. */
+  readonly cut?: string;
   /** What had to be left out, as sentences. */
   readonly problems: readonly string[];
 }
@@ -14,6 +16,7 @@ export interface ToolList {
 /** A list that is longer has a mistake in it, or a server that has one. */
 const MAX_TOOLS = 10_000;
 const MAX_PAGES = 1000;
+const TOO_MANY = `It lists more than ${MAX_TOOLS} tools; the first ${MAX_TOOLS} are read, the rest is left out. Split the server, or have it list fewer.`;
 
 /** Asks for all pages of the tools of a server, and for no more than a list can sensibly have. */
 export async function listTools(connection: McpConnection, onAbort?: WireRequest['onAbort']): Promise<ToolList> {
@@ -37,12 +40,12 @@ export async function listTools(connection: McpConnection, onAbort?: WireRequest
     bytes += JSON.stringify(result).length;
     cursor = typeof result.nextCursor === 'string' ? result.nextCursor : undefined;
     const end = cursor === undefined ? undefined : whyEnough({ cursor, cursors, page, bytes, count: tools.length });
-    if (end !== undefined) return { tools: tools.slice(0, MAX_TOOLS), problems: [...problems, end] };
+    if (end !== undefined) return { tools: tools.slice(0, MAX_TOOLS), cut: end, problems };
     if (cursor !== undefined && names.size === known)
-      return { tools, problems: [...problems, 'Its list goes on without naming another tool; the rest is not read.'] };
+      return { tools, cut: 'Its list goes on without naming another tool; the rest is not read.', problems };
   }
   if (tools.length <= MAX_TOOLS) return { tools, problems };
-  return { tools: tools.slice(0, MAX_TOOLS), problems: [...problems, `Only ${MAX_TOOLS} of its tools are read.`] };
+  return { tools: tools.slice(0, MAX_TOOLS), cut: TOO_MANY, problems };
 }
 
 interface Progress {
@@ -57,7 +60,7 @@ function whyEnough({ cursor = '', cursors, page, bytes, count }: Progress): stri
   if (cursors.has(cursor)) return 'The pages of its list go in a circle; what was not named so far is not read.';
   cursors.add(cursor);
   if (page >= MAX_PAGES - 1) return `Its list has more than ${MAX_PAGES} pages; the rest is not read.`;
-  if (count >= MAX_TOOLS) return `Only ${MAX_TOOLS} of its tools are read.`;
+  if (count >= MAX_TOOLS) return TOO_MANY;
   return bytes > MAX_MESSAGE_BYTES
     ? `Its list has more than ${MAX_MESSAGE_BYTES} bytes; the rest is not read.`
     : undefined;

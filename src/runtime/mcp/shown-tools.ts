@@ -42,6 +42,10 @@ export interface ShownTools {
 
 const MAX_TOLD = 20;
 
+function listOfOne(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [text];
+}
+
 export function createShownTools(options: ShownToolsOptions): ShownTools {
   const { listing, kept, told, readTools } = options;
   const lists = new WeakMap<McpConnection, Promise<ToolList>>();
@@ -73,13 +77,14 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
 
   const update: ShownTools['update'] = async (connection, onAbort) => {
     const turn = ++lastTurn;
-    const { tools, problems } = await listOf(connection, onAbort);
+    const { tools, cut, problems } = await listOf(connection, onAbort);
     if (turn < shownTurn) return; // a later answer was quicker
     shownTurn = turn;
     told.forget();
-    show(tools, problems);
-    const now = hash('sha256', canonicalJson(tools));
-    if (now !== keptHash) kept.write(tools, { hash: now, about: toKeptEra(connection.era) });
+    show(tools, [...listOfOne(cut), ...problems]); // what was cut comes first, lest the many problems hide it
+    const now = hash('sha256', canonicalJson([tools, cut ?? null]));
+    const about = { ...toKeptEra(connection.era), ...(cut !== undefined && { cut }) };
+    if (now !== keptHash) kept.write(tools, { hash: now, about });
     keptHash = now;
   };
 
@@ -88,7 +93,8 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
     fail,
     showKept(stored) {
       keptHash = stored.hash;
-      show(stored.specs.filter(isJsonObject), []);
+      const cut = stored.about?.cut;
+      show(stored.specs.filter(isJsonObject), listOfOne(typeof cut === 'string' ? cut : undefined));
     },
     updateSoon(connection) {
       update(connection).catch((cause) => fail(`its tools cannot be listed: ${messageOf(cause)}`));

@@ -1,6 +1,7 @@
 import { isRecord } from '../../core/json.ts';
 import { compileGlob } from '../../core/selector.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Description } from './description.ts';
 import { followRefs } from './local-refs.ts';
 import { createNaming } from './operation-name.ts';
@@ -62,9 +63,25 @@ export function chooseOperations(all: readonly NamedOperation[], settings: ApiSe
   return { operations, problems: idle.map(({ text }) => `"${text}" matches no operation.`) };
 }
 
+/** The key under which the spec of an operation carries its method and path. */
+export const OPERATION: unique symbol = Symbol('toolcrib.operation');
+
+type Chosen = Pick<ApiSettings, 'include' | 'exclude'>;
+
+/** The specs that the owner wants, of a list that may have been read when the owner wanted others. */
+export function chooseSpecs(specs: readonly ToolSpec[], { include, exclude = [] }: Chosen): readonly ToolSpec[] {
+  const included = include?.map(compile);
+  const excluded = exclude.map(compile);
+  return specs.filter((spec) => {
+    const { [OPERATION]: operation } = spec as ToolSpec & { readonly [OPERATION]?: Pick<Operation, 'method' | 'path'> }; // put there when it was read
+    const one = { method: '', path: '', ...operation, name: spec.origin };
+    return (included?.some(({ matches }) => matches(one)) ?? true) && !excluded.some(({ matches }) => matches(one));
+  });
+}
+
 interface Chooser {
   readonly text: string;
-  matches(operation: NamedOperation): boolean;
+  matches(operation: Pick<NamedOperation, 'method' | 'path' | 'name'>): boolean;
 }
 
 /** `GET /pets*` is about method and path, everything else about the name. */

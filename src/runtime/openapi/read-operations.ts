@@ -4,7 +4,7 @@ import { createEntryReader } from '../specs/spec-entry.ts';
 import { keepKnown } from '../specs/spec-list.ts';
 import type { Description } from './description.ts';
 import { toEntry } from './operation-entry.ts';
-import { chooseOperations, listOperations, type NamedOperation, shortPath } from './operations.ts';
+import { chooseOperations, listOperations, type NamedOperation, OPERATION, shortPath } from './operations.ts';
 import type { ApiSettings, Reading } from './reading.ts';
 import { createSchemaConversion } from './schema-conversion.ts';
 import { unknownSchemes } from './security.ts';
@@ -49,7 +49,8 @@ function createReader(reading: Reading, note: (sentence: string) => void) {
   return (operation: NamedOperation): ToolSpec | undefined => {
     try {
       const spec = readEntry(toEntry(operation, reading));
-      return Object.freeze({ ...spec, origin: operation.name });
+      const { method, path } = operation;
+      return Object.freeze({ ...spec, origin: operation.name, [OPERATION]: { method, path } });
     } catch (cause) {
       if (!(cause instanceof ToolcribError) || cause instanceof TooMuchWorkError) throw cause;
       note(`${operation.method} ${shortPath(operation.path)} is left out: ${cause.message.replace(/\.$/, '')}.`);

@@ -1,4 +1,7 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import { listOf } from '../../core/bundle.ts';
+import { canonicalJson } from '../../core/json.ts';
 import { didYouMean } from '../../core/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isSameSecret, reveal, Secret, type SecretUse } from './secret.ts';
@@ -18,6 +21,15 @@ export type SecretDeclaration = { readonly hosts?: string | readonly string[] } 
   | { readonly command: readonly string[] }
 );
 
+/** How a secret stands at one moment, without its value. */
+export interface SecretState {
+  /** Another text once its declaration or its value is another. The output of a command is not looked at. */
+  readonly mark: string;
+  /** False if it is not declared, or if there is nothing where it is declared to be. */
+  readonly isThere: boolean;
+  readonly hosts: readonly string[];
+}
+
 /** The declared secrets. Each is looked up when it is used and not before. */
 export interface Secrets {
   readonly names: readonly string[];
@@ -25,6 +37,10 @@ export interface Secrets {
   get(name: string): Promise<Secret>;
   /** The text with its secrets filled in, for one use. */
   fill(text: SecretText, use: SecretUse): Promise<string>;
+  /** How one stands now; runs no command. */
+  state(name: string): Promise<SecretState>;
+  /** The file that one is read from, if it is declared so. */
+  fileOf(name: string): string | undefined;
   /** What was looked up so far, newest first: what must not appear in a log. */
   known(): readonly Secret[];
   /** Takes note of those that lie in the environment, so that they are known before their first use. */
@@ -45,6 +61,7 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
   const declared = typeof given === 'function' ? given : () => given;
   const underWay = new Map<string, Promise<Secret>>();
   const seen = new Map<string, readonly Secret[]>();
+  const markKey = randomBytes(32); // a mark must not let anybody guess the value
   let revision = 0;
 
   const note = (name: string, value: string, hosts: SecretDeclaration['hosts']): Secret => {
@@ -57,11 +74,15 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
     return secret;
   };
 
-  const lookUp = async (name: string): Promise<Secret> => {
+  const declarationOf = (name: string): SecretDeclaration | undefined => {
     const declarations = declared();
-    const declaration = Object.hasOwn(declarations, name) ? declarations[name] : undefined;
+    return Object.hasOwn(declarations, name) ? declarations[name] : undefined;
+  };
+
+  const lookUp = async (name: string): Promise<Secret> => {
+    const declaration = declarationOf(name);
     if (declaration === undefined) {
-      const guess = didYouMean(name, Object.keys(declarations));
+      const guess = didYouMean(name, Object.keys(declared()));
       throw new ToolcribError('unknown_secret', `There is no secret "${name}".${guess}`);
     }
     const reading = await readDeclared(declaration, surroundings);
@@ -94,6 +115,21 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
         typeof part === 'string' ? part : reveal(await get(part.secret), use),
       );
       return (await Promise.all(parts)).join('');
+    },
+    async state(name) {
+      const declaration = declarationOf(name);
+      if (declaration === undefined) return { mark: '', isThere: false, hosts: [] };
+      const hosts = listOf(declaration.hosts);
+      const reading = 'command' in declaration ? undefined : await readDeclared(declaration, surroundings);
+      if (reading?.ok) note(name, reading.value, declaration.hosts); // it must not be seen from now on
+      const text = canonicalJson([declaration, reading ?? null]);
+      return { mark: createHmac('sha256', markKey).update(text).digest('hex'), isThere: reading?.ok !== false, hosts };
+    },
+    fileOf(name) {
+      const declaration = declarationOf(name);
+      return declaration !== undefined && 'file' in declaration
+        ? resolve(surroundings.folder, declaration.file)
+        : undefined;
     },
     known: () => [...seen.values()].flat(),
     noteEnvironment() {

@@ -6,6 +6,7 @@ import { printSources } from '../describe-sources.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, paint, print, printJson, toLine } from '../output.ts';
 import { reportFailure } from '../report-failure.ts';
+import { staleSources } from '../running-sources.ts';
 import { printTable } from '../table.ts';
 import { tokenText } from '../token-figures.ts';
 
@@ -15,7 +16,7 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
   try {
     return await withCrib(flags, async (crib) => {
       await crib.reload(); // what is known of a server from before says nothing about whether it is there
-      const report = await reportOn(crib);
+      const report = await reportOn(crib, await staleSources(crib, flags));
       if (flags.json === true) printJson(report);
       else printReport(report);
       return report.ok ? 0 : 1;

@@ -2,13 +2,14 @@ import type { ExitCode, Invocation } from '../commands.ts';
 import { describeSources, printSources } from '../describe-sources.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
+import { staleSources } from '../running-sources.ts';
 import { countingOf } from '../token-figures.ts';
 
 /** `toolcrib sources`: where tools come from, how each source is doing and what its tools cost. */
 export function listSources({ flags }: Invocation): Promise<ExitCode> {
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
-    const sources = await describeSources(crib, counting);
+    const sources = await describeSources(crib, counting, await staleSources(crib, flags));
     if (flags.json === true) printJson({ sources, tokensExact: counting === 'exact' });
     else if (sources.length === 0) note('No sources.');
     else printSources(sources, counting);

@@ -1,9 +1,25 @@
+import type { SourceReport } from '../../../crib/source-slot.ts';
 import { type Answer, ok, refuse } from '../answers.ts';
-import type { Route } from '../route.ts';
-import { flag, object } from '../schema-words.ts';
+import type { Asker, Route } from '../route.ts';
+import { flag, list, object, text } from '../schema-words.ts';
 
 function notReady(message: string): Answer {
   return refuse(503, { code: 'unavailable', message, retryable: true });
+}
+
+const STALE = object(
+  { since: text(), 'name?': text('For operators.'), 'reason?': text('For operators.') },
+  'A source whose edited entry is not used: the connection from before the edit answers.',
+);
+
+/** That an edit is not in force concerns everybody who looks after the process; which source it is, only operators. */
+function staleSources(reports: readonly SourceReport[], { operator }: Pick<Asker, 'operator'>): object {
+  const stale = reports.flatMap(({ name, reason, since }) => {
+    if (since === undefined) return [];
+    const shown = { since: new Date(since).toISOString() };
+    return operator ? [{ name, ...shown, ...(reason !== undefined && { reason }) }] : [shown];
+  });
+  return stale.length === 0 ? {} : { stale };
 }
 
 /** For those who look after the process. */
@@ -23,12 +39,14 @@ export const HEALTH_ROUTES: readonly Route[] = [
     group: 'health',
     says: 'Whether it can work: the store answers, and every source has a list or has failed.',
     who: 'anyone',
-    answers: { 200: { says: 'It can.', schema: object({ ok: flag() }) } },
-    async run({ crib }) {
+    answers: { 200: { says: 'It can.', schema: object({ ok: flag(), 'stale?': list(STALE) }) } },
+    async run({ crib, asker }) {
       const status = await crib.store?.status();
       if (status?.reachable === false) return notReady('The store does not answer.');
       const isStarting = crib.sources().some(({ state }) => state === 'starting');
-      return isStarting ? notReady('Some sources are still being asked for their tools.') : ok({ ok: true });
+      return isStarting
+        ? notReady('Some sources are still being asked for their tools.')
+        : ok({ ok: true, ...staleSources(crib.sources(), asker) });
     },
   },
   {

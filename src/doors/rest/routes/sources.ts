@@ -19,8 +19,12 @@ export const SOURCE_ROUTES: readonly Route[] = [
           sources: list(
             object({
               name: text(),
-              state: choice(SOURCE_STATES, 'Down: its tools are listed and cannot be called.'),
+              state: choice(
+                SOURCE_STATES,
+                'Down: its tools are listed and cannot be called. Stale: the connection from before an edit answers.',
+              ),
               'reason?': text(),
+              'since?': text('Since when it is stale.'),
               toolCount: whole(),
               tokens: whole('What its definitions cost in the OpenAI format, estimated.'),
             }),
@@ -71,10 +75,11 @@ export const SOURCE_ROUTES: readonly Route[] = [
 async function listSources({ crib }: Asked) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
-  const sources = reports.map(async ({ name, state, reason, toolCount }) => ({
+  const sources = reports.map(async ({ name, state, reason, since, toolCount }) => ({
     name,
     state,
     ...(reason !== undefined && { reason }),
+    ...(since !== undefined && { since: new Date(since).toISOString() }),
     toolCount,
     tokens: await tokensOf(bySource.get(name) ?? [], 'openai', 'estimate'),
   }));
