@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Executor } from '../core/executor.ts';
 import type { Store } from '../core/store.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { readOperatorSetting } from '../runtime/identity/operator-token.ts';
 import { createMcpServers } from '../runtime/mcp/mcp-servers.ts';
@@ -96,7 +97,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       sign: async (name, text) => signWith(await secrets.get(name), text),
     },
     async read() {
-      if (!isFirst) loaded = await load();
+      if (!isFirst) loaded = requireContent(await load(), loaded);
       isFirst = false;
       secrets.noteEnvironment();
       const parts = await partsOf(loaded);
@@ -116,6 +117,16 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       await store.close();
     },
   };
+}
+
+/** Programs that save a file may take it away, or empty it, before they write it: that is not an edit. */
+function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig {
+  if (before.file === undefined || (next.file !== undefined && !next.isEmpty) || before.isEmpty) return next;
+  const what = next.file === undefined ? 'is gone' : 'is empty';
+  throw new ToolcribError(
+    'invalid_config',
+    `${before.file} ${what}, so the configuration from before stays. To take everything out, write {} into it.`,
+  );
 }
 
 interface Watching {

@@ -117,6 +117,8 @@ export interface Crib {
   serverSettings(): ServerConfig;
   /** Notes that a server of this process listens there, so that no tool can reach it; returns how to take that back. */
   noteListening(place: Listening): () => void;
+  /** True while a source learns its first list, shortly after the start: then a name that is not there may still come. */
+  isStarting(): boolean;
   /** Resolves when every source has its first list or has failed, or after `limitMs`. */
   listed(limitMs: number): Promise<void>;
   /** Resolves when no call is under way, or after `limitMs`. */

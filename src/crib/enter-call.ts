@@ -216,7 +216,7 @@ function unknownTool(name: string, view: View): ToolError {
 const RETRY_MS = 1000;
 
 /** The same words for a name that does not exist and for one that the caller may not see. */
-function notListedYet(name: string): ToolError {
+export function notListedYet(name: string): ToolError {
   const message = `The tool "${name}" cannot be called yet: some sources are still being asked for their tools. Call it again in a second.`;
   return toolError('unavailable', message, { retryable: true, retryAfterMs: RETRY_MS });
 }

@@ -17,6 +17,7 @@ type Serving = Pick<
   Crib,
   | 'activeSets'
   | 'idle'
+  | 'isStarting'
   | 'keptResult'
   | 'listed'
   | 'noteListening'
@@ -49,6 +50,7 @@ export function createServing(engine: Engine, equipment: Equipment, chests: Pick
       };
     },
     idle: engine.idle,
+    isStarting: engine.host.isStarting,
     listed: engine.listed,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),
     noteListening(place) {

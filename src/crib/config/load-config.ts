@@ -33,7 +33,7 @@ export async function loadConfig(
   const text = await readConfigText(await readConfigFile(file, showFile(file)), showFile(file));
   const loaded = await readConfig(text.value ?? {}, { ...options, folder: dirname(file), file, text, showFile });
   const unread = others.map((other) => `${showFile(other)} is not read, because ${showFile(file)} is there.`);
-  return { ...loaded, notes: [...loaded.notes, ...unread] };
+  return { ...loaded, isEmpty: text.value === undefined || text.value === null, notes: [...loaded.notes, ...unread] };
 }
 
 /** Reads a configuration that is given as an object. */

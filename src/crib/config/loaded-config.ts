@@ -24,6 +24,8 @@ export interface DeclaredSource {
 export interface LoadedConfig {
   /** Absent if there is none, or if it was given as an object. */
   readonly file?: string;
+  /** True for a file in which nothing stands. */
+  readonly isEmpty?: boolean;
   /** Relative paths started here. */
   readonly folder: string;
   readonly config: Config;

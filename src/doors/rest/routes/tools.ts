@@ -1,6 +1,7 @@
 import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../../core/selector.ts';
 import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
+import { notListedYet } from '../../../crib/enter-call.ts';
 import { ok, refuseFor } from '../answers.ts';
 import { afterCursor, toCursor } from '../cursor.ts';
 import { openToCall, openToList } from '../open-for.ts';
@@ -74,7 +75,10 @@ export const TOOL_ROUTES: readonly Route[] = [
       const { name = '' } = asked.params;
       const chest = await openToList(asked, profile);
       const spec = chest.get(name);
-      if (spec === undefined) return refuseFor(toolError('unknown_tool', `There is no tool "${name}".`));
+      if (spec === undefined)
+        return refuseFor(
+          asked.crib.isStarting() ? notListedYet(name) : toolError('unknown_tool', `There is no tool "${name}".`),
+        );
       return ok(await showTool(asked, chest, spec));
     },
   },
