@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Crib } from '../../src/index.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { startHttp } from './http-servers.ts';
 import { cribWith, saidOf, serverOf, stateOf, watchPresence } from './upstream.ts';
 
@@ -111,6 +113,23 @@ describe('a server that', () => {
     expect(stateOf(crib, 'r')).toMatchObject({ state: 'ready', toolCount: count });
     expect(crib.warnings().join('\n')).toContain(trouble);
   });
+
+  it.each(['lists too many', 'lists too many pages'])(
+    '%s: the list is cut at 10,000 tools, and says so, also when it is known from before',
+    async (manner) => {
+      const store = { url: `sqlite:${join(temporaryFolder(), 'crib.db')}` };
+      for (const start of ['first', 'second']) {
+        const crib = await cribWith(rough(manner), { store, watch: false });
+        expect(stateOf(crib, 'r'), start).toMatchObject({
+          state: 'ready',
+          toolCount: 10_000,
+          reason: expect.stringMatching(/^It lists more than 10000 tools; the first 10000 are read/),
+        });
+        expect(crib.warnings().join('\n'), start).toContain('It lists more than 10000 tools');
+        await crib.close();
+      }
+    },
+  );
 
   it('lists nonsense is failed', async () => {
     const crib = await cribWith(rough('lists nonsense'));

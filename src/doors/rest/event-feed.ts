@@ -3,6 +3,7 @@ import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
 import type { Crib } from '../../crib/crib.ts';
+import type { SourceReport } from '../../crib/source-slot.ts';
 import { toShownApproval } from '../shown.ts';
 import { createListener, type Listener } from './event-stream.ts';
 
@@ -108,7 +109,7 @@ function createLook(crib: Crib, tell: Tell): () => Promise<void> {
     const reports = crib.sources();
     const now = new Map(reports.map((report) => [report.name, JSON.stringify(report)]));
     for (const report of sources === undefined ? [] : reports)
-      if (sources?.get(report.name) !== now.get(report.name)) tell('sources', report);
+      if (sources?.get(report.name) !== now.get(report.name)) tell('sources', toShownSource(report));
     sources = now;
     try {
       const found = (await crib.store?.approvals.states(WATCHED_APPROVALS)) ?? [];
@@ -132,6 +133,10 @@ async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Pr
     const page = ids.slice(start, start + APPROVALS_PER_PAGE);
     for (const approval of await crib.approvals.list({ ids: page })) tell('approvals', toShownApproval(approval));
   }
+}
+
+function toShownSource({ since, ...report }: SourceReport): object {
+  return since === undefined ? report : { ...report, since: new Date(since).toISOString() };
 }
 
 /** One look after the other; who asks during one gets another after it. */

@@ -55,6 +55,19 @@ const LISTS: Readonly<Record<string, (params: Message['params']) => Fields>> = {
     nextCursor: 'same',
   }),
   'lists without end': () => ({ tools: [tool(`t${Math.random()}`)], nextCursor: String(Math.random()) }),
+  'lists too many': () => ({
+    tools: [
+      ...Array.from({ length: 30 }, () => tool('again')),
+      ...Array.from({ length: 10_050 }, (_, at) => tool(`t${at}`)),
+    ],
+  }),
+  'lists too many pages': (params) => {
+    const from = Number(params?.cursor ?? 0);
+    return {
+      tools: Array.from({ length: 4000 }, (_, at) => tool(`t${from + at}`)),
+      nextCursor: String(from + 4000),
+    };
+  },
   'lists nonsense': () => ({ tools: 'many' }),
 };
 
