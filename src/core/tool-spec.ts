@@ -32,6 +32,7 @@ export interface Run {
   readonly [WITHHELD]?: Withheld;
   readonly [UNCONFIRMED]?: true;
   readonly [REMOTE]?: true;
+  readonly [SERVER]?: string;
   readonly [field: string]: unknown;
 }
 
@@ -40,6 +41,9 @@ export const UNCONFIRMED: unique symbol = Symbol.for('toolcrib.unconfirmed');
 
 /** The key of a tool whose source the owner did not write on this machine: what it says against its own limits does not count. A symbol: no spec can bring it as data. */
 export const REMOTE: unique symbol = Symbol.for('toolcrib.remote');
+
+/** The key of a text that stands for the server that a tool runs on, where its source decides that: another server is another tool. */
+export const SERVER: unique symbol = Symbol.for('toolcrib.server');
 
 /** The key of the arguments that the owner withholds from callers. A symbol: no spec can bring it as data. */
 export const WITHHELD: unique symbol = Symbol.for('toolcrib.withheld');

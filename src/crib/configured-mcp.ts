@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import { canonicalJson } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { systemClock } from '../runtime/clock.ts';
@@ -9,7 +10,7 @@ import { childEnvironment } from '../runtime/processes/child-environment.ts';
 import type { SecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { KeptListPort } from '../runtime/specs/kept-list.ts';
-import type { ClientCredentials, McpChild, McpRemote, McpSourceConfig } from './config/source-config.ts';
+import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from './config/source-config.ts';
 
 /** What a configured server is reached with. */
 export interface McpSurroundings {
@@ -35,6 +36,7 @@ export async function configuredMcp(
   return mcp({
     name,
     address,
+    server: placeOf(server),
     servers,
     share,
     initTimeoutMs,
@@ -43,6 +45,13 @@ export async function configuredMcp(
     learnsLater: background,
     reopens: watch,
   });
+}
+
+/** What runs, or where; not with which environment, headers and credentials. */
+function placeOf(server: McpServer): string {
+  if (!('command' in server)) return canonicalJson(server.url);
+  const { command, args = [], cwd = null } = server;
+  return canonicalJson([command, args, cwd]);
 }
 
 function childAddress(server: McpChild, { env, secrets }: McpSurroundings): McpAddress {

@@ -6,7 +6,7 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { BundleList } from './found-bundles.ts';
 import { clashesAmong, judgeLists, type OnDuplicate, requireDistinct } from './name-clashes.ts';
 import { createListingReader } from './read-listing.ts';
-import { type Runner, startRunner, statusOf } from './source-runner.ts';
+import { closeRunners, type Runner, startRunner, statusOf } from './source-runner.ts';
 import {
   bundlesOf,
   createSlot,
@@ -85,7 +85,10 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   let slots: readonly Slot[] = [];
   let preparing = 0;
   const readListing = createListingReader({ admit: options.admit, warn: context.warn });
-  const retries = createSuccessorRetries((runner) => slots.some(({ successor }) => successor === runner));
+  const retries = createSuccessorRetries({
+    isWanted: (runner) => slots.some(({ successor }) => successor === runner),
+    onRetried: () => advance(),
+  });
 
   const read = (slot: Slot): void => {
     slot.readAt = { runner: slot.runner, version: slot.runner.version };
@@ -125,21 +128,13 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     if (ended.length === 0) return;
     for (const { runner } of slots) runner.live?.takeOver?.();
     options.onChange();
-    void closeRunners(ended);
-  };
-
-  const closeRunners = async (ending: readonly Runner[]): Promise<void> => {
-    const closed = await Promise.allSettled(ending.map((runner) => runner.close()));
-    for (const [index, result] of closed.entries()) {
-      if (result.status === 'rejected')
-        context.warn(`Closing ${ending[index]?.source.name} failed: ${messageOf(result.reason)}`);
-    }
+    void closeRunners(ended, context.warn);
   };
 
   const close = async (): Promise<void> => {
     closing.abort();
     retries.close();
-    await closeRunners(runnersOf(slots));
+    await closeRunners(runnersOf(slots), context.warn);
   };
 
   const use = (next: readonly Slot[]): void => {
@@ -194,7 +189,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
     const end = async (unwanted: readonly Runner[]): Promise<void> => {
       preparing--;
       advance();
-      await closeRunners(unwanted);
+      await closeRunners(unwanted, context.warn);
     };
     return {
       listed: async () => void (await Promise.all(begun.map(({ listed }) => listed))),
@@ -206,6 +201,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
         requireDistinct(listsOf(settle()));
       },
       async commit() {
+        if (closing.signal.aborted) return end(begun);
         settle();
         onDuplicate = said;
         use(next);

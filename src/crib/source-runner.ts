@@ -109,6 +109,14 @@ function createAttempt(runner: Runner, { context, clock, onChange }: RunnerOptio
   return { begin, isUnderWay: () => isUnderWay };
 }
 
+/** Ends them all; what goes wrong is told. */
+export async function closeRunners(ending: readonly Runner[], warn: (message: string) => void): Promise<void> {
+  const closed = await Promise.allSettled(ending.map((runner) => runner.close()));
+  for (const [index, result] of closed.entries()) {
+    if (result.status === 'rejected') warn(`Closing ${ending[index]?.source.name} failed: ${messageOf(result.reason)}`);
+  }
+}
+
 /** How what runs is doing. */
 export function statusOf({ live, failure, isStarting }: Runner): SourceStatus {
   if (failure !== undefined) return { state: 'failed', reason: failure };

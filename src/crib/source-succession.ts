@@ -53,13 +53,20 @@ export interface SuccessorRetries {
   close(): void;
 }
 
-/** `isWanted` is false for one that took its place, or that a later edit made needless. */
-export function createSuccessorRetries(isWanted: (successor: Runner) => boolean): SuccessorRetries {
+/** What retries ask, and tell. */
+interface RetryPorts {
+  /** False for one that took its place, or that a later edit made needless. */
+  isWanted(successor: Runner): boolean;
+  onRetried(): void;
+}
+
+export function createSuccessorRetries({ isWanted, onRetried }: RetryPorts): SuccessorRetries {
   const timers = new Map<Runner, () => void>();
   const wait = (successor: Runner, pauseMs: number): void => {
     const stop = idleClock.setTimer(pauseMs, async () => {
       timers.delete(successor);
       await successor.retry().catch(() => {}); // its status says why
+      onRetried();
       if (isWanted(successor)) wait(successor, Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
     });
     timers.set(successor, stop);

@@ -1,4 +1,4 @@
-import { ToolcribError, toolError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import { waitAtMost } from '../runtime/wait-at-most.ts';
@@ -132,7 +132,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
           ...started.problems(),
         ]
       : [];
-  const announce = async (): Promise<void> => {
+  const announceAll = async (): Promise<void> => {
     const announced = parts;
     for (const report of started.report())
       if (report.state === 'failed') warn(`Source "${report.name}": ${sentence(report.reason)}`);
@@ -141,7 +141,8 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     if (parts !== announced || closing !== undefined) return; // a later edit tells
     for (const problem of listProblems()) warnings.announce(problem);
   };
-  void announce();
+  const announce = (): void => void announceAll().catch((cause: unknown) => warn(messageOf(cause)));
+  announce();
   const { retriever, equipment } = fixed;
   const given: OpenRetriever | undefined = retriever === undefined ? undefined : async () => retriever;
   const rank = createSearchIndex({
@@ -221,7 +222,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       services.replace(next.services);
       await prepared.commit();
       markOld();
-      void announce();
+      announce();
       return { listed: prepared.listed };
     },
     async checkStored(entries) {

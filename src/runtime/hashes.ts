@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Caller } from '../core/caller.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
 import type { InputAnswers } from '../core/tool-call.ts';
-import { RUN, type Run, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
+import { RUN, type Run, SERVER, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 
 /** What a person looks at, and what decides what a call does. Policy is left out: it says who may, not what. */
 const DEFINING = ['source', 'origin', 'title', 'description', 'input', 'output', 'effects'] as const;
@@ -50,7 +50,8 @@ const DERIVED: ReadonlySet<string> = new Set(['parse', 'parseOutput']);
 const MAX_DEPTH = 100;
 
 function fingerprintOf(run: Run): unknown {
-  return [...Object.entries(run), ['withheld', run[WITHHELD]] as const] // what is fixed decides what a call does, too
+  const server = run[SERVER] === undefined ? [] : [['server', run[SERVER]] as const];
+  return [...Object.entries(run), ...server, ['withheld', run[WITHHELD]] as const] // what is fixed decides what a call does, too
     .filter(([field]) => !DERIVED.has(field))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([field, value]) => [field, toPlain(value, [])]);

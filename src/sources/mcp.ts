@@ -19,6 +19,8 @@ import { createTold } from '../runtime/specs/told.ts';
 export interface McpOptions {
   readonly name: string;
   readonly address: McpAddress;
+  /** Text that stands for the server, without what is secret: an approval for a tool of another one does not count. */
+  readonly server?: string | undefined;
   /** Where calls find the server. */
   readonly servers: McpServers;
   /** Who shares a connection and its state; default all. */
@@ -61,7 +63,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     listing,
     kept,
     told,
-    readTools: createToolReader(name, address.kind === 'remote'),
+    readTools: createToolReader({ source: name, isRemote: address.kind === 'remote', server: settings.server }),
     mayTell: () => mayTell && !context.signal.aborted,
   });
   const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
@@ -93,7 +95,8 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
       mayTell = false;
       stop();
       listing.close();
-      await servers.remove(name, server);
+      if (isAdded) await servers.remove(name, server);
+      else await connections.close(); // no call ever came to it
       await kept.written();
     },
   };

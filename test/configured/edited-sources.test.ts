@@ -318,6 +318,14 @@ describe('an approval', () => {
     });
   });
 
+  it('for a tool of one server is not one for the same tool of another', async () => {
+    const shop = await editable(server({}));
+    const approvalId = await ask(shop);
+    const { mcp } = server({});
+    await shop.edit({ mcp: { ...mcp, args: [...mcp.args, 'production'] } });
+    expect(await shop.chest.call('s_wipe', {}, { approvalId })).toMatchObject({ error: { code: 'denied' } });
+  });
+
   it('holds over an edit that leaves the definition as it was', async () => {
     const shop = await editable(server({ MARK: 'first' }));
     const approvalId = await ask(shop);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { type Effects, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
+import { createRun, type Effects, RUN, SERVER, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
 import { toToolSpec } from '../define-tool.ts';
 import { isSameData } from '../specs/spec-list.ts';
 import { paramHeadersOf } from './param-headers.ts';
@@ -16,8 +16,16 @@ interface ReadTools {
 /** Reads what a server lists. A tool that says what it said before stays the same object, so that it is not judged anew. */
 export type ReadToolList = (tools: readonly JsonObject[]) => ReadTools;
 
-/** `isRemote` if the server is reached over HTTP, where arguments may have to be repeated in headers. */
-export function createToolReader(source: string, isRemote: boolean): ReadToolList {
+/** Whose tools are read. */
+interface Home {
+  readonly source: string;
+  /** True if the server is reached over HTTP, where arguments may have to be repeated in headers. */
+  readonly isRemote: boolean;
+  /** Text that stands for the server. */
+  readonly server?: string | undefined;
+}
+
+export function createToolReader(home: Home): ReadToolList {
   let before = new Map<
     string,
     { readonly tool: JsonObject; readonly spec: ToolSpec; readonly problems: readonly string[] }
@@ -30,8 +38,7 @@ export function createToolReader(source: string, isRemote: boolean): ReadToolLis
       if (name === undefined) continue;
       try {
         const known = before.get(name);
-        const entry =
-          known !== undefined && isSameData(known.tool, tool) ? known : read(tool, name, { source, isRemote });
+        const entry = known !== undefined && isSameData(known.tool, tool) ? known : read(tool, name, home);
         now.set(name, entry);
         problems.push(...entry.problems);
       } catch (cause) {
@@ -50,12 +57,7 @@ function requireName({ name }: JsonObject, problems: string[]): string | undefin
   return undefined;
 }
 
-interface Home {
-  readonly source: string;
-  readonly isRemote: boolean;
-}
-
-function read(tool: JsonObject, name: string, { source, isRemote }: Home) {
+function read(tool: JsonObject, name: string, { source, isRemote, server }: Home) {
   const { description, inputSchema, outputSchema, icons, _meta, annotations } = tool;
   if (!isJsonObject(inputSchema)) throw new ToolcribError('invalid_schema', 'its inputSchema is no schema.');
   const why = isRemote ? paramHeadersOf(inputSchema) : [];
@@ -87,6 +89,7 @@ function read(tool: JsonObject, name: string, { source, isRemote }: Home) {
     input: withDialect(spec.input, inputSchema),
     ...(spec.output !== undefined && { output: withDialect(spec.output, outputSchema) }),
     origin: name,
+    ...(server !== undefined && { [RUN]: createRun({ ...spec[RUN], [SERVER]: server }) }),
   };
   return { tool, spec: Object.freeze(whole), problems };
 }
