@@ -3,6 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorkshop, type Workshop } from '../cli/workshop.ts';
 import { serverOf } from '../mcp-upstream/upstream.ts';
 
+/** A busy machine is not a failing test. */
+const PATIENCE = { timeout: 30_000 };
+
 const TOKEN = 'the-operator-token-of-this-test';
 const CLIENTS = 8;
 
@@ -61,7 +64,7 @@ async function serve(text: string): Promise<Running> {
     const { sources } = (await response.json()) as { readonly sources: readonly Fields[] }; // as it is documented
     return sources.find(({ name }) => name === 'st');
   };
-  await expect.poll(async () => (await source())?.state, { timeout: 30_000 }).toBe('ready');
+  await expect.poll(async () => (await source())?.state, PATIENCE).toBe('ready');
   return { shop, url, call, source };
 }
 
@@ -128,7 +131,7 @@ describe('eight clients under load while an entry is edited', () => {
     const running = await serve(config(FIRST));
     const stop = load(running);
     running.shop.write('toolcrib.yaml', to);
-    await expect.poll(() => isDone(running), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => isDone(running), PATIENCE).toBe(true);
     const codes = await stop();
     expect(codes).toEqual({ done: expect.any(Number) });
     expect(codes.done).toBeGreaterThan(CLIENTS);
@@ -138,7 +141,7 @@ describe('eight clients under load while an entry is edited', () => {
     const running = await serve(config(FIRST));
     const stop = load(running);
     running.shop.write('toolcrib.yaml', config(undefined));
-    await expect.poll(async () => (await running.call()).code).toBe('unknown_tool');
+    await expect.poll(async () => (await running.call()).code, PATIENCE).toBe('unknown_tool');
     const codes = await stop();
     expect(Object.keys(codes).filter((code) => !['done', 'unknown_tool'].includes(code))).toEqual([]);
     expect(await running.source()).toBeUndefined();
@@ -150,7 +153,7 @@ describe('an entry that a running server does not use', () => {
     const { shop, url, source } = await serve(config(FIRST));
     const begun = Date.now();
     shop.write('toolcrib.yaml', config({ mcp: { command: 'no-such-program-here', args: [] } }));
-    await expect.poll(async () => (await source())?.reason).toMatch(/does not work: .*no-such-program-here/);
+    await expect.poll(async () => (await source())?.reason, PATIENCE).toMatch(/does not work: .*no-such-program-here/);
     const shown = await source();
     expect(shown).toMatchObject({ state: 'stale', toolCount: 3 });
     const since = Date.parse(String(shown?.since));
@@ -175,6 +178,6 @@ describe('an entry that a running server does not use', () => {
       sources: [{ name: 'st', state: 'stale', since: shown?.since }],
     });
     shop.write('toolcrib.yaml', config(FIRST));
-    await expect.poll(async () => (await source())?.state).toBe('ready');
+    await expect.poll(async () => (await source())?.state, PATIENCE).toBe('ready');
   });
 });

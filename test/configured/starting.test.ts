@@ -8,6 +8,9 @@ import { askThrough, execute } from '../rest/served.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { folderWith, namesOf } from './workshop.ts';
 
+/** A busy machine is not a failing test. */
+const PATIENCE = { timeout: 30_000 };
+
 const slow = (ms: number) => ({ mcp: { ...serverOf('editable.ts'), env: { DELAY_MS: String(ms), MARK: 'up' } } });
 const TOOL = { name: 'here', description: '', run: () => 'here' };
 
@@ -106,14 +109,11 @@ describe('while a source is in its first start', () => {
     const chest = await crib.open();
     const codes = new Set<string>();
     await expect
-      .poll(
-        async () => {
-          const said = saidOf(await chest.call('s_mark'));
-          codes.add(said);
-          return said;
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        const said = saidOf(await chest.call('s_mark'));
+        codes.add(said);
+        return said;
+      }, PATIENCE)
       .toBe('up');
     expect([...codes].sort()).toEqual(['unavailable', 'up']);
     expect(saidOf(await chest.call('s_absent'))).toBe('unknown_tool');
@@ -122,7 +122,7 @@ describe('while a source is in its first start', () => {
   it('a source that has failed holds no name back', async () => {
     const crib = await cribWith({ s: { mcp: serverOf('rough.ts', ['exits']) } }, { background: true });
     const chest = await crib.open();
-    await expect.poll(() => stateOf(crib, 's')?.state, { timeout: 30_000 }).toBe('failed');
+    await expect.poll(() => stateOf(crib, 's')?.state, PATIENCE).toBe('failed');
     expect(saidOf(await chest.call('absent'))).toBe('unknown_tool');
   });
 
@@ -143,7 +143,7 @@ describe('tools/list while a source is in its first start', () => {
     const gateway = await serveCrib(crib);
     const waits = vi.spyOn(crib, 'listed');
     const asked = (await modernClient(gateway.url())).listTools();
-    await vi.waitFor(() => expect(waits).toHaveBeenCalled());
+    await vi.waitFor(() => expect(waits).toHaveBeenCalled(), PATIENCE);
     list('late');
     expect((await asked).tools.map(({ name }) => name)).toEqual(['late']);
   });
@@ -186,11 +186,13 @@ describe('warnings about selectors', () => {
     expect(said.filter((text) => text.includes('matches no tool'))).toEqual([]);
     expect(crib.warnings()).toEqual([]);
     (await scene.promise).list('late');
-    await vi.waitFor(() =>
-      expect(said.filter((text) => text.includes('matches no tool'))).toEqual([
-        'Profile "one": include "never" matches no tool.',
-        'Profile "one": approve "*_wipe" matches no tool.',
-      ]),
+    await vi.waitFor(
+      () =>
+        expect(said.filter((text) => text.includes('matches no tool'))).toEqual([
+          'Profile "one": include "never" matches no tool.',
+          'Profile "one": approve "*_wipe" matches no tool.',
+        ]),
+      PATIENCE,
     );
   });
 
