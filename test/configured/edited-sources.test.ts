@@ -401,10 +401,16 @@ describe('lists of other kinds', () => {
     expect(namesOf(crib)).toEqual(['one']);
   });
 
-  it('specs of the configuration: one that was taken out is gone', async () => {
+  it('specs of the configuration: one that was taken out is gone, while another is still being described', async () => {
     const tool = (name: string) => ({ name, description: name, run: { kind: 'shell', command: ['true'] } });
-    const { crib, edit } = await editable(server({}), { tools: [tool('one'), tool('two')] });
-    await edit(server({}), { tools: [tool('one')] });
-    expect(namesOf(crib)).toEqual(['one', 's_mark', 's_pid', 's_wipe']);
+    const slow = { name: 'slow', description: '', run: { kind: 'python', module: './slow.py', function: 'slow' } };
+    const module = 'import os, time\nwhile not os.path.exists("go"):\n    time.sleep(0.01)\ndef slow(): return 1\n';
+    const { crib, folder } = await editable(server({}), { tools: [tool('one'), tool('two')] }, { 'slow.py': module });
+    write(folder, { 'toolcrib.yaml': yaml({ tools: [tool('one'), slow] }) });
+    const edited = crib.reload();
+    await expect.poll(() => namesOf(crib), PATIENCE).toEqual(['one']);
+    write(folder, { go: '' });
+    await edited;
+    expect(namesOf(crib)).toEqual(['one', 'slow']);
   });
 });
