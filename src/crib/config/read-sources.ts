@@ -3,6 +3,7 @@ import { describe } from '../../core/known-keys.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ConfigText, type ReadText, readConfigText } from './config-text.ts';
 import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
+import { mcpNode } from './mcp-schema.ts';
 import { type Mistake, type Path, toPathText } from './mistake.ts';
 import { findServers, toPastedServer } from './pasted-server.ts';
 import { inside, readBySchema, report, type Spot } from './read-by-schema.ts';
@@ -10,7 +11,7 @@ import { readConfigFile } from './read-config-file.ts';
 import type { TextSurroundings } from './read-text.ts';
 import { NAME_PATTERN, NAME_SAYS } from './schema-node.ts';
 import type { McpFileSourceConfig, McpServer, McpSourceConfig, SourceConfig } from './source-config.ts';
-import { bundleNode, mcpNode, sourceNode } from './source-schema.ts';
+import { bundleNode, sourceNode } from './source-schema.ts';
 
 /** What the sources of a configuration are read against. */
 export interface SourceReading {
