@@ -20,7 +20,7 @@ async function reviewOf(executor: Executor, specs: readonly ToolSpec[]): Promise
   try {
     return await executor.review?.(own);
   } catch (cause) {
-    // An executor may be anybody's code, and a server starts without its review.
+    // An executor may be code of another author; a server starts without its review.
     return { problems: [`The executor "${executor.kind}" cannot review its tools: ${messageOf(cause)}`], notes: [] };
   }
 }

@@ -18,7 +18,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 const MARK = '.toolcrib-held-';
 const MAX_TRIES = 100;
 
-/** True for a folder that only keeps a name from being taken: for whoever reads files, nothing is there. */
+/** True for a folder that only keeps a name from being taken: a reader of files takes it for nothing. */
 export function isPlaceholder(path: string): boolean {
   return firstIn(path)?.startsWith(MARK) === true && (namesIn(path) ?? []).every((name) => name.startsWith(MARK));
 }

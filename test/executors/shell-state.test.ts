@@ -1,6 +1,6 @@
 import { linkSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SANDBOX, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 
@@ -29,7 +29,7 @@ describe('without a sandbox', () => {
     symlinkSync('/', join(folder, 'work/up'));
     symlinkSync(join(folder, '.toolcrib/key'), join(folder, 'work/soft'));
     linkSync(join(folder, '.toolcrib/key'), join(folder, 'work/hard'));
-    const state = join(homedir(), '.local/state/toolcrib');
+    const state = join(process.env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'toolcrib');
     const texts = [
       '.toolcrib',
       '.toolcrib/key',
@@ -70,7 +70,7 @@ describe('without a sandbox', () => {
       'work/a.txt\r\n/proc/self/environ',
       state,
       `${state}/0123456789abcdef/token`,
-      '~/.local/state/toolcrib/x',
+      `~/${relative(homedir(), state)}/x`,
       dirname(state),
       `/proc/${process.pid}/environ`,
       '/proc/self/environ',
