@@ -23,7 +23,15 @@ const url = process.argv.at(-1) ?? '';
 
 const auth =
   scenario === 'auth/client-credentials-basic'
-    ? { auth: { clientCredentials: { clientId: client_id, clientSecret: client_secret } as ClientCredentials } } // the scenario gives both
+    ? {
+        auth: {
+          clientCredentials: {
+            clientId: client_id,
+            clientSecret: client_secret,
+            tokenUrl: await findTokenUrl(url),
+          } as ClientCredentials, // the scenario gives both
+        },
+      }
     : {};
 const crib = await createCrib({
   config: { sources: { suite: { mcp: { url, ...auth }, prefix: '', initTimeoutMs: 20_000 } } },
@@ -39,6 +47,14 @@ for (const { name, arguments: input } of calls)
   console.error(name, JSON.stringify(await callAndAnswer(chest, name, input)));
 await crib.close();
 process.exitCode = state?.state === 'failed' ? 1 : 0;
+
+/** What an owner would look up and write down: the suite gives out tokens at another port of this machine, where no server can send us. */
+async function findTokenUrl(server: string): Promise<string> {
+  const get = async (address: URL) => (await (await fetch(address)).json()) as { [key: string]: string | string[] }; // as the protocol has it
+  const { authorization_servers = [] } = await get(new URL('/.well-known/oauth-protected-resource/mcp', server));
+  const { token_endpoint } = await get(new URL('/.well-known/oauth-authorization-server', authorization_servers[0]));
+  return String(token_endpoint);
+}
 
 /** What each tool of the suite is called with. */
 function argumentsFor(name: string, chest: Chest): Fields {
