@@ -61,7 +61,7 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
   const declared = typeof given === 'function' ? given : () => given;
   const underWay = new Map<string, Promise<Secret>>();
   const seen = new Map<string, readonly Secret[]>();
-  const markKey = randomBytes(32); // a mark must not let anybody guess the value
+  let markKey: Buffer | undefined; // made with the first mark, which must not let anybody guess the value
   let revision = 0;
 
   const note = (name: string, value: string, hosts: SecretDeclaration['hosts']): Secret => {
@@ -123,6 +123,7 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
       const reading = 'command' in declaration ? undefined : await readDeclared(declaration, surroundings);
       if (reading?.ok) note(name, reading.value, declaration.hosts); // it must not be seen from now on
       const text = canonicalJson([declaration, reading ?? null]);
+      markKey ??= randomBytes(32);
       return { mark: createHmac('sha256', markKey).update(text).digest('hex'), isThere: reading?.ok !== false, hosts };
     },
     fileOf(name) {
