@@ -25,6 +25,7 @@ const commands = await build({
   entryPoints: [
     'src/doors/cli/run-cli.ts',
     'src/store/sqlite-writer-thread.ts',
+    'src/store/sqlite-scan-thread.ts',
     'src/runtime/modules/module-probe-thread.ts',
     'src/runtime/processes/child-supervisor.ts',
   ],

@@ -1,6 +1,14 @@
 import type { ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 
+/** The key under which the extension that puts calls on record says for how many days rows are kept; undefined for ever. */
+export const KEPT_DAYS: unique symbol = Symbol('toolcrib.keptDays');
+
+/** An extension that puts calls on record. */
+export interface Recording {
+  readonly [KEPT_DAYS]: number | undefined;
+}
+
 /** Where calls are put on record. */
 export interface AuditTrail {
   /** Queues the row of a call that has ended. */

@@ -23,6 +23,8 @@ export interface Store {
   readonly sealKeys: StoredSealKeys;
   /** Where it is and whether it answers; never rejects. */
   status(): Promise<StoreStatus>;
+  /** Writes something small; rejects if it cannot be written. */
+  requireWritable(): Promise<void>;
   /** Waits for what is being written, then lets go; a second time does nothing. */
   close(): Promise<void>;
 }

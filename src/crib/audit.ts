@@ -1,4 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AuditReport } from '../core/audit-report.ts';
+import { KEPT_DAYS, type Recording } from '../core/audit-trail.ts';
+import type { Extension } from '../core/extension.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { Store } from '../core/store.ts';
 import type { AuditRow, Checkpoint, StoredChain } from '../core/stored-audit.ts';
@@ -45,6 +48,8 @@ export interface CribAudit {
   /** Every row, chain by chain. */
   export(options?: ExportOptions): AsyncIterable<AuditRow>;
   summary(): Promise<AuditSummary>;
+  /** Whether calls are put on record, and for how many days; without `days` for ever. */
+  retention(): { readonly isRecorded: boolean; readonly days?: number };
 }
 
 /** What reads the record. */
@@ -54,6 +59,8 @@ export interface AuditSource {
   /** What extensions say about keys now. */
   keySettings(): AuditKeySettings;
   warn(message: string): void;
+  /** The extensions of this moment. */
+  extensions(): readonly (Extension & Partial<Recording>)[];
 }
 
 /** Whose key has signed a chain. */
@@ -62,7 +69,11 @@ export type ChainSigner = 'own' | 'trusted' | 'unknown';
 const PAGE = 1000;
 
 /** The record of a crib that has a store. */
-export function createTrail({ equipment, keySettings, warn }: Omit<AuditSource, 'trail'>): OpenAuditTrail | undefined {
+export function createTrail({
+  equipment,
+  keySettings,
+  warn,
+}: Pick<AuditSource, 'equipment' | 'keySettings' | 'warn'>): OpenAuditTrail | undefined {
   const { store, redact } = equipment;
   if (store === undefined) return undefined;
   const privateFolder = () => pathOf(equipment.privateFolder(), warn);
@@ -118,6 +129,11 @@ export function createAudit(source: AuditSource): CribAudit {
         chains: await Promise.all(chains.map((chain) => summaryOf(store, chain))),
       };
     },
+    retention() {
+      const recording = source.extensions().find((extension) => KEPT_DAYS in extension);
+      const days = recording?.[KEPT_DAYS];
+      return { isRecorded: recording !== undefined, ...(days !== undefined && { days }) };
+    },
   };
 }
 
@@ -162,7 +178,10 @@ async function auditFolderOf(source: AuditSource): Promise<string | undefined> {
 }
 
 /** The store with everything recorded so far; undefined if nothing was ever stored. Looking makes no store. */
-export async function writtenStore({ equipment, trail }: AuditSource): Promise<Store | undefined> {
+export async function writtenStore({
+  equipment,
+  trail,
+}: Pick<AuditSource, 'equipment' | 'trail'>): Promise<Store | undefined> {
   const { store } = equipment;
   if (store === undefined || !(trail?.isUsed() || equipment.isStored())) return undefined;
   await trail?.flush();
@@ -180,6 +199,7 @@ async function* everyRow({ audit }: Store): AsyncIterable<AuditRow> {
       }
       isMore = rows.length === PAGE;
       after = rows.at(-1)?.number ?? after;
+      await setImmediate(); // others want their turn
     }
   }
 }

@@ -38,7 +38,8 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   const { generation, profiles, registration } = engine;
   const opening = createOpening(engine, configuration?.equipment.store);
   const { trail, keySettings, warn } = engine;
-  const recorded = { equipment: configuration?.equipment ?? NO_EQUIPMENT, trail, keySettings, warn };
+  const equipment = configuration?.equipment ?? NO_EQUIPMENT;
+  const recorded = { equipment, trail, keySettings, warn, extensions: engine.extensions.list };
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 
@@ -52,9 +53,9 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     match: (criteria) => matchSpecs(generation(), criteria),
     register: registration.register,
     unregister: registration.unregister,
-    ...createIdentity(engine, configuration?.equipment ?? NO_EQUIPMENT, operatorSetting),
+    ...createIdentity(engine, equipment, operatorSetting),
     ...opening,
-    ...createServing(engine, configuration?.equipment ?? NO_EQUIPMENT, opening),
+    ...createServing(engine, equipment, opening),
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
     sections: () => allSections(generation()),
@@ -67,8 +68,8 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     sourceOutput: engine.sourceOutput,
     warnings: engine.warnings,
     review: engine.review,
-    metrics: () => metricsText(engine.extensions.list()),
-    approvals: createApprovals(configuration?.equipment ?? NO_EQUIPMENT),
+    metrics: () => metricsText(engine.extensions.list(), trail?.backlog()),
+    approvals: createApprovals(equipment),
     requestStates: createRequestStates(configuration?.equipment.store),
     store: configuration?.equipment.store,
     audit: createAudit(recorded),

@@ -23,6 +23,7 @@ import type { Explanation } from './explain.ts';
 import type { ShownResult } from './kept-results.ts';
 import type { CribKeys } from './keys.ts';
 import type { ParkedState } from './parked-state.ts';
+import type { Readiness } from './readiness.ts';
 import type { CribRequestStates } from './request-states.ts';
 import type { Section } from './sections.ts';
 import type { SourceReport } from './source-slot.ts';
@@ -95,6 +96,8 @@ export interface Crib {
   review(): Promise<ExecutorReview>;
   /** Says something to whoever watches the process, without the values of secrets. */
   warn(message: string): void;
+  /** Whether calls can be made: the store takes what is written, the audit is written, and no source is starting. Answers within 2 s, and never rejects. */
+  readiness(): Promise<Readiness>;
   /** What was counted, as text for Prometheus. Rejects with code `not_counted` where `metrics` is off. */
   metrics(): Promise<string>;
   /** Requests for approval and their answers. */

@@ -7,7 +7,7 @@ export interface LazyStore extends Store {
 }
 
 /** The parts of a store: objects whose methods all answer with a promise, but for those that take a listener. */
-type PartName = Exclude<keyof Store, 'status' | 'close'>;
+type PartName = Exclude<keyof Store, 'status' | 'requireWritable' | 'close'>;
 
 /** A store that is opened by its first use: most commands never need one. */
 export function lazyStore(open: () => Promise<Store>): LazyStore {
@@ -58,6 +58,7 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
         return { engine: 'sqlite', location: 'not opened', reachable: false, problem: messageOf(cause), warnings: [] };
       }
     },
+    requireWritable: async () => (await opened()).requireWritable(),
     close: async () => (await opening?.catch(() => undefined))?.close(), // one that cannot be opened need not be closed
   };
 }

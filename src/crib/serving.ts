@@ -10,6 +10,7 @@ import { readKeptResult } from './kept-results.ts';
 import { openAgain } from './opening.ts';
 import { runParkedCalls } from './parked-calls.ts';
 import { parkedStateOf } from './parked-state.ts';
+import { createReadiness } from './readiness.ts';
 import { noteServer } from './running-server.ts';
 
 /** The members of a crib that doors need which serve many. */
@@ -23,6 +24,7 @@ type Serving = Pick<
   | 'noteListening'
   | 'onListings'
   | 'parked'
+  | 'readiness'
   | 'reloadSource'
   | 'reloadStored'
   | 'runParked'
@@ -61,6 +63,7 @@ export function createServing(engine: Engine, equipment: Equipment, chests: Pick
     },
     parked: async (callId, by) =>
       store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact }),
+    readiness: createReadiness({ store, trail: engine.trail, sources: engine.sources }),
     reloadSource: async (name) =>
       engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,
     reloadStored: () => refresh((source) => source.readStored !== undefined),

@@ -1,4 +1,4 @@
-import type { AuditTrail } from '../core/audit-trail.ts';
+import { type AuditTrail, KEPT_DAYS, type Recording } from '../core/audit-trail.ts';
 import type { Extension, Next } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -24,7 +24,7 @@ export function audit({
   trail,
   retentionDays,
   ...keys
-}: AuditOptions & { readonly trail: AuditTrail }): Extension & { readonly [AUDIT_KEYS]: AuditKeyOptions } {
+}: AuditOptions & { readonly trail: AuditTrail }): Extension & Recording & { readonly [AUDIT_KEYS]: AuditKeyOptions } {
   const wrap = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {
     const room = trail.room();
     return room === undefined ? next(call) : room.then(() => wrap(call, next));
@@ -35,6 +35,7 @@ export function audit({
     priority: 1000,
     unsafeOrder: true,
     [AUDIT_KEYS]: keys,
+    [KEPT_DAYS]: retentionDays,
     wrap,
     onEnd(call, result) {
       if (!isTold) trail.keepFor(retentionDays); // only now: one that was tried out and not taken says nothing

@@ -51,7 +51,12 @@ export function audit(engine: Engine, now: () => number): StoredAudit {
         SELECT * FROM toolcrib_audit_checkpoints WHERE chain = ${chain} ORDER BY row_count DESC LIMIT 1`);
       return row === undefined ? undefined : toCheckpoint(row);
     },
-    recent: async (query) => (await engine.read(recentStatement(query))).map(toPlacedRow),
+    recent: async (query) => {
+      // What is not filtered stands at the end of the index; a filter may have to pass over every row.
+      const isFiltered = [query.tool, query.caller, query.outcome].some((word) => word !== undefined);
+      const statement = recentStatement(query);
+      return (await (isFiltered ? engine.scan(statement) : engine.read(statement))).map(toPlacedRow);
+    },
     find: async (callId) => {
       const [row] = await engine.read({
         sql: `SELECT * FROM toolcrib_audit WHERE call_id = ? AND outcome NOT IN ${NO_CALLS} ORDER BY at DESC LIMIT 1`,
@@ -60,7 +65,7 @@ export function audit(engine: Engine, now: () => number): StoredAudit {
       return row === undefined ? undefined : toPlacedRow(row);
     },
     count: async () => {
-      const [row] = await engine.read(sql`SELECT count(*) AS total FROM toolcrib_audit`);
+      const [row] = await engine.scan(sql`SELECT count(*) AS total FROM toolcrib_audit`);
       return row === undefined ? 0 : numberOf(row, 'total');
     },
     claimTidying: async (everyMs) => {
@@ -181,7 +186,7 @@ function recentStatement({ limit, tool, caller, outcome, before }: RowQuery): St
 }
 
 async function lastBefore(engine: Engine, chain: string, before: number): Promise<Checkpoint | undefined> {
-  const [fresh] = await engine.read(sql`
+  const [fresh] = await engine.scan(sql`
     SELECT number FROM toolcrib_audit WHERE chain = ${chain} AND at >= ${before} ORDER BY number LIMIT 1`);
   const limit = fresh === undefined ? Number.MAX_SAFE_INTEGER : numberOf(fresh, 'number');
   const [row] = await engine.read(sql`

@@ -23,8 +23,12 @@ export interface Engine {
   readonly dialect: Dialect;
   /** Sees everything committed before, by whomever. */
   read(statement: Statement): Promise<readonly Row[]>;
+  /** The same for a statement that may look at many rows: it takes longer to begin, may take a minute, and never holds up this thread. */
+  scan(statement: Statement): Promise<readonly Row[]>;
   /** All statements or none; resolves with the rows of each once they are committed. */
   write(statements: readonly Statement[], survives?: Survival): Promise<readonly (readonly Row[])[]>;
+  /** The same for changes of the schema, which may take minutes. */
+  writeSlowly(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
   /** Waits for writes under way. */
   close(): Promise<void>;
 }

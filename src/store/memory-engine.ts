@@ -12,25 +12,29 @@ export async function openMemory(): Promise<Engine> {
   const requireOpen = () => {
     if (!session.database.isOpen) throw storeUnavailable(LOCATION, 'is closed');
   };
+  const read: Engine['read'] = async ({ sql, params }) => {
+    requireOpen();
+    try {
+      return session.prepare(sql).run(params);
+    } catch (error) {
+      throw toStoreError(error, LOCATION);
+    }
+  };
+  const write: Engine['write'] = async (statements) => {
+    requireOpen();
+    const [outcome] = commitGroups(session, [{ id: 0, statements }]);
+    if (outcome === undefined) return [];
+    if ('rows' in outcome) return outcome.rows;
+    throw failureError(outcome.failure, LOCATION);
+  };
   return {
     name: 'memory',
     location: LOCATION,
     dialect: SQLITE_DIALECT,
-    read: async ({ sql, params }) => {
-      requireOpen();
-      try {
-        return session.prepare(sql).run(params);
-      } catch (error) {
-        throw toStoreError(error, LOCATION);
-      }
-    },
-    write: async (statements) => {
-      requireOpen();
-      const [outcome] = commitGroups(session, [{ id: 0, statements }]);
-      if (outcome === undefined) return [];
-      if ('rows' in outcome) return outcome.rows;
-      throw failureError(outcome.failure, LOCATION);
-    },
+    read,
+    scan: read, // what is in memory is small
+    write,
+    writeSlowly: write,
     close: async () => {
       if (session.database.isOpen) session.database.close();
     },

@@ -151,7 +151,7 @@ async function applyStep(engine: Engine, id: number, step: Step): Promise<void> 
     return engine.name === 'postgres' ? [text.postgres] : [];
   });
   try {
-    await engine.write([
+    await engine.writeSlowly([
       ...engine.dialect.lockMigrations,
       sql`CREATE TABLE IF NOT EXISTS toolcrib_migrations (id BIGINT PRIMARY KEY)`,
       sql`INSERT INTO toolcrib_migrations (id) VALUES (${id})`,

@@ -2,7 +2,7 @@ import type { Store, StoreStatus } from '../core/store.ts';
 import { activeSets } from './active-sets.ts';
 import { approvals } from './approvals.ts';
 import { audit } from './audit.ts';
-import { sql } from './engine.ts';
+import { type Engine, sql } from './engine.ts';
 import { indexes } from './indexes.ts';
 import { keys } from './keys.ts';
 import { budgets, rates } from './limits.ts';
@@ -46,8 +46,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     audit: audit(engine, now),
     sealKeys: sealKeys(engine, now),
     status: () => statusOf(opened),
+    requireWritable: () => requireWritable(engine, now()),
     close: () => engine.close(),
   };
+}
+
+async function requireWritable(engine: Engine, at: number): Promise<void> {
+  await engine.write([
+    sql`
+      INSERT INTO toolcrib_versions (name, version) VALUES ('written', ${at})
+      ON CONFLICT (name) DO UPDATE SET version = excluded.version`,
+  ]);
 }
 
 async function statusOf({ engine, warnings }: OpenedEngine): Promise<StoreStatus> {

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { type Dialect, type Engine, type Statement, sql } from './engine.ts';
+import { type Dialect, type Engine, type Row, type Statement, sql } from './engine.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
 import { storeUnavailable } from './store-errors.ts';
 
@@ -7,8 +7,18 @@ const MIGRATION_LOCK = 2_742_001;
 const LOCKS = { approvals: 2_742_002, repeats: 2_742_003 } as const;
 const BIGINT_OID = 20;
 const MAX_CONNECTIONS = 8;
-const MAX_CONNECT_MS = 10_000;
-const MAX_QUERY_MS = 30_000;
+/** How long a call is kept by a server that does not answer, from asking for a connection to the last row. */
+const ANSWER_MS = 5000;
+/** The server gives up a statement before we do: then it is known that nothing more comes of it. */
+const STATEMENT_MS = 4500;
+/** For reads over many rows. */
+const SCAN_MS = 60_000;
+/** For changes of the schema. */
+const MIGRATION_MS = 600_000;
+/** For so long after a server let somebody wait in vain what comes next has less time, so that one call does not wait twice. */
+const SILENT_MS = 1000;
+/** Enough for a server that is back. */
+const SHORT_MS = 500;
 
 const POSTGRES_DIALECT: Dialect = {
   lockMigrations: [sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
@@ -22,10 +32,11 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
   const place = readPostgresUrl(url);
   const pool = await createPool(url);
   const running = new Set<Promise<unknown>>();
+  const silence = createSilence();
   let closed: Promise<void> | undefined;
-  const attempt = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
+  const attempt = async <T>(limitMs: number, work: Work<T>): Promise<T> => {
     if (closed !== undefined) throw storeUnavailable(place.location, 'is closed');
-    const run = withClient(pool, work);
+    const run = withinTime(limitMs, { pool, work, silence });
     running.add(run);
     try {
       return await run;
@@ -35,6 +46,24 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
       running.delete(run);
     }
   };
+  const read = (limitMs: number, statement: Statement) =>
+    attempt(limitMs, async (query) => {
+      if (limitMs > ANSWER_MS) await query({ text: `BEGIN; SET LOCAL statement_timeout = ${limitMs}` });
+      const rows = await query(toQuery(statement));
+      if (limitMs > ANSWER_MS) await query({ text: 'COMMIT' });
+      return rows;
+    });
+  const write = (limitMs: number, statements: readonly Statement[]) =>
+    attempt(limitMs, async (query) => {
+      const lockMs = limitMs > ANSWER_MS ? limitMs : Math.min(lockTimeoutMs, STATEMENT_MS);
+      const longer = limitMs > ANSWER_MS ? `; SET LOCAL statement_timeout = ${limitMs}` : '';
+      // Each statement sees what was committed before it, also what a transaction did that held its lock.
+      await query({ text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}${longer}` });
+      const rows = [];
+      for (const statement of statements) rows.push(await query(toQuery(statement)));
+      await query({ text: 'COMMIT' });
+      return rows;
+    });
   const close = async () => {
     await Promise.allSettled(running); // a pool that ends forgets who waits for a connection
     await pool.end();
@@ -43,16 +72,10 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     name: 'postgres',
     location: place.location,
     dialect: POSTGRES_DIALECT,
-    read: (statement) => attempt(async (client) => (await client.query(toQuery(statement))).rows),
-    write: (statements) =>
-      attempt(async (client) => {
-        // Each statement sees what was committed before it, also what a transaction did that held its lock.
-        await client.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
-        const rows = [];
-        for (const statement of statements) rows.push((await client.query(toQuery(statement))).rows);
-        await client.query('COMMIT');
-        return rows;
-      }),
+    read: (statement) => read(ANSWER_MS, statement),
+    scan: (statement) => read(SCAN_MS, statement),
+    write: (statements) => write(ANSWER_MS, statements),
+    writeSlowly: (statements) => write(MIGRATION_MS, statements),
     close: () => {
       closed ??= close();
       return closed;
@@ -64,9 +87,8 @@ async function createPool(connectionString: string): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString,
-    connectionTimeoutMillis: MAX_CONNECT_MS,
+    connectionTimeoutMillis: ANSWER_MS,
     max: MAX_CONNECTIONS,
-    query_timeout: MAX_QUERY_MS,
     application_name: 'toolcrib',
     keepAlive: true,
     allowExitOnIdle: true,
@@ -74,10 +96,82 @@ async function createPool(connectionString: string): Promise<Pool> {
       getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)), // ours stay under 2^53
     },
   });
-  // A connection that breaks says so twice: to whoever uses it, and as an event that would end the process.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  pool.on('connect', (client) => {
+    // A connection that breaks says so twice: to whoever uses it, and as an event that would end the process.
+    client.on('error', () => undefined);
+    // Not as a parameter of the connection, which poolers between us and the server refuse.
+    client.query(`SET statement_timeout = ${STATEMENT_MS}`).catch(() => undefined); // whoever uses it is told
+  });
   pool.on('error', () => undefined);
   return pool;
+}
+
+interface Query {
+  readonly text: string;
+  readonly values?: unknown[];
+}
+
+type Work<T> = (query: (query: Query) => Promise<readonly Row[]>) => Promise<T>;
+
+interface Attempt<T> {
+  readonly pool: Pool;
+  readonly work: Work<T>;
+  readonly silence: Silence;
+}
+
+/** Does work that ends in time: what is late is not sent any more, so that it cannot be committed behind the back of who gave up. */
+async function withinTime<T>(usualMs: number, { pool, work, silence }: Attempt<T>): Promise<T> {
+  const limitMs = silence.isNow() ? SHORT_MS : usualMs;
+  const begun = performance.now();
+  const leftMs = () => Math.max(1, begun + limitMs - performance.now());
+  const late = Promise.withResolvers<never>();
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    silence.note(begun);
+    late.reject(timedOut());
+  }, limitMs);
+  const run = withClient(pool, (client) =>
+    work(async (query) => {
+      if (isLate) throw timedOut();
+      const { rows } = await client.query({ ...query, query_timeout: leftMs() } as Query); // the types know no time of one query
+      silence.heard();
+      return rows;
+    }),
+  );
+  try {
+    return await Promise.race([run, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    run.catch(() => undefined); // told by the race, or too late for anyone
+  }
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' });
+}
+
+/** Knows whether the server has let somebody wait in vain and not answered anybody since. */
+interface Silence {
+  isNow(): boolean;
+  heard(): void;
+  /** Something that began then had no answer in time. */
+  note(begun: number): void;
+}
+
+function createSilence(): Silence {
+  let heardAt = Number.NEGATIVE_INFINITY;
+  let silentUntil = Number.NEGATIVE_INFINITY;
+  return {
+    isNow: () => performance.now() < silentUntil,
+    heard() {
+      heardAt = performance.now();
+      silentUntil = heardAt;
+    },
+    note(begun) {
+      if (heardAt < begun && silentUntil < begun) silentUntil = performance.now() + SILENT_MS;
+    },
+  };
 }
 
 /** A connection on which something failed is not used again: its transaction ends with it. */
@@ -93,7 +187,7 @@ async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T
   }
 }
 
-function toQuery({ sql: text, params }: Statement): { text: string; values: unknown[] } {
+function toQuery({ sql: text, params }: Statement): Query {
   let count = 0;
   return { text: text.replaceAll('?', () => `$${++count}`), values: [...params] };
 }

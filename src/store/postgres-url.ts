@@ -18,6 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '53300': 'has no connection left; raise max_connections or start fewer processes',
   '55P03': 'is locked by another process that does not let go; end that process or try again',
   '25006': 'is read-only; name the primary server under store.url',
+  '57014': 'took too long for a statement; look for what keeps it busy and try again',
   '57P01': 'was shut down; start it and try again',
   '57P03': 'is starting or stopping; try again',
   ECONNREFUSED: 'does not answer; start the server or check host and port in store.url',

@@ -7,11 +7,18 @@ import { ownerKey, readUsage, whereRoom } from './keep-room.ts';
 /** The keys that count: those of callers. */
 const KEPT = 'toolcrib_repeats WHERE owner IS NOT NULL';
 
+/** As many as a call can wait for. */
+const PURGED_ROWS = 1000;
+
 /** Idempotency keys in an engine. The primary key lets one call in, whichever process it comes from. */
 export function repeats(engine: Engine, now: () => number): StoredRepeats {
-  const expire = () => [
+  /** Ends with the rows that it removed; as many as it may remove mean that there may be more. */
+  const expire = (at: number) => [
     ...engine.dialect.lock('repeats'),
-    sql`DELETE FROM toolcrib_repeats WHERE expires_at <= ${now()}`,
+    sql`
+      DELETE FROM toolcrib_repeats WHERE key IN (
+        SELECT key FROM toolcrib_repeats WHERE expires_at <= ${at} LIMIT ${PURGED_ROWS})
+      RETURNING key`,
   ];
   return {
     async begin(key, { id, argumentsHash, keepMs, keeping }) {
@@ -20,7 +27,8 @@ export function repeats(engine: Engine, now: () => number): StoredRepeats {
         const room = keeping === undefined ? ALWAYS : whereRoom(KEPT, RESERVED_BYTES, keeping);
         const owner = keeping === undefined ? null : ownerKey(keeping.owner);
         const statements = [
-          ...expire(),
+          ...expire(at),
+          sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND expires_at <= ${at}`,
           {
             sql: `INSERT INTO toolcrib_repeats (key, call_id, arguments_hash, began_at, expires_at, result, owner, bytes)
               SELECT ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), NULL, ?, CAST(? AS BIGINT)
@@ -33,27 +41,22 @@ export function repeats(engine: Engine, now: () => number): StoredRepeats {
         if (answers.at(-2)?.length === 1) return { state: 'new' };
         const first = answers.at(-1)?.[0];
         if (first !== undefined) return toFirstCall(first);
+        if (answers.at(-4)?.length === PURGED_ROWS) continue; // those that are left may take the room
         const broken = await brokenNow(engine, keeping);
         if (broken !== undefined) return { state: 'refused', broken };
         // Another key was let go meanwhile: there is room again.
       }
     },
-    async end(key, callId, { owner, bounds, result, instead }) {
+    async end(key, callId, { result, instead, ...keeping }) {
       const text = JSON.stringify(result);
       const bytes = Buffer.byteLength(text);
       if (bytes <= RESERVED_BYTES) return void (await engine.write([keepStatement({ key, callId, text })]));
-      const more = bytes - RESERVED_BYTES;
-      await engine.write([
-        ...expire(),
-        sql`
-          UPDATE toolcrib_repeats SET result = ${text}, bytes = ${bytes}
-          WHERE key = ${key} AND call_id = ${callId} AND result IS NULL
-            AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner = ${ownerKey(owner)}) + ${more}
-              <= ${bounds.maxBytesPerCaller}
-            AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner IS NOT NULL) + ${more}
-              <= ${bounds.maxTotalBytes}`,
-        keepStatement({ key, callId, text: JSON.stringify(instead) }),
-      ]);
+      for (;;) {
+        const answers = await engine.write([...expire(now()), keepWithin(bytes, { key, callId, text }, keeping)]);
+        if (answers.at(-1)?.length === 1) return;
+        if (answers.at(-2)?.length !== PURGED_ROWS) break; // what is kept takes the room
+      }
+      await engine.write([keepStatement({ key, callId, text: JSON.stringify(instead) })]);
     },
     async forget(key, callId) {
       await engine.write([sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId}`]);
@@ -63,8 +66,23 @@ export function repeats(engine: Engine, now: () => number): StoredRepeats {
 
 const ALWAYS: Statement = { sql: 'FROM (SELECT 1 AS one) AS room WHERE one = 1', params: [] };
 
+type Ended = Readonly<Record<'key' | 'callId' | 'text', string>>;
+
+/** Keeps a result that is longer than what was reserved, where there is room for it. */
+function keepWithin(bytes: number, { key, callId, text }: Ended, { owner, bounds }: Keeping): Statement {
+  const more = bytes - RESERVED_BYTES;
+  return sql`
+    UPDATE toolcrib_repeats SET result = ${text}, bytes = ${bytes}
+    WHERE key = ${key} AND call_id = ${callId} AND result IS NULL
+      AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner = ${ownerKey(owner)}) + ${more}
+        <= ${bounds.maxBytesPerCaller}
+      AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner IS NOT NULL) + ${more}
+        <= ${bounds.maxTotalBytes}
+    RETURNING key`;
+}
+
 /** The first result stays. */
-function keepStatement({ key, callId, text }: Readonly<Record<'key' | 'callId' | 'text', string>>): Statement {
+function keepStatement({ key, callId, text }: Ended): Statement {
   return sql`
     UPDATE toolcrib_repeats SET result = ${text} WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
 }

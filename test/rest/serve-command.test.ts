@@ -34,8 +34,16 @@ interface Running {
 }
 
 /** The real command, once it listens. */
-async function running(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Running> {
-  const shop = createWorkshop({ ...OFFICE, 'tools/slow.mjs': SLOW });
+async function running(
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+  config = '',
+): Promise<Running> {
+  const shop = createWorkshop({
+    ...OFFICE,
+    'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}\n${config}`,
+    'tools/slow.mjs': SLOW,
+  });
   onTestFinished(shop.remove);
   const child = shop.start(['serve', '--port', '0', ...args], { env });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -90,6 +98,20 @@ describe('toolcrib serve', () => {
     expect(tokenFileOf(said().stderr)).toBe(file);
     expect(said().stderr).not.toContain(token);
     expect((await ask('/api/sources', { token })).status).toBe(200);
+  });
+
+  it.each([
+    ['for ever', '', /audit {2}rows are kept for ever, about 0\.67 kB for each call; extensions\.audit\.retentionDays/],
+    [
+      'for some days',
+      'extensions: { audit: { retentionDays: 30 } }',
+      /audit {2}rows are kept for 30 days, about 0\.67 kB/,
+    ],
+    ['not at all', 'extensions: { audit: false }', undefined],
+  ])('says how long the record of calls is kept and what it takes: %s', async (_, config, words) => {
+    const { said } = await running([], {}, config);
+    if (words === undefined) expect(said().stderr).not.toContain('rows are kept');
+    else expect(said().stderr).toMatch(words);
   });
 
   it('prints no token that it was given', async () => {

@@ -5,6 +5,7 @@ import type { NewApproval, StoredApprovals } from '../../src/core/stored-approva
 import { RESERVED_BYTES } from '../../src/core/stored-results.ts';
 import { done } from '../../src/core/tool-result.ts';
 import { sql } from '../../src/store/engine.ts';
+import { ownerKey } from '../../src/store/keep-room.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import { openEngine } from '../../src/store/open-engine.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
@@ -247,6 +248,29 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
     expect(await repeats.begin('c', call(some))).toMatchObject({ state: 'refused' });
     now = 6000;
     expect(await repeats.begin('c', call(some))).toEqual({ state: 'new' });
+  });
+
+  it('keys that have expired take no room, however many there are', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // no other connection can write to it
+    let now = 5000;
+    const { repeats } = await opened({ url, now: () => now });
+    await repeats.begin('a', { ...call({}), keepMs: 10_000 });
+    const { engine } = await openEngine({ url, env: {} });
+    onTestFinished(() => engine.close());
+    const rows = (from: number) => sql`
+      INSERT INTO toolcrib_repeats (key, call_id, arguments_hash, began_at, expires_at, owner, bytes)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2500)
+      SELECT 'old ' || (n + CAST(${from} AS BIGINT)), 'call', 'hash', 5000, 6000, ${ownerKey('ann')}, 1000 FROM numbers`;
+    await engine.write([rows(0)]);
+    now = 6000;
+    expect(await repeats.begin('old 2500', call({ maxPerCaller: 2 }))).toEqual({ state: 'new' });
+    now = 7000;
+    await engine.write([rows(2500)]);
+    const some = { maxBytesPerCaller: 30_000 };
+    const result = done('x'.repeat(12_000));
+    await repeats.end('a', 'call', { ...keeping(some), result, instead });
+    expect(await repeats.begin('a', call(some))).toMatchObject({ state: 'ended', result });
   });
 
   it.each([{ maxBytesPerCaller: 30_000 }, { maxTotalBytes: 30_000 }])(

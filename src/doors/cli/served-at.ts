@@ -18,6 +18,7 @@ export async function describeServer(crib: Crib, server: RunningServer): Promise
     `  MCP    ${url}/mcp`,
     ...crib.profiles().map((name) => `         ${url}/mcp/${encodeURIComponent(name)}${note(name)}`),
     `  REST   ${url}/api  (described at ${url}/openapi.json)`,
+    ...retentionOf(crib),
     'Paste this into an MCP client:',
     `  { "mcpServers": { "toolcrib": { "type": "http", "url": "${url}/mcp"${headers} } } }`,
     'Or try:',
@@ -38,6 +39,18 @@ async function operatorLink(crib: Crib): Promise<{ readonly query: string; reado
     query: '',
     hint: 'the operator token cannot be kept in a file; set TOOLCRIB_OPERATOR_TOKEN or TOOLCRIB_OPERATOR_TOKEN_FILE',
   };
+}
+
+/** What the record of calls takes on disk, measured with small arguments on SQLite. */
+const ROW_KILOBYTES = 0.67;
+
+function retentionOf(crib: Crib): readonly string[] {
+  const { isRecorded, days } = crib.audit.retention();
+  if (!isRecorded) return [];
+  const each = `about ${ROW_KILOBYTES} kB for each call`;
+  return days === undefined
+    ? [`  audit  rows are kept for ever, ${each}; extensions.audit.retentionDays limits that`]
+    : [`  audit  rows are kept for ${days} day${days === 1 ? '' : 's'}, ${each}`];
 }
 
 /** An address that can be opened: one that stands for every interface cannot. */

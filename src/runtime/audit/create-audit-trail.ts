@@ -15,7 +15,7 @@ import { openAuditPlace, type PlaceOptions } from './audit-place.ts';
 import { type Cleaner, createCleaner } from './clean-text.ts';
 import { createFloods, FLOOD_WINDOW_MS } from './floods.ts';
 import { isSmall } from './is-small.ts';
-import { RowQueue } from './row-queue.ts';
+import { type Backlog, RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 
 export interface AuditTrailOptions extends PlaceOptions {
@@ -35,6 +35,8 @@ export interface OpenAuditTrail extends AuditTrail {
   isUsed(): boolean;
   /** The public key of this process where its key cannot be kept. */
   passingKey(): string | undefined;
+  /** What is recorded and not written yet. */
+  backlog(): Backlog;
   /** Writes what is left, seals the chain and lets it go. */
   close(): Promise<void>;
 }
@@ -102,6 +104,7 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
     },
     isUsed: () => isUsed,
     passingKey: writer.passingKey,
+    backlog: () => queue.backlog(),
     close() {
       closing ??= close();
       return closing;

@@ -34,7 +34,24 @@ const MAX_WAIT_MS = 2000;
 const MANY = 4 * MAX_BATCH;
 const CALLS_PER_TURN = 256;
 const FIRST_RETRY_MS = 1000;
-const MAX_RETRY_MS = 30_000;
+/** A store that is back is used within so long. */
+const MAX_RETRY_MS = 5000;
+
+/** Rows that are not in the store yet. */
+export interface Backlog {
+  readonly rows: number;
+  /** How long the oldest of them has been waiting; 0 where there is none. */
+  readonly oldestMs: number;
+  /** Rows that could not be kept and are not on record yet as lost. */
+  readonly lost: number;
+}
+
+/** The moment at which a row came, so that the age of those behind it is known; taken once for many. */
+interface Mark {
+  /** How many had come with it. */
+  readonly count: number;
+  readonly at: number;
+}
 
 /**
  * Rows on their way to the store: in order, in batches, one batch at a time. Rows that cannot be written wait, up to a
@@ -47,12 +64,15 @@ export class RowQueue {
   #batch: readonly DraftEntry[] = [];
   /** How many of these were pushed; a row about lost ones is none of them. */
   #taken = 0;
+  #takenAt = 0;
+  #isAllTaken = false;
   #running: Promise<void> | undefined;
   #stopTimer: (() => void) | undefined;
   #waiters: Waiter[] = [];
   #room: Promise<void> | undefined;
   #pushed = 0;
   #written = 0;
+  #marks: Mark[] = [];
   #lost = { count: 0, since: 0 };
   /** Above 0 while the store fails. */
   #retryMs = 0;
@@ -90,6 +110,15 @@ export class RowQueue {
     return ++this.#calls % CALLS_PER_TURN === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
   }
 
+  backlog(): Backlog {
+    const [oldest] = this.#marks;
+    return {
+      rows: this.#pushed - this.#written,
+      oldestMs: oldest === undefined ? 0 : this.#options.clock.now() - oldest.at,
+      lost: this.#lost.count,
+    };
+  }
+
   /** Takes no more rows. Returns how many were not written. */
   close(): number {
     this.#isClosed = true;
@@ -102,6 +131,9 @@ export class RowQueue {
     if (this.#waiting.length < MAX_WAITING) {
       this.#pushed++;
       this.#waiting.push(row);
+      const marked = this.#marks.at(-1);
+      if (marked === undefined || this.#pushed - marked.count >= MAX_BATCH)
+        this.#marks.push({ count: this.#pushed, at: this.#options.clock.now() });
       return true;
     }
     const { count, since } = this.#lost;
@@ -168,6 +200,8 @@ export class RowQueue {
     const rows = this.#options.toEntries(this.#waiting.slice(0, MAX_BATCH));
     this.#waiting = this.#waiting.slice(rows.length);
     this.#taken = rows.length;
+    this.#takenAt = this.#options.clock.now();
+    this.#isAllTaken = this.#waiting.length === 0;
     const { count, since } = this.#lost;
     if (count === 0) return rows;
     this.#lost = { count: 0, since: 0 };
@@ -176,10 +210,19 @@ export class RowQueue {
 
   #succeed(): void {
     this.#written += this.#taken;
+    this.#dropMarks();
     this.#batch = [];
     this.#retryMs = 0;
     this.#isStuck = false;
     this.#settle(this.#written, ({ done }) => done.resolve());
+  }
+
+  /** What is left came after the batch was taken, or else stood behind it then: after the last row of it that has a mark. */
+  #dropMarks(): void {
+    const written = this.#marks.filter(({ count }) => count <= this.#written).at(-1);
+    const first = this.#isAllTaken ? { count: this.#written, at: this.#takenAt } : written;
+    const later = this.#marks.filter(({ count }) => count > this.#written);
+    this.#marks = this.#written === this.#pushed || first === undefined ? later : [first, ...later];
   }
 
   #fail(cause: unknown): void {

@@ -37,16 +37,12 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     group: 'health',
-    says: 'Whether it can work: the store answers, and every source has a list or has failed.',
+    says: 'Whether it can work: the store can be written, the audit is written, and every source has a list or has failed.',
     who: 'anyone',
     answers: { 200: { says: 'It can.', schema: object({ ok: flag(), 'stale?': list(STALE) }) } },
     async run({ crib, asker }) {
-      const status = await crib.store?.status();
-      if (status?.reachable === false) return notReady('The store does not answer.');
-      const isStarting = crib.sources().some(({ state }) => state === 'starting');
-      return isStarting
-        ? notReady('Some sources are still being asked for their tools.')
-        : ok({ ok: true, ...staleSources(crib.sources(), asker) });
+      const readiness = await crib.readiness();
+      return readiness.ready ? ok({ ok: true, ...staleSources(crib.sources(), asker) }) : notReady(readiness.reason);
     },
   },
   {

@@ -1,0 +1,31 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { requireSameFile } from './database-file.ts';
+import type { Row, Statement } from './engine.ts';
+import { createSession, type Session } from './group-commit.ts';
+import type { WriterOptions } from './sqlite-writer-thread.ts';
+import { type SqliteFailure, toFailure } from './store-errors.ts';
+
+/** A statement to run. */
+export interface ScanQuestion extends Statement {
+  readonly id: number;
+}
+
+/** Its rows, or why there are none. */
+export type ScanAnswer =
+  | { readonly id: number; readonly rows: readonly Row[] }
+  | { readonly id: number; readonly failure: SqliteFailure };
+
+const { file, lockTimeoutMs } = workerData as WriterOptions; // sqlite-scanner.ts starts this file with these
+const port = parentPort;
+let session: Session | undefined;
+
+port?.on('message', ({ id, sql, params }: ScanQuestion) => {
+  try {
+    requireSameFile(file);
+    session ??= createSession(new DatabaseSync(file.path, { readOnly: true, timeout: lockTimeoutMs }));
+    port.postMessage({ id, rows: session.prepare(sql).run(params) } satisfies ScanAnswer);
+  } catch (error) {
+    port.postMessage({ id, failure: toFailure(error) } satisfies ScanAnswer);
+  }
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { RowQueue } from '../../src/runtime/audit/row-queue.ts';
+import { manualClock } from '../configured/manual-clock.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+const ROW = { tool: 'add' } as never; // what a row says is not looked at here
+
+/** A queue in a time that stands still, whose batches are written when the test says so. */
+function queue() {
+  const clock = manualClock(0);
+  const batches: (PromiseWithResolvers<void> & { readonly size: number })[] = [];
+  const rows = new RowQueue({
+    clock,
+    idleClock: clock,
+    now: clock.now,
+    warn: () => {},
+    toEntries: (queued) => queued as never, // as they are
+    write(entries) {
+      const batch = { ...Promise.withResolvers<void>(), size: entries.length };
+      batches.push(batch);
+      return batch.promise;
+    },
+  });
+  const push = (count = 1) => {
+    for (let row = 0; row < count; row++) rows.push(ROW);
+  };
+  const advance = async (ms: number) => {
+    clock.advance(ms);
+    await settle();
+  };
+  return { rows, push, advance, batches };
+}
+
+describe('what the audit has still to write', () => {
+  it('is nothing at first, and nothing once all is written', async () => {
+    const { rows, push, advance, batches } = queue();
+    expect(rows.backlog()).toEqual({ rows: 0, oldestMs: 0, lost: 0 });
+    push(3);
+    await advance(100);
+    expect(rows.backlog()).toEqual({ rows: 3, oldestMs: 100, lost: 0 });
+    batches[0]?.resolve();
+    await settle();
+    expect(rows.backlog()).toEqual({ rows: 0, oldestMs: 0, lost: 0 });
+  });
+
+  it('grows older while the store fails', async () => {
+    const { rows, push, advance, batches } = queue();
+    push();
+    await advance(100);
+    batches[0]?.reject(new Error('full'));
+    await settle();
+    for (let second = 0; second < 20; second++) {
+      await advance(1000);
+      push();
+      batches.at(-1)?.reject(new Error('full'));
+      await settle();
+    }
+    expect(rows.backlog()).toEqual({ rows: 21, oldestMs: 20_100, lost: 0 });
+  });
+
+  it('is no older than what came while others were written, however long that goes on', async () => {
+    const { rows, push, advance, batches } = queue();
+    push();
+    for (let round = 0; round < 100; round++) {
+      await advance(100);
+      push();
+      batches.at(-1)?.resolve();
+      await settle();
+    }
+    expect(rows.backlog().rows).toBe(1);
+    expect(rows.backlog().oldestMs).toBeLessThanOrEqual(100);
+  });
+
+  it('is as old as the batch before it where more waits than is written at once', async () => {
+    const { rows, push, advance, batches } = queue();
+    push(600);
+    await advance(50);
+    push(600);
+    await advance(50);
+    expect(batches[0]?.size).toBe(500);
+    batches[0]?.resolve();
+    await settle();
+    expect(rows.backlog()).toMatchObject({ rows: 700, oldestMs: 100 });
+    batches[1]?.resolve();
+    await settle();
+    expect(rows.backlog().oldestMs).toBeLessThanOrEqual(100);
+    expect(rows.backlog().oldestMs).toBeGreaterThanOrEqual(50);
+  });
+});
