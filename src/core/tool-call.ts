@@ -27,6 +27,8 @@ export const TAKE_UP: unique symbol = Symbol('toolcrib.takeUp');
 export interface CallFacts {
   /** When it came in, in milliseconds since 1970. */
   startedAt: number;
+  /** True once it was handed to its executor, for the first time or again. */
+  hasBegun?: boolean;
   /** The arguments after validation. */
   input?: JsonObject;
   /** What the rules want a person to be asked about these arguments. */

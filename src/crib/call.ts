@@ -15,7 +15,7 @@ import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { readTraceparent, toTraceparent } from '../core/traceparent.ts';
 import { createCallId } from './call-id.ts';
-import { Cancellation } from './cancellation.ts';
+import { Cancellation, explainEnd } from './cancellation.ts';
 
 /** What a caller may say about one call. */
 export interface CallOptions extends SaidAlong {
@@ -83,7 +83,7 @@ export class Call implements ToolCall {
     this.origin = origin;
     this.cancellation =
       copied?.cancellation ??
-      new Cancellation(origin.parent?.cancellation ?? origin.host.lifetime, origin.options.signal);
+      new Cancellation(origin.parent?.cancellation ?? origin.host.lifetime, origin.options.signal, this);
     this.takenUp = copied?.takenUp;
     this.#input = input;
     this.#parsed = copied === undefined ? input : copied.parsed;
@@ -173,6 +173,11 @@ export class Call implements ToolCall {
   }
   get signal(): AbortSignal {
     return this.cancellation.signal;
+  }
+
+  /** What it means for this call that it is called off: the end of a server says nothing about what the tool has done. */
+  explain(reason: ToolError): ToolError {
+    return explainEnd(reason, this.spec, this.origin.facts);
   }
 
   onAbort(listener: (reason: ToolError) => void): () => void {

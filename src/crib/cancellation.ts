@@ -1,25 +1,64 @@
+import type { CallFacts } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 
 type Listener = (reason: ToolError) => void;
+
+/** The key that marks a reason as the end of the crib or of its server: what it means for a call depends on how far that is. */
+const ENDING: unique symbol = Symbol('toolcrib.ending');
+
+function ending(error: ToolError): ToolError {
+  return Object.defineProperty(error, ENDING, { value: true, enumerable: false });
+}
+
+/** The reason why calls end with the crib or with its server; what it means for a call is for the call to say. */
+export function cribClosed(): ToolError {
+  return ending(toolError('cancelled', 'The crib was closed.'));
+}
+
+/** What a reason means for a call, where it is the end of the crib or of its server. */
+export function explainEnd(reason: ToolError, spec: ToolSpec, facts: CallFacts): ToolError {
+  return ENDING in reason ? ending(endOf(spec, facts)) : reason;
+}
+
+/** Why a call ends with the crib or its server. */
+function endOf({ name, effects }: ToolSpec, { hasBegun }: CallFacts): ToolError {
+  const closed = 'The crib was closed before';
+  if (!hasBegun)
+    return toolError('cancelled', `${closed} "${name}" began: nothing was done. Call it again.`, { retryable: true });
+  if (effects.readOnly === true || effects.idempotent === true)
+    return toolError('cancelled', `${closed} "${name}" had answered. It can be called again.`, { retryable: true });
+  const message = `${closed} "${name}" had answered. It may have done what was asked: look before you try again.`;
+  return toolError('unknown_outcome', message);
+}
+
+/** What is called off, where it knows better than others what a reason means for it. */
+interface Explaining {
+  explain(reason: ToolError): ToolError;
+}
 
 /** Whether a call, or a part of it, has been called off. Signals and subscriptions are made only when somebody looks. */
 export class Cancellation {
   readonly #parent: Cancellation | undefined;
   readonly #outside: AbortSignal | undefined;
+  readonly #owner: Explaining | undefined;
   #reason: ToolError | undefined;
   #controller: AbortController | undefined;
   #listeners: Set<Listener> | undefined;
   #stopFollowing: (() => void) | undefined;
 
   /** Follows `parent`, and a signal that comes from outside. */
-  constructor(parent: Cancellation | undefined, outside?: AbortSignal) {
+  constructor(parent: Cancellation | undefined, outside?: AbortSignal, owner?: Explaining) {
     this.#parent = parent;
     this.#outside = outside;
+    this.#owner = owner;
   }
 
   get reason(): ToolError | undefined {
     if (this.#reason !== undefined) return this.#reason;
-    return this.#outside?.aborted ? cancelled() : this.#parent?.reason;
+    if (this.#outside?.aborted) return cancelled();
+    const inherited = this.#parent?.reason;
+    return inherited === undefined ? undefined : this.#explain(inherited);
   }
 
   get signal(): AbortSignal {
@@ -37,6 +76,11 @@ export class Cancellation {
     this.#controller?.abort(abortError(reason));
     for (const listener of this.#listeners ?? []) listener(reason);
     this.release();
+  }
+
+  /** Calls off all that follows at this moment, and nothing that comes later. */
+  abortFollowers(reason: ToolError): void {
+    for (const listener of [...(this.#listeners ?? [])]) listener(reason);
   }
 
   onAbort(listener: Listener): () => void {
@@ -60,12 +104,16 @@ export class Cancellation {
     this.#listeners = undefined;
   }
 
+  #explain(reason: ToolError): ToolError {
+    return this.#owner === undefined ? reason : this.#owner.explain(reason);
+  }
+
   #follow(): void {
     if (this.#stopFollowing !== undefined) return;
     const outside = this.#outside;
     const onOutsideAbort = () => this.abort(cancelled());
     outside?.addEventListener('abort', onOutsideAbort, { once: true });
-    const stopParent = this.#parent?.onAbort((reason) => this.abort(reason));
+    const stopParent = this.#parent?.onAbort((reason) => this.abort(this.#explain(reason)));
     this.#stopFollowing = () => {
       outside?.removeEventListener('abort', onOutsideAbort);
       stopParent?.();

@@ -126,6 +126,8 @@ export interface Crib {
   listed(limitMs: number): Promise<void>;
   /** Resolves when no call is under way, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
+  /** Ends all calls that are under way: they answer `cancelled`, or `unknown_outcome` where the tool may have done its work. Later calls are made. */
+  endCalls(): void;
   /** Waits for calls in flight, then closes bundles, sources, extensions and executors. */
   close(): Promise<void>;
 }

@@ -41,5 +41,7 @@ export interface Engine {
   refresh: LiveSources['refresh'];
   /** Resolves when no call is under way, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
+  /** Ends all calls that are under way. */
+  endCalls(): void;
   close(): Promise<void>;
 }

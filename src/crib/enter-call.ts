@@ -79,7 +79,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
     parent: entering.parent,
     host: entrance.host,
     id: known.id,
-    facts: { startedAt: entrance.now() },
+    facts: { startedAt: entrance.now(), hasBegun: false },
   };
   const tuned = spec === undefined ? unknownSpec(name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);

@@ -149,8 +149,10 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const { asks, approval } = call.origin.facts;
     if (asks !== undefined && approval === undefined) return unasked(call.spec, asks);
     const missing = run.needs === undefined ? undefined : missingNeed(call, run.needs);
+    if (missing !== undefined) return missing;
     const withheld = run[WITHHELD];
-    return missing ?? executor.execute(withheld === undefined ? call : wholeCall(call, withheld), run);
+    call.origin.facts.hasBegun = true;
+    return executor.execute(withheld === undefined ? call : wholeCall(call, withheld), run);
   }, toFailure);
 }
 

@@ -17,6 +17,7 @@ import { noteServer } from './running-server.ts';
 type Serving = Pick<
   Crib,
   | 'activeSets'
+  | 'endCalls'
   | 'idle'
   | 'isStarting'
   | 'keptResult'
@@ -52,6 +53,7 @@ export function createServing(engine: Engine, equipment: Equipment, chests: Pick
       };
     },
     idle: engine.idle,
+    endCalls: engine.endCalls,
     isStarting: engine.host.isStarting,
     listed: engine.listed,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),

@@ -1,4 +1,4 @@
-import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import { waitAtMost } from '../runtime/wait-at-most.ts';
@@ -8,7 +8,7 @@ import { createTrail, requireNamedKey } from './audit.ts';
 import { createKeySettings } from './audit-extensions.ts';
 import { builtInExtensions } from './built-ins.ts';
 import { createBundleBook } from './bundle-book.ts';
-import { Cancellation } from './cancellation.ts';
+import { Cancellation, cribClosed } from './cancellation.ts';
 import { closePart } from './close-part.ts';
 import type { Engine } from './engine.ts';
 import { createBinding } from './extension-ports.ts';
@@ -155,7 +155,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
 
   const close = async (): Promise<void> => {
     await inFlight.drained(DRAIN_MS);
-    lifetime.abort(toolError('unavailable', 'The crib was closed before the call ended.'));
+    lifetime.abort(cribClosed());
     await setups.close();
     await started.close();
     for (const part of [...extensions.list(), ...extensions.retired(), ...executors.values()])
@@ -231,6 +231,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     },
     review: () => reviewTools(generation().catalog.specs, executors),
     idle: inFlight.drained,
+    endCalls: () => lifetime.abortFollowers(cribClosed()),
     listed: async (limitMs) => (isStarting() ? waitAtMost(limitMs, started.listed(), systemClock) : undefined),
     async refresh(isMeant) {
       await started.refresh(isMeant);

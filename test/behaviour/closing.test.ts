@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createCrib, done, type Executor, type Extension, type SetupContext } from '../../src/index.ts';
+import { createCrib, done, type Executor, type Extension, type SetupContext, type ToolCall } from '../../src/index.ts';
 import { bundleOf, changingSource, endOf, heldSetup, oneTurn, toolOf } from './small-crib.ts';
 
 afterEach(() => {
@@ -175,7 +175,48 @@ describe('who closes', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     await closing;
     expect(dispose).toHaveBeenCalledOnce();
-    expect(endOf(await result)).toBe('unavailable');
+    expect(endOf(await result)).toBe('unknown_outcome'); // it had begun
+  });
+
+  it.each<[string, object, string]>([
+    ['of unknown effects', {}, 'unknown_outcome'],
+    ['that destroys', { effects: { destructive: true }, policy: { approval: 'never' } }, 'unknown_outcome'],
+    ['that only reads', { effects: { readOnly: true } }, 'cancelled'],
+    ['that may be repeated', { effects: { idempotent: true } }, 'cancelled'],
+  ])('A call in flight of a tool %s says at the end whether it may be made again.', async (_, more, code) => {
+    const run = vi.fn(() => new Promise(() => {}));
+    const crib = await createCrib({ tools: [toolOf('stuck', { ...more, run })] });
+    const chest = await crib.open();
+    const keyed = { idempotencyKey: 'pay' };
+    const result = chest.call('stuck', {}, keyed);
+    await vi.waitUntil(() => run.mock.calls.length === 1);
+    crib.endCalls();
+    expect(endOf(await result)).toBe(code);
+    await expect.poll(async () => endOf(await chest.call('stuck', {}, keyed))).toBe(code); // one key, one run
+    expect(run).toHaveBeenCalledOnce();
+  });
+
+  it('A call inside a call says of itself how far it was.', async () => {
+    const inner = vi.fn();
+    const crib = await createCrib({
+      tools: [
+        toolOf('outer', { run: async (_: unknown, call: ToolCall) => inner(await call.tools.call('inner', {})) }),
+        toolOf('inner', { effects: { readOnly: true }, run: () => new Promise(() => {}) }),
+      ],
+    });
+    const result = (await crib.open()).call('outer');
+    await oneTurn();
+    crib.endCalls();
+    expect(endOf(await result)).toBe('unknown_outcome');
+    await vi.waitUntil(() => inner.mock.calls.length === 1);
+    expect(inner.mock.calls[0]?.[0]).toMatchObject({ error: { code: 'cancelled' } });
+  });
+
+  it('What is called after all calls were ended runs.', async () => {
+    const crib = await createCrib({ tools: [toolOf('t')] });
+    const chest = await crib.open();
+    crib.endCalls();
+    expect(endOf(await chest.call('t'))).toBe('done');
   });
 
   it('After closing, calls answer unavailable and nothing runs.', async () => {

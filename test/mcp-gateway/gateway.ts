@@ -28,7 +28,7 @@ export async function startGateway(
 export async function serveCrib(crib: Crib): Promise<Gateway> {
   const warnings: string[] = [];
   const mcp = createMcpDoor(crib, { version: '1.2.3', warn: (message) => warnings.push(message) });
-  const server = await startServer(crib, { mcp, port: 0, drainMs: 0 });
+  const server = await startServer(crib, { mcp, port: 0, graceMs: 0 });
   onTestFinished(async () => {
     await mcp.close();
     await server.close();

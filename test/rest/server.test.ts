@@ -285,14 +285,14 @@ describe('closing', () => {
     await server.close();
   });
 
-  it('cuts off what takes too long', async () => {
-    const { speak, deeds, server } = await listening({ drainMs: 100 });
+  it('ends and answers what takes too long', async () => {
+    const { speak, deeds, server } = await listening({ graceMs: 100 });
     const gate = deeds.hold();
     const { socket, heard } = speak();
     socket.write(head('POST /api/tools/execute/wait HTTP/1.1', 'Host: localhost', 'Content-Length: 0'));
     await gate.entered;
     await server.close();
-    expect(await heard).toBe('');
+    expect(lastOf(await heard)).toMatchObject({ status: 502, json: { error: { code: 'unknown_outcome' } } });
   });
 });
 

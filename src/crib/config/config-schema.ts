@@ -131,6 +131,10 @@ export const configNode: SchemaNode = object<WrittenConfig>('The configuration o
     host: text('The address; default 127.0.0.1.'),
     port: whole('The port; default 2742, 0 for any.', 0, 65_535),
     hosts: oneOrMany(text('A host name.'), 'Names besides by which it is reached, as behind a proxy.'),
+    graceMs: whole(
+      'How long calls under way may go on when it ends; default 10 s. After that they are ended and answered.',
+      0,
+    ),
   }),
   retrieval,
   onDuplicate: choice(

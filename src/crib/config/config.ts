@@ -143,6 +143,8 @@ export interface ServerConfig {
   readonly port?: number;
   /** Names besides by which it is reached, as behind a proxy. */
   readonly hosts?: OneOrMany;
+  /** How long calls under way may go on when it ends. */
+  readonly graceMs?: number;
 }
 
 /** How tools are found: the embeddings, or a retriever of your own. */

@@ -19,6 +19,8 @@ export interface OpenDoor {
   readonly changes: ListChanges;
   readonly cancellations: Cancellations;
   readonly takesEnvelope: EnvelopeCheck;
+  /** Aborts when streams of news are to end. */
+  readonly news: AbortSignal;
   /** Tells the protocol's package whose request it is that it works on. */
   readonly visits: AsyncLocalStorage<Visit>;
 }
@@ -57,7 +59,8 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Ask
   const equipped = await equip(door, request, { visit, method: message.method });
   const call = readPlainCall(body, request.headers, door.takesEnvelope);
   if (call !== undefined) return answerPlainCall(door, { request, body, call, visit: equipped });
-  const response = await door.visits.run(equipped, () => door.handler.fetch(request, { parsedBody: body }));
+  const asked = message.method === 'subscriptions/listen' ? untilEnded(request, door.news) : request;
+  const response = await door.visits.run(equipped, () => door.handler.fetch(asked, { parsedBody: body }));
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
 }
 
@@ -79,6 +82,11 @@ async function answerList(
     status,
     headers,
   });
+}
+
+/** The request of a stream that would not end by itself. */
+function untilEnded({ url, method, headers, signal }: Request, ended: AbortSignal): Request {
+  return new Request(url, { method, headers, signal: AbortSignal.any([signal, ended]) });
 }
 
 /** What only some requests need: the handshake its instructions, calls a way to be ended. */

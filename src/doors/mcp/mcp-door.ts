@@ -14,6 +14,8 @@ import { createToolServer, listingFor } from './tool-server.ts';
 export interface McpDoor {
   /** Answers one request to `/mcp` or `/mcp/{profile}`. Who is refused is told so in the protocol's own words. Never rejects. */
   fetch(request: Request, identity: Identity, profile?: string): Promise<McpAnswer>;
+  /** Ends streams of news; requests that are under way go on. */
+  endNews(): void;
   /** Ends streams of news and requests that are under way. */
   close(): Promise<void>;
 }
@@ -30,8 +32,9 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
   const { warn = (message) => process.emitWarning(message, 'ToolcribWarning') } = options;
   let opening: Promise<OpenDoor> | undefined;
   let isClosed = false;
+  const news = new AbortController();
   const opened = (): Promise<OpenDoor> => {
-    opening ??= open(crib, { ...options, warn });
+    opening ??= open(crib, { ...options, warn, news: news.signal });
     return opening;
   };
   return {
@@ -44,8 +47,10 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
         return refusalOf(cause, warn);
       }
     },
+    endNews: () => news.abort(),
     async close() {
       isClosed = true;
+      news.abort();
       const { handler, changes, cancellations } = (await opening?.catch(() => undefined)) ?? {};
       changes?.close();
       cancellations?.close();
@@ -54,7 +59,11 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
   };
 }
 
-async function open(crib: Crib, { version, warn }: Required<McpDoorOptions>): Promise<OpenDoor> {
+interface Opening extends Required<McpDoorOptions> {
+  readonly news: AbortSignal;
+}
+
+async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenDoor> {
   const sdk = await import('@modelcontextprotocol/server');
   const desk: Desk = { crib, sdk, listings: createListings(), version, warn };
   const changes = createListChanges(crib);
@@ -77,6 +86,7 @@ async function open(crib: Crib, { version, warn }: Required<McpDoorOptions>): Pr
     desk,
     handler,
     changes,
+    news,
     visits,
     cancellations: createCancellations(),
     takesEnvelope: createEnvelopeCheck(sdk),

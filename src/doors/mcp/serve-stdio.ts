@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../core/caller.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Desk, Visit } from './desk.ts';
@@ -24,8 +25,17 @@ export interface StdioConnection {
   close(): Promise<void>;
 }
 
+/** Turns of the event loop that the protocol's package has from the result of a call to writing its answer; it needs one. */
+const ANSWER_TURNS = 4;
+
+/** A connection whose calls are answered here. */
+export interface ServedStdio extends StdioConnection {
+  /** Resolves when the answers of calls that have ended are written. */
+  flushed(): Promise<void>;
+}
+
 /** Serves one client over stdin and stdout, of whichever revision it turns out to be. Rejects where the profile is not for the caller. */
-export async function serveStdio(crib: Crib, options: StdioOptions): Promise<StdioConnection> {
+export async function serveStdio(crib: Crib, options: StdioOptions): Promise<ServedStdio> {
   const { caller, profile, version, stdin, stdout, warn } = options;
   const chest = await crib.openAtDoor(profile, caller);
   const [sdk, stdio] = await Promise.all([
@@ -47,6 +57,10 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Std
   );
   return {
     ended,
+    async flushed() {
+      for (let turn = 0; turn < ANSWER_TURNS; turn++) await setImmediate();
+      await new Promise<void>((resolve) => stdout.write('', () => resolve()));
+    },
     async close() {
       changes.close();
       await connection.close();

@@ -6,6 +6,8 @@ import { type SendWhole, toWebResponse, type WholeAnswer } from './whole-answer.
 /** What answers MCP: it refuses in its own words, bounds what it reads, and no profile means the default one. */
 export interface McpDoor {
   fetch(request: Request, identity: Identity, profile?: string): Promise<Response | WholeAnswer>;
+  /** Ends streams that would not end by themselves. */
+  endNews?(): void;
 }
 
 /** What the server lends to one request. */

@@ -25,8 +25,8 @@ export interface ServerOptions extends RestOptions {
   readonly keepAliveMs?: number;
   readonly maxHeaderBytes?: number;
   readonly maxConnections?: number;
-  /** How long closing waits for requests that are being answered. Default 10 s. */
-  readonly drainMs?: number;
+  /** How long closing waits for calls under way before it ends them. Default: `server.graceMs` of the configuration, else 10 s. */
+  readonly graceMs?: number;
 }
 
 /** A server that listens. */
@@ -35,7 +35,7 @@ export interface RunningServer {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Takes no more requests, lets those under way end, and then closes; a second time does nothing. The crib stays open. */
+  /** Takes no more requests, lets calls under way end or ends them, sends all answers, and then closes; a second time does nothing. The crib stays open. */
   close(): Promise<void>;
 }
 
@@ -47,8 +47,8 @@ const DEFAULTS = {
   keepAliveMs: 5000,
   maxHeaderBytes: 16_384,
   maxConnections: 2000,
-  drainMs: 10_000,
 };
+const USUAL_GRACE_MS = 10_000;
 
 /** Serves a crib over HTTP. Beyond this machine only where `access` says who may come in, or where the caller insists. */
 export async function startServer(crib: Crib, given: ServerOptions = {}): Promise<RunningServer> {
@@ -74,7 +74,10 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     requests.end();
     app.close();
-    await drain(server, requests, { crib, drainMs: limits.drainMs });
+    given.mcp?.endNews?.();
+    // Asked now: the configuration may have changed since the start.
+    const graceMs = given.graceMs ?? crib.serverSettings().graceMs ?? USUAL_GRACE_MS;
+    await drain(server, requests, { crib, graceMs });
     await closed;
   };
   return {
@@ -163,19 +166,19 @@ function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number):
   return new ToolcribError('cannot_listen', `The server cannot listen on ${host}:${port}: ${why}.`, { cause });
 }
 
-/** How long an answer may take to leave once its call has ended. */
-const LEAVING_MS = 500;
+/** How long answers may take to leave once their calls have ended. */
+const LEAVING_MS = 2000;
 
-/** Lets requests under way end; streams of news, and what takes too long, are cut off. */
-async function drain(server: Server, requests: OpenRequests, { crib, drainMs }: Drain): Promise<void> {
+/** Lets calls under way end, ends those that take too long, and sends their answers; only then connections are closed. */
+async function drain(server: Server, requests: OpenRequests, { crib, graceMs }: Drain): Promise<void> {
   server.closeIdleConnections();
-  const begin = performance.now();
-  await crib.idle(drainMs);
-  await requests.drained(Math.min(LEAVING_MS, Math.max(0, begin + drainMs - performance.now())));
+  await crib.idle(graceMs);
+  crib.endCalls();
+  await requests.drained(LEAVING_MS);
   server.closeAllConnections();
 }
 
 interface Drain {
   readonly crib: Crib;
-  readonly drainMs: number;
+  readonly graceMs: number;
 }

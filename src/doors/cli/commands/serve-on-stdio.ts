@@ -66,10 +66,18 @@ async function serve(crib: Crib, { profile, credential, stdout }: Served): Promi
   });
   await noteReview(crib);
   const stopRunning = crib.runParked();
-  const code = await untilEnded(connection);
+  const code = await untilEnded(connection, async () => {
+    stopRunning();
+    note('Closing; what is under way may end. A second signal ends it at once.');
+    await crib.idle(crib.serverSettings().graceMs ?? USUAL_GRACE_MS);
+    crib.endCalls();
+    await connection.flushed();
+  });
   stopRunning();
   return code;
 }
+
+const USUAL_GRACE_MS = 10_000;
 
 async function whoIsServed(crib: Crib, profile: string | undefined, credential: string | undefined): Promise<Caller> {
   const identity = await crib.identify(credential);
@@ -79,9 +87,14 @@ async function whoIsServed(crib: Crib, profile: string | undefined, credential: 
   return caller;
 }
 
-async function untilEnded(connection: StdioConnection): Promise<ExitCode> {
+/** A client that is gone waits for nothing; one that is there has its answers before the end. */
+async function untilEnded(
+  { ended, close }: Pick<StdioConnection, 'ended' | 'close'>,
+  drain: () => Promise<void> = async () => {},
+): Promise<ExitCode> {
   const { signal } = cancelOnInterrupt();
-  await Promise.race([connection.ended, signal.aborted ? undefined : once(signal, 'abort')]);
-  await connection.close();
+  await Promise.race([ended, signal.aborted ? undefined : once(signal, 'abort')]);
+  if (signal.aborted) await Promise.race([ended, drain()]);
+  await close();
   return 0;
 }
