@@ -11,6 +11,8 @@ export interface Gateway {
   url(profile?: string): string;
   /** What the door told its owner. */
   readonly warnings: string[];
+  /** Ends streams of news alone. */
+  endNews(): void;
   /** Ends the door, and with it streams of news. */
   close(): Promise<void>;
 }
@@ -37,6 +39,7 @@ export async function serveCrib(crib: Crib): Promise<Gateway> {
     crib,
     warnings,
     close: mcp.close,
+    endNews: mcp.endNews,
     url: (profile) => `${server.url}/mcp${profile === undefined ? '' : `/${profile}`}`,
   };
 }

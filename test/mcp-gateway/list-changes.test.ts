@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { createListChanges } from '../../src/doors/mcp/list-changes.ts';
 import type { Listing } from '../../src/doors/mcp/listings.ts';
+import { modernRequest, post } from './clients.ts';
+import { startGateway } from './gateway.ts';
 
 /** A crib whose listings change when told to, and a look that takes as long as it is let. */
 function scene() {
@@ -55,4 +57,29 @@ it('a change that leaves the list as it was is not told of', async () => {
   change();
   await expect.poll(() => looks.length).toBe(3);
   expect(count).toBe(0);
+});
+
+it('a stream of news ends when the server is about to, and calls go on', async () => {
+  const entered = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<string>();
+  const run = () => {
+    entered.resolve();
+    return left.promise;
+  };
+  const gateway = await startGateway({ tools: [{ name: 'wait', description: 'Wait', run }] });
+  const { body, headers } = modernRequest('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const news = await fetch(gateway.url(), {
+    method: 'POST',
+    headers: { ...accept, ...headers },
+    body: JSON.stringify(body),
+  });
+  expect(news.headers.get('content-type')).toContain('text/event-stream');
+  const { body: called, headers: calling } = modernRequest('tools/call', { name: 'wait', arguments: {} });
+  const answer = post(gateway.url(), called, calling);
+  await entered.promise;
+  gateway.endNews();
+  expect(await news.text()).toContain('notifications/subscriptions/acknowledged');
+  left.resolve('waited');
+  expect((await answer).messages[0]?.result).toMatchObject({ content: [{ text: 'waited' }] });
 });
