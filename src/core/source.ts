@@ -22,7 +22,7 @@ export interface Source {
   /** How long its start may take before the others go on without it; 10 s if absent. */
   readonly startTimeoutMs?: number;
   /** The same text as long as `start` would start the same: then an edit goes on with what runs. Absent: only this object. */
-  readonly connection?: string;
+  connection?(): string;
   /** `stop`: an edit ends what runs at once. Absent: what runs answers until the edited entry has a list. */
   readonly onChange?: 'stop';
   /** False if what it started may not go on after an edit, because a secret or a host of it was taken away. */

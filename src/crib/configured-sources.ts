@@ -70,14 +70,14 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
   };
   return async (loaded) => {
     const { sources, tools = [] } = loaded.config;
-    await surroundings.used.look(Object.values(sources));
+    await surroundings.used.look(sources);
     // Specs are judged by the secrets they name: with other secrets they are read again.
     const { names } = surroundings.secrets;
     const written = loaded.declared.flatMap(({ name, from }) => {
       const entry = sources[name];
       if (entry === undefined) return standIns({ name, from }, loaded, known).map((source) => Promise.resolve(source));
       const more = [surroundings.used.markOf(entry), bringsSpecs(entry) ? names : null];
-      const make = () => toSource(name, entry, { ...surroundings, connection: connectionText(entry, more) });
+      const make = () => toSource(name, entry, { ...surroundings, connection: () => connectionText(entry, more) });
       return [keep({ name, from, text: canonicalJson([entry, more]), make })];
     });
     const inline = { name: 'inline', text: canonicalJson([tools, names]), make: () => inlineOf(loaded, surroundings) };
@@ -117,14 +117,14 @@ interface Kept {
 
 type Keep = (kept: Kept) => Promise<Source>;
 
-type Making = SourceSurroundings & { readonly connection: string };
+type Making = SourceSurroundings & Pick<Source, 'connection'>;
 
 async function toSource(name: string, config: SourceConfig, { connection, ...surroundings }: Making): Promise<Source> {
   for (const make of MAKERS) {
     const source = await make(name, config, surroundings);
     if (source === undefined) continue;
     const made = withSettings(source, withDefaultPrefix(name, config));
-    return { ...made, connection, mayStay: surroundings.used.stillHas(config) };
+    return { ...made, ...(connection && { connection }), mayStay: surroundings.used.stillHas(name, config) };
   }
   throw new ToolcribError('invalid_config', `The source "${name}" is of no known kind.`);
 }

@@ -9,11 +9,11 @@ import type { SourceConfig } from './config/source-config.ts';
 /** What the entries of sources take from elsewhere: secrets, and files of variables. An edit of those is an edit of the entry. */
 export interface SourceSecrets {
   /** Looks at what these entries name, and at what older ones named. */
-  look(entries: readonly SourceConfig[]): Promise<void>;
+  look(sources: Readonly<Record<string, SourceConfig>>): Promise<void>;
   /** Text that is another one once something that the entry names is another, as of the last look. */
   markOf(entry: SourceConfig): string;
   /** Tells, whenever asked, whether the entry still has what it had at this moment, as of the last look. */
-  stillHas(entry: SourceConfig): () => boolean;
+  stillHas(name: string, entry: SourceConfig): () => boolean;
   /** The files that were looked at. */
   files(): readonly string[];
   /** True if something is another than at the last look. */
@@ -25,6 +25,7 @@ const NOT_LOOKED_AT: SecretState = { mark: '', isThere: false, hosts: [] };
 export function createSourceSecrets(secrets: Secrets): SourceSecrets {
   const states = new Map<string, SecretState>();
   const contents = new Map<string, string>();
+  let grants: ReadonlyMap<string, readonly string[]> = new Map();
 
   const stateOf = (name: string): SecretState => states.get(name) ?? NOT_LOOKED_AT;
   const markAll = () => canonicalJson([[...states].map(([name, { mark }]) => [name, mark]), [...contents]]);
@@ -34,7 +35,9 @@ export function createSourceSecrets(secrets: Secrets): SourceSecrets {
   };
 
   return {
-    async look(entries) {
+    async look(sources) {
+      const entries = Object.values(sources);
+      grants = new Map(Object.entries(sources).map(([name, entry]) => [name, grantedBy(entry)]));
       for (const name of entries.flatMap(secretsOf)) states.set(name, NOT_LOOKED_AT);
       for (const file of entries.flatMap(envFilesOf)) contents.set(file, '');
       await lookAgain();
@@ -44,10 +47,13 @@ export function createSourceSecrets(secrets: Secrets): SourceSecrets {
         secretsOf(entry).map((name) => stateOf(name).mark),
         envFilesOf(entry).map((file) => contents.get(file) ?? ''),
       ]),
-    stillHas(entry) {
+    stillHas(name, entry) {
+      const granted = grantedBy(entry);
       const had = secretsOf(entry).map((name) => ({ name, before: stateOf(name) }));
       const used = hostsOf(entry);
-      return () => had.every(({ name, before }) => !isTakenAway(before, stateOf(name), used));
+      return () =>
+        had.every(({ name: secret, before }) => !isTakenAway(before, stateOf(secret), used)) &&
+        granted.every((secret) => grants.get(name)?.includes(secret) !== false);
     },
     files: () => [...contents.keys(), ...[...states.keys()].flatMap((name) => secrets.fileOf(name) ?? [])],
     async hasChanged() {
@@ -79,6 +85,11 @@ function hostNamesOf(url: SecretText): readonly string[] {
   const parts = typeof url === 'string' ? [url] : url.secretTemplate;
   const parsed = URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
   return parsed === null ? [] : [parsed.host, parsed.hostname];
+}
+
+/** The names of the secrets that the tools of a list may use. */
+function grantedBy(entry: SourceConfig): readonly string[] {
+  return 'secrets' in entry ? [entry.secrets ?? []].flat().flatMap(secretsIn) : [];
 }
 
 /** The names of the secrets that stand in an entry, each once. */

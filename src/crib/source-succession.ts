@@ -25,7 +25,7 @@ export function slotAfter(source: Source, old: Slot | undefined, start: StartSou
 
 /** True if one may go on with what the other has started. */
 function isSameConnection(a: Source, b: Source): boolean {
-  return a === b || (a.connection !== undefined && a.connection === b.connection);
+  return a === b || (a.connection !== undefined && a.connection() === b.connection?.());
 }
 
 /** Whether what runs may answer for an edited entry: only if it has a list, and nothing of it was taken away. */

@@ -208,6 +208,26 @@ describe('what ends at once', () => {
   });
 });
 
+it('a secret that is no longer granted to a list ends with the edit, also while the list cannot be fetched', async () => {
+  const tool = {
+    name: 'remote',
+    description: '',
+    run: { kind: 'http', method: 'GET', url: 'https://x.test/', headers: { 'x-key': SECRET } },
+  };
+  const upstream = await startServer(({ url }, response) =>
+    response.writeHead(url === '/list' ? 200 : 503, JSON_TYPE).end(yaml({ tools: [tool] })),
+  );
+  const entry = { http: `http://${upstream.host}/list` };
+  const moved = { http: `http://${upstream.host}/moved` };
+  const rest = { secrets: { key: { file: './key', hosts: ['x.test'] } } };
+  const { crib, edit, say } = await editable({ ...entry, secrets: ['key'] }, rest, { key: 'one' });
+  expect(namesOf(crib)).toEqual(['remote']);
+  expect(await edit({ ...moved, secrets: ['key'] })).toMatchObject({ state: 'stale' });
+  expect(namesOf(crib)).toEqual(['remote']);
+  expect(await edit({ ...moved, secrets: [] })).toMatchObject({ state: 'failed', toolCount: 0 });
+  expect(await say('remote')).toBe('unknown_tool');
+});
+
 describe('an edited secret', () => {
   it.each<[string, Fields, (folder: string) => Fields]>([
     [
