@@ -1,18 +1,25 @@
 import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
-import { type ToolErrorCode, toolError } from '../core/tool-error.ts';
+import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 
 export interface BreakerOptions {
   /** After how many failures in a row it opens; 5 if absent. */
   readonly failures?: number;
-  /** How long it stays open at first; twice as long after every probe that fails. One second if absent. */
+  /** How long it stays open at first; twice as long after every probe that fails, up to 2 s. One second if absent. */
   readonly openMs?: number;
 }
 
-const LONGEST_OPEN_MS = 60_000;
+/** A source that is back is used within 5 s: this pause, one of whoever connects to it, and the connecting. */
+const LONGEST_OPEN_MS = 2000;
+/** A source that says that it may be asked again at once is not asked by every call for all that. */
+const LEAST_OPEN_MS = 100;
+/** A probe that takes longer may be a slow tool, or one that never ends: the next call probes as well. */
+const PROBE_MS = 2000;
+/** What a probe carries for the retry extension: it is not tried again, so that it never sleeps. */
+const PROBE = { breaker: 'probe' };
 
 /** What says that nobody is there, rather than that the tool did not like what it was asked. */
 const DEAD: readonly ToolErrorCode[] = ['unavailable', 'upstream', 'timeout'];
@@ -25,31 +32,41 @@ const SOURCES_APART = ['code', 'inline'];
 interface Circuit {
   failures: number;
   openMs: number;
-  /** Undefined while closed. */
-  openUntil: number | undefined;
-  isProbing: boolean;
+  /** When the next call may probe; undefined while closed. */
+  probeAt: number | undefined;
   lastMessage: string;
+}
+
+/** What a call that went through the breaker was for it. */
+interface Attempt {
+  readonly subject: string;
+  readonly isProbe: boolean;
 }
 
 /** Fails fast while a source is down, lets one call through to see whether it is back, and closes again when it is. */
 export function breaker(options: BreakerOptions & { readonly clock: Clock }): Extension {
   const { clock, failures: most = 5, openMs = 1000 } = options;
+  const longestMs = Math.max(openMs, LONGEST_OPEN_MS);
   const circuits = new Map<string, Circuit>();
 
-  const note = (subject: string, circuit: Circuit | undefined, result: ToolResult): ToolResult => {
-    if (result.status !== 'failed' || !DEAD.includes(result.error.code)) {
-      // A call that was called off says nothing about the source; the next one probes.
-      if (result.status === 'failed' && result.error.code === 'cancelled') endProbe(circuit);
-      else circuits.delete(subject);
-      return result;
-    }
-    const failing = circuits.get(subject) ?? newCircuit(openMs);
-    circuits.set(subject, failing);
-    failing.failures++;
-    failing.lastMessage = result.error.message;
-    if (failing.isProbing) failing.openMs = Math.min(failing.openMs * 2, LONGEST_OPEN_MS);
-    failing.isProbing = false;
-    if (failing.failures >= most) failing.openUntil = clock.now() + failing.openMs;
+  const noteFailure = ({ subject, isProbe }: Attempt, { message, retryAfterMs }: ToolError): void => {
+    const circuit = circuits.get(subject) ?? newCircuit(openMs);
+    circuits.set(subject, circuit);
+    circuit.failures++;
+    circuit.lastMessage = message;
+    if (isProbe) circuit.openMs = Math.min(circuit.openMs * 2, longestMs);
+    // What was under way before says nothing new, however late it fails: it does not put the next probe off.
+    if (circuit.failures < most || (circuit.probeAt !== undefined && !isProbe)) return;
+    // Who connects to the source says when that may be tried again, so that the next probe connects at once.
+    const pauseMs = Math.max(Math.min(retryAfterMs ?? circuit.openMs, longestMs), LEAST_OPEN_MS);
+    circuit.probeAt = clock.now() + pauseMs;
+  };
+
+  const note = (attempt: Attempt, result: ToolResult): ToolResult => {
+    const code = result.status === 'failed' ? result.error.code : undefined;
+    if (result.status === 'failed' && DEAD.includes(result.error.code)) noteFailure(attempt, result.error);
+    else if (code !== 'cancelled') circuits.delete(attempt.subject);
+    else if (attempt.isProbe) endProbe(circuits.get(attempt.subject), clock.now());
     return result;
   };
 
@@ -61,25 +78,25 @@ export function breaker(options: BreakerOptions & { readonly clock: Clock }): Ex
     wrap(call, next) {
       const subject = subjectOf(call.spec);
       const circuit = circuits.get(subject);
-      if (circuit?.openUntil !== undefined) {
+      const attempt = { subject, isProbe: circuit?.probeAt !== undefined };
+      if (circuit?.probeAt !== undefined) {
         const now = clock.now();
-        if (circuit.isProbing || now < circuit.openUntil) return refuse(call.spec, circuit, now);
-        circuit.isProbing = true;
+        if (now < circuit.probeAt) return refuse(call.spec, circuit, now);
+        circuit.probeAt = now + PROBE_MS;
       }
-      const result = next(call);
-      return isPromise(result)
-        ? result.then((settled) => note(subject, circuit, settled))
-        : note(subject, circuit, result);
+      const result = next(attempt.isProbe ? call.with(PROBE) : call);
+      return isPromise(result) ? result.then((settled) => note(attempt, settled)) : note(attempt, result);
     },
   };
 }
 
 function newCircuit(openMs: number): Circuit {
-  return { failures: 0, openMs, openUntil: undefined, isProbing: false, lastMessage: '' };
+  return { failures: 0, openMs, probeAt: undefined, lastMessage: '' };
 }
 
-function endProbe(circuit: Circuit | undefined): void {
-  if (circuit !== undefined) circuit.isProbing = false;
+// A call that was called off says nothing about the source; the next one probes.
+function endProbe(circuit: Circuit | undefined, now: number): void {
+  if (circuit?.probeAt !== undefined) circuit.probeAt = now;
 }
 
 /** Tools of a server fail together; others each for themselves. */
@@ -89,7 +106,7 @@ function subjectOf(spec: ToolSpec): string {
 }
 
 function refuse({ name, source }: ToolSpec, circuit: Circuit, now: number): FailedResult {
-  const retryAfterMs = Math.max(1, Math.ceil((circuit.openUntil ?? now) - now));
+  const retryAfterMs = Math.max(1, Math.ceil((circuit.probeAt ?? now) - now));
   const message = `"${name}" of "${source}" is left alone because it failed ${circuit.failures} times in a row (${circuit.lastMessage}); try again in ${retryAfterMs} ms.`;
   return failed(toolError('unavailable', message, { retryable: true, retryAfterMs }));
 }

@@ -1,10 +1,9 @@
 import type { Extension } from '../core/extension.ts';
-import { isPromise } from '../core/json.ts';
+import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
 
 export interface RetryOptions {
   /** Where neither call, tool nor profile speaks; 2 if absent. */
@@ -14,6 +13,15 @@ export interface RetryOptions {
 }
 
 const LONGEST_DELAY_MS = 30_000;
+/** How long a call may sleep, all pauses together, because it was told when to come back; else it answers with that. */
+const LONGEST_HINTED_MS = 2000;
+/** After this time a call whose upstream is down is not tried again: with one more wait for a connection a caller is kept less than 3 s. */
+const LONGEST_OUTAGE_MS = 1250;
+
+interface Attempt {
+  readonly result: ToolResult;
+  readonly begunAt: number;
+}
 
 /** Tries again what failed for a passing reason, if doing it twice does no harm or it never began. */
 export function retry(options: RetryOptions & { readonly clock: Clock; readonly random?: () => number }): Extension {
@@ -24,21 +32,25 @@ export function retry(options: RetryOptions & { readonly clock: Clock; readonly 
     return Math.max(error.retryAfterMs ?? 0, longest * random()); // full jitter: clients that failed together come back apart
   };
 
-  async function again(
-    call: ToolCall,
-    next: () => ToolResult | Promise<ToolResult>,
-    first: ToolResult,
-  ): Promise<ToolResult> {
+  async function again(call: ToolCall, next: () => MaybePromise<ToolResult>, first: Attempt): Promise<ToolResult> {
     const { retries = usual, timeoutMs = Number.POSITIVE_INFINITY } = call.spec.policy;
-    const begun = clock.now();
-    let result = first;
-    for (let attempt = 0; attempt < retries && isWorthRetrying(result, call.spec); attempt++) {
-      const delayMs = delayOf(result.error, attempt);
+    const begun = first.begunAt;
+    let last = first;
+    let hintedMs = 0;
+    let downAt: number | undefined;
+    for (let retry = 0; retry < retries && isWorthRetrying(last.result, call); retry++) {
+      const { code, retryAfterMs } = last.result.error;
+      const delayMs = delayOf(last.result.error, retry);
+      const nextAt = clock.now() + delayMs;
+      hintedMs += retryAfterMs === undefined ? 0 : delayMs;
+      downAt = code === 'unavailable' ? (downAt ?? last.begunAt) : undefined;
+      if (hintedMs > LONGEST_HINTED_MS || nextAt - (downAt ?? nextAt) > LONGEST_OUTAGE_MS) break;
       // Who would only be timed out while waiting is told at once what failed.
-      if (clock.now() - begun + delayMs >= timeoutMs || (await isAborted(call, clock, delayMs))) return result;
-      result = await next();
+      if (nextAt - begun >= timeoutMs || (await isAborted(call, clock, delayMs))) break;
+      const begunAt = clock.now();
+      last = { result: await next(), begunAt };
     }
-    return result;
+    return last.result;
   }
 
   return {
@@ -49,17 +61,21 @@ export function retry(options: RetryOptions & { readonly clock: Clock; readonly 
     applies: (spec) => (spec.policy.retries ?? usual) > 0,
     wrap(call, next) {
       const result = next(call);
-      if (isPromise(result))
-        return result.then((settled) =>
-          isWorthRetrying(settled, call.spec) ? again(call, () => next(call), settled) : settled,
-        );
-      return isWorthRetrying(result, call.spec) ? again(call, () => next(call), result) : result;
+      const judge = (settled: ToolResult, begunAt: number): MaybePromise<ToolResult> =>
+        isWorthRetrying(settled, call) ? again(call, () => next(call), { result: settled, begunAt }) : settled;
+      if (!isPromise(result)) return judge(result, clock.now());
+      const begunAt = clock.now();
+      return result.then((settled) => judge(settled, begunAt));
     },
   };
 }
 
-function isWorthRetrying(result: ToolResult, spec: ToolSpec): result is Extract<ToolResult, { status: 'failed' }> {
+function isWorthRetrying(
+  result: ToolResult,
+  { spec, context }: ToolCall,
+): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;
+  if (context.breaker === 'probe') return false; // others wait for what it finds out
   const neverBegan = result.error.code === 'unavailable' || result.error.code === 'rate_limited';
   return neverBegan || spec.effects.idempotent === true || spec.effects.readOnly === true;
 }

@@ -411,6 +411,19 @@ describe('an answer that is no success', () => {
     expect(await call()).toMatchObject({ error: { retryAfterMs } });
   });
 
+  it.each([
+    [429, 'GET'],
+    [503, 'GET'],
+    [503, 'POST'],
+  ])('%i of a %s with a Retry-After of 25 s is answered at once, not slept through', async (status, method) => {
+    const { call, server } = await openShop(
+      (_, response) => void response.writeHead(status, { 'retry-after': '25' }).end(),
+      { run: { method }, spec: { policy: { retries: 3, timeoutMs: 600_000 } } },
+    );
+    expect(await call()).toMatchObject({ error: { retryable: true, retryAfterMs: 25_000 } });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('a Retry-After that means nothing is not told', async () => {
     const { call } = await openShop((_, response) => void response.writeHead(429, { 'retry-after': 'soon' }).end(), {
       spec: once,

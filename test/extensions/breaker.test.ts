@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  breaker,
   type Chest,
   createCrib,
   type Executor,
+  failed,
   type Source,
   type ToolInput,
   type ToolResult,
+  toolError,
 } from '../../src/index.ts';
 
 beforeEach(() => {
@@ -43,7 +46,7 @@ async function call(chest: Chest, name: string, times: number): Promise<ToolResu
   return last;
 }
 
-async function openWith({ executor, tool }: ReturnType<typeof server>): Promise<Chest> {
+async function openWith({ executor, tool }: ReturnType<typeof server>, options?: { openMs: number }): Promise<Chest> {
   const source: Source = {
     name: 'mast',
     start: async () => ({
@@ -53,7 +56,8 @@ async function openWith({ executor, tool }: ReturnType<typeof server>): Promise<
       close: async () => {},
     }),
   };
-  return (await createCrib({ sources: [source], executors: [executor] })).open();
+  const extensions = options === undefined ? [] : [breaker(options)];
+  return (await createCrib({ sources: [source], executors: [executor], extensions })).open();
 }
 
 describe('circuit breaker per source: a dead server fails fast, is probed, comes back by itself', () => {
@@ -116,19 +120,82 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
     expect(remote.state.reached).toBe(8);
   });
 
-  it('a probe that fails makes the pause twice as long, up to a minute', async () => {
+  it('a probe that fails makes the pause twice as long, up to two seconds', async () => {
     const remote = server();
     const chest = await openWith(remote);
     await call(chest, 'far', 5);
     const pauses = [];
-    for (let probe = 0; probe < 8; probe++) {
+    for (let probe = 0; probe < 4; probe++) {
       const refused = await chest.call('far');
       const pauseMs = refused.status === 'failed' ? (refused.error.retryAfterMs ?? 0) : 0;
       pauses.push(pauseMs / 1000);
       await vi.advanceTimersByTimeAsync(pauseMs);
       await chest.call('far');
     }
-    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    expect(pauses).toEqual([1, 2, 2, 2]);
+  });
+
+  it.each([
+    ['sooner than it would be', 300, 300],
+    ['in half a minute: the bound holds', 30_000, 2000],
+    ['at once: not every call probes', 0, 100],
+  ])('is probed when the failure says that it may be asked again: %s', async (_, retryAfterMs, pauseMs) => {
+    const remote = server();
+    const chest = await openWith(remote);
+    remote.state.answer = failed(toolError('unavailable', 'not now', { retryAfterMs }));
+    await call(chest, 'far', 5);
+    expect(await chest.call('far')).toMatchObject({ error: { retryAfterMs: pauseMs } });
+    await vi.advanceTimersByTimeAsync(pauseMs);
+    await chest.call('far');
+    expect(remote.state.reached).toBe(6);
+  });
+
+  it('a probe is tried once, so that it never sleeps', async () => {
+    const remote = server();
+    const chest = await openWith(remote);
+    await call(chest, 'far', 5);
+    await vi.advanceTimersByTimeAsync(1000);
+    remote.state.answer = failed(toolError('unavailable', 'not now', { retryable: true }));
+    await chest.call('far');
+    expect(remote.state.reached).toBe(6);
+  });
+
+  it('a probe that takes longer than two seconds keeps nobody from probing', async () => {
+    const remote = server();
+    const chest = await openWith(remote);
+    await call(chest, 'far', 5);
+    await vi.advanceTimersByTimeAsync(1000);
+    remote.state.answer = new Promise(() => {});
+    void chest.call('far');
+    await vi.advanceTimersByTimeAsync(1999);
+    remote.state.answer = up;
+    expect(await chest.call('near')).toMatchObject({ error: { code: 'unavailable', retryAfterMs: 1 } });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await call(chest, 'near', 2)).toMatchObject({ ok: true });
+    expect(remote.state.reached).toBe(8);
+  });
+
+  it('what was under way before and fails late does not put the next probe off', async () => {
+    const remote = server();
+    const chest = await openWith(remote);
+    const late = Promise.withResolvers<ToolResult>();
+    remote.state.answer = late.promise;
+    const first = chest.call('far');
+    remote.state.answer = down('nobody answers');
+    await call(chest, 'far', 5);
+    await vi.advanceTimersByTimeAsync(900);
+    late.resolve(down('nobody answered', 'timeout'));
+    await first;
+    await vi.advanceTimersByTimeAsync(100);
+    remote.state.answer = up;
+    expect(await chest.call('far')).toMatchObject({ ok: true });
+  });
+
+  it('a longer pause that the operator wants holds', async () => {
+    const remote = server();
+    const chest = await openWith(remote, { openMs: 10_000 });
+    await call(chest, 'far', 5);
+    expect(await chest.call('far')).toMatchObject({ error: { retryAfterMs: 10_000 } });
   });
 
   it('a probe that was cancelled says nothing: the next call probes', async () => {

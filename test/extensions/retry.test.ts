@@ -164,8 +164,22 @@ describe('retries: exponential with jitter', () => {
 
 describe('retries: honouring Retry-After', () => {
   it('the next attempt is not made earlier', async () => {
-    const answers = failing('upstream', { retryable: true, retryAfterMs: 5000 });
-    expect((await attempts({ answers, policy: { retries: 1 } })).at).toEqual([0, 5000]);
+    const answers = failing('upstream', { retryable: true, retryAfterMs: 1500 });
+    expect((await attempts({ answers, policy: { retries: 1 } })).at).toEqual([0, 1500]);
+  });
+
+  it.each<[string, ToolErrorCode, number, readonly number[]]>([
+    ['two seconds', 'upstream', 2000, [0, 2000]],
+    ['more than two seconds', 'upstream', 2001, [0]],
+    ['less, several times', 'upstream', 900, [0, 900, 1800]],
+    ['a limit of the server', 'rate_limited', 25_000, [0]],
+    ['a server that is down', 'unavailable', 1200, [0, 1200]],
+    ['a server that is down for longer', 'unavailable', 1300, [0]],
+  ])('no call sleeps longer than two seconds for it, but answers with it: %s', async (_, code, retryAfterMs, at) => {
+    const answers = failing(code, { retryable: true, retryAfterMs });
+    const tried = await attempts({ answers, policy: { retries: 5, timeoutMs: 600_000 } });
+    expect(tried.at).toEqual(at);
+    expect(tried.result).toMatchObject({ error: { code, retryAfterMs } });
   });
 
   it('a shorter one does not shorten the pause', async () => {
@@ -178,6 +192,27 @@ describe('retries: honouring Retry-After', () => {
     const { at, result } = await attempts({ answers, policy: { timeoutMs: 60_000 } });
     expect(at).toEqual([0]);
     expect(result).toMatchObject({ error: { code: 'upstream', retryAfterMs: 90_000 } });
+  });
+});
+
+describe('retries: while an upstream is down', () => {
+  it.each([
+    ['that fails at once', 0, [0, 100, 300, 700]],
+    ['that is given up after 1.5 s', 1500, [0]],
+  ])('a call of one %s is not tried again after 1.25 s', async (_, takesMs, at) => {
+    const answers = async () => {
+      if (takesMs > 0) await new Promise((resolve) => setTimeout(resolve, takesMs));
+      return failing('unavailable')();
+    };
+    expect((await attempts({ answers, policy: { retries: 20 } })).at).toEqual(at);
+  });
+
+  it('the time that a call took before its server was lost does not count', async () => {
+    const answers = async (attempt: number) => {
+      if (attempt === 1) await new Promise((resolve) => setTimeout(resolve, 10_000));
+      return attempt === 1 ? failing('upstream')() : attempt === 2 ? failing('unavailable')() : done('here');
+    };
+    expect((await attempts({ answers })).result).toMatchObject({ ok: true });
   });
 });
 

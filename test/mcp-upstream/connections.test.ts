@@ -63,18 +63,18 @@ describe('connections to a server', () => {
     expect(opened).toHaveLength(2);
   });
 
-  it('that cannot be opened are tried again after a while that grows, with jitter, up to a minute', async () => {
+  it('that cannot be opened are tried again after a while that grows, with jitter, up to two seconds', async () => {
     const { use, clock, setDown, events } = world();
     setDown(true);
     const pauses: number[] = [];
-    for (let attempt = 0; attempt < 11; attempt++) {
+    for (let attempt = 0; attempt < 6; attempt++) {
       await expect(use()).rejects.toMatchObject({ kind: 'unreachable', message: 'nobody is there' });
       const tooSoon = await use().catch((failure: McpFailure) => failure.retryAfterMs ?? 0);
       pauses.push(tooSoon as number);
       clock.advance(tooSoon as number);
     }
-    expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-    expect(events.filter((event) => event.startsWith('failed'))).toHaveLength(11);
+    expect(pauses).toEqual([250, 500, 1000, 2000, 2000, 2000]);
+    expect(events.filter((event) => event.startsWith('failed'))).toHaveLength(6);
     setDown(false);
     await expect(use()).resolves.toBeDefined();
   });
@@ -90,7 +90,7 @@ describe('connections to a server', () => {
     await expect(use()).rejects.toMatchObject({ retryAfterMs: 250, message: 'it fell over' });
     clock.advance(250);
     await use();
-    clock.advance(5000);
+    clock.advance(2000);
     opened.at(-1)?.lose();
     await settle();
     await use(); // it has lived long enough
@@ -117,6 +117,24 @@ describe('connections to a server', () => {
       'failed nobody is there',
       'open',
     ]);
+  });
+
+  it('that nobody needs are tried again after a while that grows up to a minute', async () => {
+    const { use, opened, clock, events, setDown } = world({ reopens: true });
+    await use();
+    setDown(true);
+    opened[0]?.lose();
+    await settle();
+    const tries = () => events.filter((event) => event.startsWith('failed')).length;
+    const pauses: number[] = [];
+    for (let seconds = 0.25, last = 0; pauses.length < 10; seconds += 0.25) {
+      clock.advance(250);
+      await settle();
+      if (tries() === pauses.length) continue;
+      pauses.push(seconds - last);
+      last = seconds;
+    }
+    expect(pauses).toEqual([0.25, 0.5, 1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
   it('that cannot even be asked are given up, others go on', async () => {

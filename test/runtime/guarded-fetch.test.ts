@@ -1,7 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
 import { startServer } from '../sources/http-server.ts';
 
@@ -307,3 +308,33 @@ const closing: (() => void)[] = [];
 afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
+
+describe('a host that takes no connection', () => {
+  it('is unreachable after 2.5 s, whatever the answer may take', async () => {
+    const server = await startFullServer();
+    const fetching = guardedFetch(server.url, { ...first, headerTimeoutMs: 600_000, timeoutMs: 600_000 });
+    expect(await failureOf(fetching)).toBe(`unreachable: ${server.host} took no connection within 2500 ms.`);
+  });
+
+  it('does not hurry a host that takes the connection and is slow to answer', async () => {
+    const server = await startServer((_, response) => void setTimeout(() => response.end('here'), 2700));
+    expect(await guardedFetch(server.url, first)).toMatchObject({ status: 200 });
+  });
+});
+
+/** A real server that is frozen while its queue of connections is full: the system drops every further one. */
+async function startFullServer() {
+  const code =
+    "require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},function(){console.log(this.address().port)})";
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [chunk] = await once(child.stdout, 'data');
+  const port = Number(String(chunk));
+  child.kill('SIGSTOP');
+  const sockets = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  await Promise.all(sockets.slice(0, 2).map((socket) => once(socket, 'connect')));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    child.kill('SIGKILL');
+  });
+  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}/` };
+}

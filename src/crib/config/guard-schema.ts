@@ -90,7 +90,9 @@ const builtInExtensions: Readonly<Record<keyof BuiltInExtensionsConfig & string,
   }),
   breaker: builtIn<'breaker'>('Leaves a source alone for a while that keeps failing.', {
     failures: whole('After how many failures in a row.'),
-    openMs: whole('How long at first; twice as long after every probe that fails.'),
+    openMs: whole(
+      'How long at first; twice as long after every probe that fails, up to 2 s, or this value where it is longer.',
+    ),
   }),
   timeout: builtIn<'timeout'>('Ends a call when its time is up.', {
     timeoutMs: whole('Where neither call, tool nor profile speaks.'),

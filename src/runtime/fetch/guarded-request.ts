@@ -7,7 +7,7 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { messageOf } from '../../core/tool-error.ts';
 import { FetchError } from './fetch-error.ts';
 import { isOwnAddress } from './own-addresses.ts';
@@ -59,6 +59,7 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(options, resolve);
     if (given.agent !== undefined) endWith(request, signal);
     request.on('error', reject);
+    request.on('socket', (socket) => endUnlessConnected(request, socket, url));
     request.on('upgrade', (_response, socket) => {
       socket.destroy();
       reject(new FetchError('malformed', `${url.host} wants to speak something else than HTTP.`));
@@ -73,6 +74,19 @@ function endWith(request: ClientRequest, signal: AbortSignal): void {
   signal.addEventListener('abort', end);
   request.on('close', () => signal.removeEventListener('abort', end));
   if (signal.aborted) end();
+}
+
+/** A host that takes no connections is down, and no caller waits for it longer than 3 s. */
+const CONNECT_MS = 2500;
+
+function endUnlessConnected(request: ClientRequest, socket: Socket, { host, protocol }: URL): void {
+  if (!socket.connecting) return; // one that was kept
+  const timer = setTimeout(() => {
+    request.destroy(new FetchError('unreachable', `${host} took no connection within ${CONNECT_MS} ms.`));
+  }, CONNECT_MS);
+  const stop = () => clearTimeout(timer);
+  socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', stop);
+  socket.once('close', stop);
 }
 
 function requireWebAddress(url: URL): void {

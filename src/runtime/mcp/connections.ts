@@ -132,7 +132,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       used.inFlight++;
       used.isNeeded ||= !isPassing;
       try {
-        const connection = await untilAborted(used.line.connect(), onAbort);
+        const connection = await untilAborted(isPassing ? used.line.connect() : used.line.connectSoon(), onAbort);
         return await work(connection).catch((cause: unknown) => {
           // What cannot even be asked is not there any more, whatever it says itself.
           if (cause instanceof McpFailure && cause.kind === 'unreachable') used.line.lose(connection);
