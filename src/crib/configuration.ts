@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Executor } from '../core/executor.ts';
 import type { Store } from '../core/store.ts';
@@ -72,7 +72,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       const storeUrl = options.store?.url ?? loaded.config.store?.url;
       const config = { ...loaded.config, secrets: secretsOf() };
       const readOnly = protectedPaths({ ...loaded, config }, env);
-      const kept = { ...namedKeyFiles(loaded, options, env), ...config.secrets };
+      const kept = { ...namedKeyFiles(loaded, options, env), ...variableFiles(loaded), ...config.secrets };
       return hiddenPaths({ folder, env, storeUrl, secrets: kept, readOnly });
     },
   });
@@ -172,6 +172,14 @@ function namedKeyFiles({ config }: LoadedConfig, { extensions = [] }: CribOption
   const token = readOperatorSetting(env);
   const files = [...named, token].flatMap((one) => (one !== undefined && 'file' in one ? [one.file] : []));
   return Object.fromEntries(files.map((file) => [file, { file }])); // a path is not a name that a secret could have
+}
+
+/** Files of variables for MCP servers, which hold their tokens. One that is not there is not made. */
+function variableFiles({ config, folder }: LoadedConfig) {
+  const servers = Object.values(config.sources ?? {}).flatMap((source) => ('mcp' in source ? [source.mcp] : []));
+  const files = servers.flatMap((server) => ('envFile' in server && server.envFile ? [server.envFile] : []));
+  const there = files.map((file) => resolve(folder, file)).filter((file) => existsSync(file));
+  return Object.fromEntries(there.map((file) => [file, { file }]));
 }
 
 function isFolder(path: string): boolean {

@@ -2,6 +2,7 @@ import { listOf } from '../core/bundle.ts';
 import type { Executor, ExecutorContext } from '../core/executor.ts';
 import type { Clock } from '../core/ports.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import { httpExecutor } from '../executors/http.ts';
 import { mcpExecutor } from '../executors/mcp.ts';
 import { pythonExecutor } from '../executors/python.ts';
@@ -12,7 +13,7 @@ import { importExport } from '../runtime/modules/import-export.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import { toSecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
-import type { HiddenPaths, ShellSettings } from '../runtime/shell/shell-ports.ts';
+import type { HiddenPaths, ShellPorts, ShellSettings } from '../runtime/shell/shell-ports.ts';
 import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from './config/config.ts';
 
 /** What the executors of a configuration are made of. */
@@ -30,7 +31,7 @@ export interface ExecutorPorts {
   hidden(): HiddenPaths;
 }
 
-type BuiltIn = (ports: ExecutorPorts) => Executor;
+type BuiltIn = (ports: ExecutorPorts & Required<Pick<ShellPorts, 'noteCode'>>) => Executor;
 
 /** The executors every configured crib has; none of them loads what it runs with before its first call. */
 const BUILT_IN: readonly BuiltIn[] = [
@@ -41,7 +42,7 @@ const BUILT_IN: readonly BuiltIn[] = [
       allowPrivate: () => listOf(config().executors?.http?.allowPrivate),
       isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
     }),
-  ({ python }) => pythonExecutor(python),
+  ({ python, noteCode }) => pythonExecutor(python, noteCode),
   ({ config, ...ports }) => shellExecutor({ ...ports, settings: (source) => shellSettings(config(), source) }),
 ];
 
@@ -62,7 +63,23 @@ export async function configuredExecutors(ports: ExecutorPorts): Promise<readonl
   const own = Object.entries(ownOf(ports.config())).map(([kind, entry]) =>
     importExecutor(kind, entry, contextOf(ports)),
   );
-  return [...BUILT_IN.map((make) => make(ports)), ...(await Promise.all(own))];
+  const noting = withCode(ports);
+  return [...BUILT_IN.map((make) => make(noting)), ...(await Promise.all(own))];
+}
+
+/** What tools run as code is known when they are let in. A command that could write it would decide what runs under the approval of another tool. */
+function withCode(ports: ExecutorPorts) {
+  const code = new Map<string, readonly string[]>();
+  return {
+    ...ports,
+    noteCode({ source, name }: ToolSpec, files: readonly string[]) {
+      if (files.length > 0) code.set(`${source}\n${name}`, files);
+    },
+    hidden() {
+      const hidden = ports.hidden();
+      return { ...hidden, readOnly: [...new Set([...hidden.readOnly, ...[...code.values()].flat()])] };
+    },
+  };
 }
 
 /** Executors live as long as the crib: the entries of somebody's own that say something else than at the start. */

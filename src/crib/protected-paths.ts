@@ -1,12 +1,14 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isRecord } from '../core/json.ts';
 import { findProgram } from '../runtime/shell/find-program.ts';
+import { isScriptName } from '../runtime/shell/own-code.ts';
 import { configNode } from './config/config-schema.ts';
 import { CONFIG_FILE_NAMES } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import type { SchemaNode } from './config/schema-node.ts';
+import { aroundModule, namedInVariables, programFolders, runningCode } from './loaded-code.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,11 +25,12 @@ export function protectedPaths(
   const paths = [
     ...files,
     ...BESIDE.map((name) => join(folder, name)),
-    ...foldersAbove(folder)
-      .flatMap((above) => [join(above, 'node_modules'), join(above, 'package.json')])
-      .filter((path) => existsSync(path)),
+    ...aroundModule(folder),
     ...(plugins ? [resolve(plugins)] : []),
     ...compiledCode(env),
+    ...programFolders(env.PATH),
+    ...runningCode(),
+    ...namedInVariables(env, process.cwd(), folder),
     ...pathsIn(configNode, config, place),
   ];
   return [...new Set(paths)];
@@ -52,10 +55,12 @@ function pathsIn(node: SchemaNode, value: unknown, place: Place): readonly strin
   if (!isRecord(value) || node.type !== 'object' || !(node.required ?? []).every((key) => key in value)) return [];
   const { properties = {}, additionalProperties: others } = node;
   const inside = typeof value.cwd === 'string' ? { ...place, base: resolve(place.base, value.cwd) } : place;
-  return Object.entries(value).flatMap(([key, member]) => {
+  const variables = isRecord(value.env) ? namedInVariables(value.env, inside.base, inside.base) : [];
+  const members = Object.entries(value).flatMap(([key, member]) => {
     const child = Object.hasOwn(properties, key) ? properties[key] : others;
     return child === undefined || child === false ? [] : pathsIn(child, member, inside);
   });
+  return [...variables, ...members];
 }
 
 function pathsOfList({ items, use }: SchemaNode, list: readonly unknown[], place: Place): readonly string[] {
@@ -69,7 +74,7 @@ function pathsOf(node: SchemaNode, text: string, place: Place): readonly string[
   const path = resolve(place.base, text);
   switch (node.use) {
     case 'path':
-      return node.decides === 'file' && !isFile(path) ? [] : [path];
+      return node.decides === 'file' && !isFile(path) ? [] : withSurroundings(path);
     case 'pathOrUrl':
       return /^https?:/i.test(text) ? [] : [path];
     case 'command':
@@ -77,7 +82,7 @@ function pathsOf(node: SchemaNode, text: string, place: Place): readonly string[
     case 'argument':
       return filesIn(text, place);
     case 'module':
-      return isAbsolute(text) ? [text.replace(/#[^/\\]*$/, '')] : []; // else a package
+      return isAbsolute(text) ? withSurroundings(text.replace(/#[^/\\]*$/, '')) : []; // else a package
     default:
       return [];
   }
@@ -90,14 +95,20 @@ function programsIn(text: string, { base, env }: Place): readonly string[] {
   return found === undefined ? [] : [found];
 }
 
-/** The files that an argument names, alone or behind `=`. Folders are what the program works on. */
+/** What is imported by its path, with what decides what it imports by name. */
+function withSurroundings(path: string): readonly string[] {
+  return [path, ...aroundModule(path)];
+}
+
+/** The files that an argument names, alone or behind `=`, and scripts that are not there yet. Folders are what the program works on. */
 function filesIn(text: string, { base }: Place): readonly string[] {
   const behind = text.indexOf('=') + 1;
   const paths = [text, ...(behind > 0 ? [text.slice(behind)] : [])];
   return paths
     .filter((path) => path !== '')
     .map((path) => resolve(base, path))
-    .filter(isFile);
+    .filter((path) => isFile(path) || isMissingScript(path))
+    .flatMap((path) => (isScriptName(path) ? withSurroundings(path) : [path]));
 }
 
 function isFile(path: string): boolean {
@@ -108,7 +119,14 @@ function isFile(path: string): boolean {
   }
 }
 
-function foldersAbove(folder: string): readonly string[] {
-  const parent = dirname(folder);
-  return parent === folder ? [] : [parent, ...foldersAbove(parent)];
+function isMissingScript(path: string): boolean {
+  return isScriptName(path) && !isFolder(path);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return true; // too long for a path, or below a file: nothing can be made there
+  }
 }

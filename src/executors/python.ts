@@ -1,9 +1,10 @@
-import { isAbsolute } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Executor } from '../core/executor.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import { answerFailure, pythonFailure } from '../runtime/python/call-failure.ts';
 import { PythonFailure } from '../runtime/python/python-failure.ts';
 import { type PythonRun, placeOf } from '../runtime/python/python-place.ts';
@@ -25,17 +26,30 @@ const RUN_SCHEMA = {
 } as const;
 
 /** Runs Python functions in workers that stay warm: sync, async, and generators whose values are progress. */
-export function pythonExecutor(workers: PythonWorkers): Executor {
+export function pythonExecutor(workers: PythonWorkers, noteCode?: NoteCode): Executor {
   return {
     kind: 'python',
     runSchema: RUN_SCHEMA,
-    check(run) {
+    check(run, spec) {
       const { module, folder } = run as PythonRun; // checked against the schema before
+      noteCode?.(spec, codeOf(run as PythonRun)); // as above
       return folder === undefined && !isAbsolute(module) ? ['run names no folder in which its module is found'] : [];
     },
     execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was let in
     close: workers.close,
   };
+}
+
+type NoteCode = (spec: ToolSpec, files: readonly string[]) => void;
+
+/** The files that Python reads for a module: the module or package, and what was compiled of it. */
+function codeOf({ module, folder }: PythonRun): readonly string[] {
+  if (isAbsolute(module)) return [module, join(dirname(module), '__pycache__')];
+  if (folder === undefined) return [];
+  const [name = ''] = module.endsWith('.py') ? [module] : module.split('.');
+  return (module.endsWith('.py') ? [name, '__pycache__'] : [name, `${name}.py`, '__pycache__']).map((file) =>
+    join(folder, file),
+  );
 }
 
 async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun): Promise<ToolResult> {

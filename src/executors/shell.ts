@@ -1,11 +1,17 @@
 import type { Executor } from '../core/executor.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import { checkCommand } from '../runtime/shell/check-command.ts';
+import { codeOf } from '../runtime/shell/own-code.ts';
 import type { Commands } from '../runtime/shell/run-command.ts';
 import type { ShellPorts } from '../runtime/shell/shell-ports.ts';
 import { SHELL_RUN_SCHEMA, type ShellRun } from '../runtime/shell/shell-run.ts';
 
 /** Runs programs by argument lists, in a sandbox where there is one. */
 export function shellExecutor(ports: ShellPorts): Executor {
+  const note = (run: ShellRun, spec: ToolSpec) => {
+    ports.noteCode?.(spec, codeOf(run, spec, ports));
+    return run;
+  };
   let commands: Promise<Commands> | undefined;
   let isClosed = false;
   const load = async () => {
@@ -21,10 +27,10 @@ export function shellExecutor(ports: ShellPorts): Executor {
   return {
     kind: 'shell',
     runSchema: SHELL_RUN_SCHEMA,
-    check: (run, spec) => checkCommand(run as ShellRun, spec), // its schema was asked first
-    precheck: async (call, run) => (await loaded()).precheck(call, run as ShellRun), // checked when the spec was let in
+    check: (run, spec) => checkCommand(note(run as ShellRun, spec), spec), // its schema was asked first
+    precheck: async (call, run) => (await loaded()).precheck(call, note(run as ShellRun, call.spec)), // checked when the spec was let in
     review: async (specs) => (await loaded()).review(specs),
-    execute: async (call, run) => (await loaded()).run(call, run as ShellRun), // as above
+    execute: async (call, run) => (await loaded()).run(call, note(run as ShellRun, call.spec)), // as above
     async close() {
       isClosed = true;
       await (await commands)?.close();

@@ -31,7 +31,7 @@ function pathKeys(node: SchemaNode, at = ''): readonly PathKey[] {
 /** Every key of the configuration that names a path: what it is in the example below, or why it is not protected. */
 const KEYS: Readonly<Record<string, readonly string[] | 'not protected' | 'read with the configuration'>> = {
   '.sources.*.mcp.command': ['bin/server'],
-  '.sources.*.mcp.args': ['server/main.js', 'server/settings.json'],
+  '.sources.*.mcp.args': ['server/main.js', 'server/settings.json', 'server/absent.js', 'server/node_modules'],
   '.sources.*.mcp.envFile': ['server.env'],
   '.sources.*.mcp.cwd': ['odd-cwd'],
   '.sources.*.files': ['specs', 'more/tools.yaml'],
@@ -43,7 +43,7 @@ const KEYS: Readonly<Record<string, readonly string[] | 'not protected' | 'read 
   '.secrets.*.file': ['token.txt'],
   '.secrets.*.command': ['bin/secret', 'secret.conf'],
   '.services.*': ['service.js'],
-  '.extensions.*.module': ['guard.js'],
+  '.extensions.*.module': ['guard.js', '../node_modules', '../package.json'],
   '.extensions.audit.key.file': ['audit.pem'],
   '.executors.*.module': ['executor.js'],
   '.executors.shell.roots': 'not protected',
@@ -115,6 +115,17 @@ it('compiled code of the command line is protected, wherever it is kept', async 
   for (const name of ['cache/toolcrib', 'compiled']) expect(protectedPaths(loaded, env)).toContain(join(folder, name));
 });
 
+it('folders of programs, the running code and what variables name as code are protected', async () => {
+  const { folder } = await example();
+  const mcp = { command: 'node', env: { NODE_OPTIONS: '--import=./hook.mjs -r ./more.cjs', PYTHONPATH: './lib:.' } };
+  const env = { PATH: `${join(folder, 'bin')}:/usr/bin:relative`, NODE_OPTIONS: `--require "${folder}/own.cjs"` };
+  const paths = protectedPaths(await readConfigObject({ sources: { served: { mcp } } }, { env, folder }), env);
+  for (const name of ['bin', 'hook.mjs', 'more.cjs', 'lib', 'own.cjs']) expect(paths).toContain(join(folder, name));
+  expect(paths).toContain(process.execPath);
+  expect(paths).toContain(join(import.meta.dirname, '../../src'));
+  for (const path of [folder, '/usr/bin', join(folder, 'relative')]) expect(paths).not.toContain(path);
+});
+
 it('so are the configuration, what lies beside it, plugins, and files of pasted servers; folders and addresses are not', async () => {
   const { folder, paths } = await example();
   for (const name of [
@@ -129,8 +140,7 @@ it('so are the configuration, what lies beside it, plugins, and files of pasted 
     'inline.js',
   ])
     expect(paths).toContain(join(folder, name));
-  for (const name of ['server', 'work', 'some-package', 'server/absent.js', ''])
-    expect(paths).not.toContain(join(folder, name));
+  for (const name of ['server', 'work', 'some-package', '']) expect(paths).not.toContain(join(folder, name));
   expect(paths.filter((path) => path.includes('https:'))).toEqual([]);
 });
 

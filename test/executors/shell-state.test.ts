@@ -23,6 +23,18 @@ const TOOLS = [
 const shop = () => shopWith({ sandbox: 'none', tools: TOOLS, files: FILES, rest: REST });
 
 describe('without a sandbox', () => {
+  it('a text that is too long for an argument is looked through, since a program may read it from stdin', async () => {
+    const { chest, folder } = await shop();
+    symlinkSync('.toolcrib', join(folder, 'soft'));
+    const long = 'work/a.txt\n'.repeat(14_000);
+    expect(said(await chest.call('read', { text: `${long}soft/key` }))).toMatch(REFUSED);
+    expect(said(await chest.call('read', { text: long }))).toBe(long);
+    const numbers = Array.from({ length: 50_000 }, (_, index) => `row ${index}, and / or ..`).join('\n');
+    expect(said(await chest.call('read', { text: numbers }))).toBe(numbers);
+    const many = Array.from({ length: 6000 }, (_, index) => `/data/${index}`).join('\n');
+    expect(said(await chest.call('read', { text: many }))).toMatch(/^invalid_input: .*more than 5000 paths/);
+  });
+
   it('no argument names, lies in or contains what the crib keeps for itself, whatever the argument is called', async () => {
     const { chest, folder } = await shop();
     symlinkSync('.toolcrib', join(folder, 'soft'));
@@ -67,6 +79,16 @@ describe('without a sandbox', () => {
       `select readfile('${folder}/.toolcrib/key')`,
       `${'a='.repeat(200)}.toolcrib/key`,
       'one\n.toolcrib/key\ntwo',
+      'work/a.txt .toolcrib/key',
+      '"soft/key"',
+      'cat work/a.txt;cat work/soft',
+      `a\tb ../${basename(folder)}/.toolcrib`,
+      './.t*/key',
+      './s?ft/k*',
+      `${dirname(folder)}/*/.toolcrib/key`,
+      `${folder}/{.toolcrib,work}/key`,
+      './**/key',
+      '/dev/fd/../cwd/soft/key',
       'work/a.txt\r\n/proc/self/environ',
       state,
       `${state}/0123456789abcdef/token`,

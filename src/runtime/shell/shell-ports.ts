@@ -1,3 +1,4 @@
+import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Secrets } from '../secrets/secrets.ts';
 import type { SandboxMode } from './shell-run.ts';
 
@@ -26,4 +27,6 @@ export interface ShellPorts {
   /** What the configuration says now about commands of a source. */
   settings(source: string): ShellSettings;
   hidden(): HiddenPaths;
+  /** Hears which files a tool runs as code; `hidden` has them from then on. */
+  noteCode?(spec: ToolSpec, files: readonly string[]): void;
 }

@@ -6,6 +6,7 @@ import { namesIn, type Template } from '../template.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
 import { type CommandPlan, templatesOf } from './command-plan.ts';
 import { fillText, isGiven, roundsOf, UnfitArgument } from './fill-command.ts';
+import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import type { Places } from './places.ts';
 import { tracePath } from './trace-path.ts';
 
@@ -25,11 +26,15 @@ export interface BareCall {
  * its name, may name that, lie in it or contain it: alone, as a part of an option, or as a `file:` address.
  */
 export function requireNoState({ plan, given, filled, cwd, folders: { hidden, kept } }: BareCall): void {
-  const isState = (text: string) =>
-    [...hidden.folders, ...hidden.files].some((path) => text.includes(path)) ||
-    pathsIn(text).some((path) => leadsToState(path, cwd, kept));
-  for (const [name, value] of Object.entries(given)) if (textsIn(value).some(isState)) throw refused(name);
-  for (const [name, text] of filledTexts(plan, filled)) if (isState(text)) throw refused(name);
+  const secret = [...hidden.folders, ...hidden.files];
+  const isState = (name: string, text: string) =>
+    secret.some((path) => text.includes(path)) ||
+    [...pathsIn(text), ...wordsIn(name, text, cwd)].some(
+      (path) => leadsToState(path, cwd, kept) || mayMatch(path, cwd, secret),
+    );
+  for (const [name, value] of Object.entries(given))
+    if (textsIn(value).some((text) => isState(name, text))) throw refused(name);
+  for (const [name, text] of filledTexts(plan, filled)) if (isState(name, text)) throw refused(name);
 }
 
 function refused(name: string): UnfitArgument {
@@ -69,6 +74,33 @@ const MAX_PATH = 4096;
 /** No system takes an argument that is longer. */
 const MAX_ARGUMENT = 131_072;
 const MANY_PIECES = 64;
+
+/** So many words of one text are looked at. */
+const MANY_WORDS = 5000;
+
+/**
+ * The words of a text that may be paths: what splits its input (xargs, a shell) reads each of them by itself, and a text that
+ * is too long for an argument can still be read from stdin. A lone slash is none, since it stands in sentences.
+ */
+function wordsIn(name: string, text: string, cwd: string): readonly string[] {
+  const words = new Set(text.split(/[\s"'`;|&<>()=:@,\\]+/));
+  if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // all of it was looked at
+  const here = new Set(namesAt(cwd));
+  const isPath = (word: string) =>
+    word.length <= MAX_PATH && /[^/.~]/.test(word) && (/^(\/|~\/|\.\.?\/)/.test(word) || isHere(word, here));
+  const paths = [...words].filter(isPath);
+  if (paths.length > MANY_WORDS)
+    throw new UnfitArgument(
+      name,
+      `holds more than ${MANY_WORDS} paths; without a sandbox no tool may be given as many`,
+    );
+  return paths.flatMap(spellingsOf);
+}
+
+function isHere(word: string, here: ReadonlySet<string>): boolean {
+  const first = word.split('/', 1)[0] ?? '';
+  return here.has(first) || word.includes('/../') || (word.includes('/') && isPattern(first));
+}
 
 /** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@`, `,` and the ends of lines. */
 function pathsIn(text: string): readonly string[] {
@@ -116,7 +148,8 @@ function leadsToState(path: string, cwd: string, kept: Places): boolean {
 
 function realOf(path: string, cwd: string): readonly string[] {
   try {
-    return [tracePath(path, cwd).real];
+    const { real, links } = tracePath(path, cwd);
+    return [real, ...links]; // a link under /proc leads a program elsewhere than us
   } catch {
     return []; // nor can a program follow it
   }

@@ -1,0 +1,74 @@
+import { readdirSync } from 'node:fs';
+import { isAbsolute, join, relative } from 'node:path';
+import { isInside, tracePath } from './trace-path.ts';
+
+/** True for a text that shells and libraries expand to names of files. */
+export function isPattern(text: string): boolean {
+  return /[*?[{]/.test(text);
+}
+
+/** True for a path with a pattern in it that a program may expand to one of these places, or to what contains one or lies in it. */
+export function mayMatch(path: string, cwd: string, places: readonly string[]): boolean {
+  if (!path.includes('/') || !isPattern(path)) return false;
+  const names = path.split('/');
+  const first = names.findIndex(isPattern);
+  const base = realOf(names.slice(0, first).join('/') || (isAbsolute(path) ? '/' : '.'), cwd);
+  if (base === undefined) return false;
+  const [pattern = '', ...rest] = names.slice(first).filter((name) => name !== '' && name !== '.');
+  // What fits may be a link.
+  const found = namesAt(base).flatMap((name) => (fits(name, pattern) ? (realOf(join(base, name), cwd) ?? []) : []));
+  return reaches(base, [pattern, ...rest], places) || found.some((place) => reaches(place, rest, places));
+}
+
+function reaches(from: string, patterns: readonly string[], places: readonly string[]): boolean {
+  return places.some((place) => {
+    if (isInside(from, place)) return true;
+    if (!isInside(place, from)) return false;
+    const names = relative(from, place).split('/');
+    const odd = patterns.findIndex(isOdd);
+    return patterns.every((one, at) => at >= names.length || (odd !== -1 && at >= odd) || fits(names[at] ?? '', one));
+  });
+}
+
+/** True for a pattern that stands for several names, or leads elsewhere: it is taken to fit. */
+function isOdd(pattern: string): boolean {
+  return /\*\*|[[{\\]/.test(pattern) || pattern === '..';
+}
+
+/** Whether a name fits a pattern of `*` and `?`, in a time that no pattern can make long. */
+function fits(name: string, pattern: string): boolean {
+  if (isOdd(pattern)) return true;
+  let [at, star, retry] = [0, -1, 0];
+  for (let index = 0; index < name.length; ) {
+    const wanted = pattern[at];
+    if (wanted === '*') {
+      [star, retry] = [at, index];
+      at++;
+    } else if (wanted === '?' || wanted?.toLowerCase() === name[index]?.toLowerCase()) {
+      at++;
+      index++;
+    } else if (star === -1) return false;
+    else {
+      at = star + 1;
+      index = ++retry;
+    }
+  }
+  return /^\**$/.test(pattern.slice(at));
+}
+
+/** The names in a folder; none where it cannot be read. */
+export function namesAt(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function realOf(path: string, cwd: string): string | undefined {
+  try {
+    return tracePath(path, cwd).real;
+  } catch {
+    return undefined; // nor can a program follow it
+  }
+}

@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SANDBOX, said, script, shellTool, shopWith } from './shell-shop.ts';
+
+/** Files that something of the configuration runs as code, and one that nothing runs. */
+const FILES = {
+  'scripts/deploy.sh': 'echo honest\n',
+  'bin/own': '#!/bin/sh\necho honest\n',
+  'lib/guard.js': 'export default { name: "g", priority: "normal", onEnd() {} };\n',
+  'py/tools.py': 'def f() -> int:\n  return 1\n',
+  'hook.cjs': '1\n',
+  'server.env': 'TOKEN=abc\n',
+  'free/data.sh': 'data\n',
+};
+const REST = {
+  extensions: { guard: { module: './lib/guard.js' } },
+  sources: {
+    served: {
+      mcp: {
+        command: 'node',
+        args: ['server/later.js'],
+        envFile: './server.env',
+        env: { NODE_OPTIONS: '--require ./hook.cjs' },
+      },
+    },
+  },
+};
+const RUNNING = [
+  shellTool('deploy', {}, { command: ['sh', '-e', 'scripts/deploy.sh'], sandbox: { mode: 'none' } }),
+  shellTool('own', {}, { command: ['timeout', '9', 'sh', 'later.sh'], sandbox: { mode: 'none' } }),
+  shellTool('program', {}, { command: ['./bin/own', 'free/data.sh'], sandbox: { mode: 'none' } }),
+  {
+    name: 'snake',
+    description: 'Snake.',
+    input: { type: 'object' },
+    run: { kind: 'python', module: './py/tools.py', function: 'f' },
+  },
+];
+
+describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
+  it.each([
+    ['the script of another tool', 'echo echo evil > scripts/deploy.sh'],
+    ['a folder around the script of another tool', 'mv scripts old && mkdir scripts'],
+    ['a script of another tool that is not there yet', 'echo evil > later.sh'],
+    ['the program of another tool', 'echo evil > bin/own'],
+    ['the module of a Python function', 'echo evil > py/tools.py'],
+    ['what was compiled of the module of a Python function', 'mkdir -p py/__pycache__/x'],
+    ['a package beside a module', 'mkdir -p lib/node_modules/x'],
+    ['a package.json beside a module', 'echo evil > lib/package.json'],
+    ['the script of a server that is not there yet', 'mkdir -p server; echo evil > server/later.js'],
+    ['a file that NODE_OPTIONS of a server names', 'echo evil > hook.cjs'],
+    ['the file of variables of a server', 'echo evil > server.env'],
+  ])('cannot write %s', async (_, attack) => {
+    const { chest, crib } = await shopWith({
+      sandbox: 'required',
+      roots: ['.'],
+      files: FILES,
+      rest: REST,
+      tools: [...RUNNING, script('attack', `${attack} && echo WROTE`), script('fine', 'echo x > free/data.sh')],
+    });
+    expect(crib.warnings().join()).not.toMatch(/guard|deploy|own|snake/);
+    expect(said(await chest.call('attack', {}))).toMatch(/^tool_error/);
+    expect(said(await chest.call('deploy', {}))).toBe('honest\n');
+    expect(said(await chest.call('fine', {}))).toBe('');
+  });
+
+  it('cannot read the file of variables of a server, which holds its tokens', async () => {
+    const tools = [script('look', 'cat server.env')];
+    const { chest } = await shopWith({ sandbox: 'required', files: FILES, rest: REST, tools });
+    expect(said(await chest.call('look', {}))).not.toContain('abc');
+  });
+
+  it('makes no package above the configuration, and no program in a folder of the PATH', async () => {
+    const top = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-top-')));
+    const before = process.env.PATH;
+    process.env.PATH = `${join(top, 'bin')}:${before}`;
+    onTestFinished(() => {
+      process.env.PATH = before;
+      rmSync(top, { recursive: true, force: true });
+    });
+    mkdirSync(join(top, 'bin'));
+    const attacks = ['mkdir -p node_modules/x', 'echo evil > package.json', 'echo evil > bin/bwrap'];
+    const tools = attacks.map((attack, index) => script(`attack_${index}`, `${attack} && echo WROTE`));
+    const { chest } = await shopWith({ under: join(top, 'conf'), sandbox: 'required', roots: ['..'], tools });
+    for (const { name } of tools) expect(said(await chest.call(name, {})), name).toMatch(/^tool_error/);
+  });
+});
