@@ -13,9 +13,9 @@ export const RESERVED_NAMES: readonly string[] = [
   'list_bundles',
 ];
 
-const LIKE_RESERVED = new RegExp(`^(?:${RESERVED_NAMES.join('|').replaceAll('_', '[_-]')})$`, 'i');
+const LIKE_RESERVED = new RegExp(`^[_-]*(?:${RESERVED_NAMES.join('|').replaceAll('_', '[_-]*')})[_-]*$`, 'i');
 
-/** True for a reserved name, and for one that a model could take for it: letter case and "-" make no other name. */
+/** True for a reserved name, and for one that a model could take for it: letter case, "-" and "_" make no other name. */
 export function isReservedName(name: string): boolean {
   return LIKE_RESERVED.test(name);
 }

@@ -10,12 +10,17 @@ import { cribOf, folderWith, write } from './workshop.ts';
 const OURS = { profiles: { agent: { expose: 'search' } }, results: {} };
 const NOW = ['search_tools', 'call_tool', 'read_result', 'list_bundles'];
 
+function toCamel(word: string): string {
+  return word.replace(/_(.)/, (_, letter: string) => letter.toUpperCase());
+}
+
 /** Every reserved word in every form that a model could take for it. */
 const FORMS = RESERVED_NAMES.flatMap((word) => [
   word,
   word.toUpperCase(),
   word.replace(/^./, (letter) => letter.toUpperCase()),
-  ...(word.includes('_') ? [word.replace('_', '-')] : []),
+  `_${word}`,
+  ...(word.includes('_') ? [word.replace('_', '-'), word.replace('_', '__'), toCamel(word)] : []),
 ]);
 /** Words that a source and its tool make together. */
 const SPLIT = RESERVED_NAMES.filter((word) => word.includes('_')).map((word) => {
