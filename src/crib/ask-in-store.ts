@@ -46,8 +46,15 @@ async function lookOnce(asking: Asking): Promise<Step> {
   // What was said about this very call comes before what is remembered of others.
   if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
   const remembered = await desk.approvals.remembered(subject);
-  if (remembered !== undefined) return remembered;
+  if (remembered !== undefined && (await stillCounts(remembered, asking))) return remembered;
   return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
+}
+
+/** What a caller let itself do counts as far as it could approve this very call now. */
+async function stillCounts({ id, by }: Permit, { call, subject, desk }: Asking): Promise<boolean> {
+  if (by !== subject.callerId || call.caller.operator === true || subject.approvers.includes('caller')) return true;
+  const given = await desk.approvals.get(id);
+  return given?.approvers.includes('caller') === false; // then it was somebody at hand who has the same name
 }
 
 // Who has a person at hand may ask that person; everybody else is held to the no.

@@ -137,7 +137,7 @@ async function reply(asking: Asking, { id }: StoredApproval, answer: HostAnswer)
   const decision = isYes ? 'approve' : 'deny';
   const answered = await desk.approvals.answer(id, { ...rest, decision }, call.id);
   if (answered === undefined) return settle(asking, await desk.approvals.get(id));
-  return isYes ? permitOf(answered, desk) : saidNo(call.spec.name, answer.note);
+  return isYes ? permitOf(answered, asking) : saidNo(call.spec.name, answer.note);
 }
 
 /** What a request that no longer waits means for the call. */
@@ -150,7 +150,7 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
       const { answersHash } = approval;
       const bound = answersHash === undefined ? subject : { answersHash, ...subject };
       const claimed = await desk.approvals.claim(approval.id, bound, call.id);
-      return claimed === undefined ? 'again' : permitOf(claimed, desk);
+      return claimed === undefined ? 'again' : permitOf(claimed, asking);
     }
     case 'denied':
       return saidNo(name, approval.answer?.note);
@@ -163,7 +163,8 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
   }
 }
 
-function permitOf(approval: StoredApproval, { approvals, redact, warn }: ApprovalDesk): Permit {
+function permitOf(approval: StoredApproval, { call, desk }: Asking): Permit {
+  const { approvals, redact, warn } = desk;
   const { id, answer, parked, claim, isParked } = approval;
   const endOf = (result: ToolResult): ParkedEnd | undefined =>
     parked && {
@@ -174,7 +175,9 @@ function permitOf(approval: StoredApproval, { approvals, redact, warn }: Approva
     approvals
       .finish(id, result.status === 'failed' ? result.error.code : result.status, endOf(result))
       .catch((cause) => warn(`How the call under the approval ${id} ended could not be noted: ${messageOf(cause)}`));
-  const takenUp = isParked ? freezeJson({ ...saidWith(approval), caller: approval.unlisted.caller }) : undefined;
+  // A request that is not parked is one of the call itself, unless the call names it.
+  const isOfAnother = isParked || call.approvalId !== undefined;
+  const takenUp = isOfAnother ? freezeJson({ ...saidWith(approval), caller: approval.unlisted.caller }) : undefined;
   return { id, by: answer?.by ?? 'host', ...(takenUp !== undefined && { takenUp }), finish };
 }
 

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Remember } from '../../src/index.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { stillTime } from './manual-clock.ts';
 import { idOf, OPERATOR, openOffice } from './payments.ts';
 
@@ -51,6 +53,45 @@ describe('what is remembered', () => {
     expect(await crib.approvals.forget(id, OPERATOR)).toMatchObject({ ok: true });
     expect(await crib.approvals.forget(id, OPERATOR)).toMatchObject({ error: { code: 'conflict' } });
     expect(await pay(3)).toMatchObject({ status: 'waiting' });
+  });
+
+  describe('by the caller itself', () => {
+    const ALICE = { id: 'alice', roles: ['dev'] };
+    const selfRemembering = async (remember: Remember) => {
+      const office = await openOffice({ tool: { policy: { approvers: ['caller'] } } });
+      const id = idOf(await office.pay(3, { conversation: 'talk' }));
+      await office.crib.approvals.answer(id, { decision: 'approve', remember }, ALICE);
+      expect(await office.pay(3, { conversation: 'talk' })).toMatchObject({ ok: true });
+      return office;
+    };
+
+    it.each(['conversation', { forMs: MINUTE }] as const)(
+      'for %j lets nothing pass that it may not approve',
+      async (remember) => {
+        const { crib, pay, paid } = await selfRemembering(remember);
+        expect(await pay(4, { conversation: 'talk' })).toMatchObject({ ok: true });
+        const long = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`note${n}`, 'x'.repeat(450)]));
+        const chest = await crib.open(undefined, ALICE);
+        const call = () => chest.call('pay', { amount: 5, ...long }, { park: true, conversation: 'talk' });
+        const id = idOf(await call());
+        expect(paid).toEqual([{ amount: 3 }, { amount: 4 }]);
+        await crib.approvals.answer(id, { decision: 'approve' }, OPERATOR);
+        expect(await call()).toMatchObject({ ok: true });
+      },
+    );
+
+    it('ends when callers may not approve their own calls any more', async () => {
+      const url = `sqlite:${join(temporaryFolder(), 'crib.db')}`;
+      const open = (approvers: readonly ['caller'] | readonly []) =>
+        openOffice({ url, tool: { policy: { approvers } } });
+      const before = await open(['caller']);
+      const id = idOf(await before.pay(3));
+      await before.crib.approvals.answer(id, { decision: 'approve', remember: 'arguments' }, ALICE);
+      await before.pay(3);
+      expect(await before.pay(3)).toMatchObject({ ok: true });
+      const after = await open([]);
+      expect(await after.pay(3)).toMatchObject({ status: 'waiting' });
+    });
   });
 
   it('by a person at hand counts alike', async () => {

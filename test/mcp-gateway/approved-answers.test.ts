@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { Remember } from '../../src/core/stored-approvals.ts';
 import { type ApprovalRequest, type CallOptions, createCrib, type ToolCall } from '../../src/index.ts';
 import { idOf } from '../configured/payments.ts';
+import { temporaryFolder } from '../store/temporary-folder.ts';
 import { CAN_ASK, openBank } from './bank.ts';
 
 const OPERATOR = { id: 'olga', operator: true };
@@ -176,6 +178,37 @@ describe('an approval that a call names', () => {
         error: { code: 'denied', message: expect.stringContaining('other answers') },
       });
     expect(noted).toEqual([]);
+  });
+});
+
+describe('an approval that another call asks a person at hand about', () => {
+  it('runs with what that person is shown, where the same caller names it elsewhere', async () => {
+    const url = `sqlite:${join(temporaryFolder(), 'shared.db')}`;
+    const noted: unknown[] = [];
+    const run = (_: unknown, { timeZone, conversation, caller, answers }: ToolCall) =>
+      void noted.push({ timeZone, conversation, roles: caller.roles, answers });
+    const open = async () => {
+      const pay = { name: 'pay', description: 'Pays', policy: { approval: 'always' as const }, run };
+      const crib = await createCrib({ tools: [pay], store: { url } });
+      onTestFinished(() => crib.close());
+      return crib;
+    };
+    const [here, there] = [await open(), await open()];
+    const shown = Promise.withResolvers<ApprovalRequest>();
+    let asked = 0;
+    const approve = (request: ApprovalRequest) => {
+      shown.resolve(request);
+      return asked++ === 0 && new Promise<boolean>(() => {}); // what it asks after the yes was taken is denied
+    };
+    const host = await here.open(undefined, { id: 'ann', roles: ['dev'], approve });
+    const answers = { input: { responses: answering(5) } };
+    const first = host.call('pay', {}, { timeZone: 'Europe/Berlin', answers });
+    const { id } = await shown.promise;
+    await there.approvals.answer(id, { decision: 'approve' }, OPERATOR);
+    const agent = await there.open(undefined, { id: 'ann', roles: ['boss'] });
+    await agent.call('pay', {}, { approvalId: id, timeZone: 'Asia/Tokyo', conversation: 'unseen' });
+    await first;
+    expect(noted).toEqual([{ timeZone: 'Europe/Berlin', conversation: undefined, roles: ['dev'], answers }]);
   });
 });
 
