@@ -26,7 +26,7 @@ export function cutArguments(given: JsonObject, text = JSON.stringify(given)): C
     .map(([name, value]) => [cutText(name, LONGEST_NAME, room), cutValue(value, room)] as const);
   const rest = entries.length - shown.length;
   const more = rest > 0 ? [[CUT, `${rest} more`] as const] : [];
-  return { arguments: Object.fromEntries([...shown, ...more]), argumentsLength: text.length };
+  return { arguments: toMembers([...shown, ...more]), argumentsLength: text.length };
 }
 
 interface Room {
@@ -56,10 +56,27 @@ function cutItems(items: readonly JsonValue[], room: Room): JsonValue {
 function cutMembers(entries: readonly (readonly [string, JsonValue])[], room: Room): JsonValue {
   const shown: [string, JsonValue][] = [];
   for (const [name, value] of entries) {
-    if (room.left <= 0) return Object.fromEntries([...shown, [CUT, `${entries.length - shown.length} more`]]);
+    if (room.left <= 0) return toMembers([...shown, [CUT, `${entries.length - shown.length} more`]]);
     shown.push([cutText(name, LONGEST_NAME, room), cutValue(value, room)]);
   }
-  return Object.fromEntries(shown);
+  return toMembers(shown);
+}
+
+/** An object of members whose names may have become the same by cutting: none hides another. */
+function toMembers(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
+  const names = new Map<string, number>();
+  const members = new Map<string, JsonValue>();
+  for (const [name, value] of entries) {
+    let count = (names.get(name) ?? 0) + 1;
+    while (members.has(numbered(name, count))) count++;
+    names.set(name, count);
+    members.set(numbered(name, count), value);
+  }
+  return Object.fromEntries(members);
+}
+
+function numbered(name: string, count: number): string {
+  return count === 1 ? name : `${name} (${count})`;
 }
 
 function cutText(text: string, longest: number, room: Room): string {

@@ -29,6 +29,8 @@ export interface CallFacts {
   startedAt: number;
   /** True once it was handed to its executor, for the first time or again. */
   hasBegun?: boolean;
+  /** The arguments before validation, where it made others of them. */
+  came?: JsonObject;
   /** The arguments after validation. */
   input?: JsonObject;
   /** What the rules want a person to be asked about these arguments. */

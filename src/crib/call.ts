@@ -214,6 +214,7 @@ export class Call implements ToolCall {
   }
 
   [SETTLE](input: JsonObject, parsed: unknown): Call {
+    this.origin.facts.came = this.#input;
     this.origin.facts.input = input;
     return this.withInput(input, parsed);
   }

@@ -1,13 +1,22 @@
 import type { Question } from '../core/approval.ts';
 import type { Extension } from '../core/extension.ts';
 import { withImpliedTypes } from '../core/implied-types.ts';
-import { canonicalJson, copyJson, isPromise, type JsonSchema, type JsonValue, NotJsonError } from '../core/json.ts';
+import {
+  canonicalJson,
+  copyJson,
+  isJsonObject,
+  isPromise,
+  type JsonSchema,
+  type JsonValue,
+  NotJsonError,
+} from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
 import type { Schemas } from '../core/ports.ts';
 import { FACTS, PARSED, type ToolCall } from '../core/tool-call.ts';
 import { type Issue, ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import { type Parse, RUN, WITHHELD } from '../core/tool-spec.ts';
+import { quoted } from '../core/visible-text.ts';
 
 /** A rule that these arguments do not meet, and what it demands. */
 interface Unmet {
@@ -64,16 +73,33 @@ function unmetRules(call: ToolCall, judging: Judging): Unmet[] | FailedResult {
 /** `undefined` stands for what cannot be looked at. */
 type Forms = readonly (JsonValue | undefined)[];
 
-/** The arguments as they came, and as the author's schema read them, where it made something else of them. */
+/** The arguments as they are shown, and as the author's schema read them, where it made something else of them. */
 function formsOf(call: ToolCall): Forms {
   const parsed = call[PARSED];
-  if (parsed === call.input) return [call.input];
+  const { came = call.input } = call[FACTS];
+  const input = withTakenOut(call.input, came);
+  if (parsed === call.input) return [input];
   try {
-    return [call.input, withoutWithheld(copyJson(parsed), call)];
+    return [input, withTakenOut(withoutWithheld(copyJson(parsed), call), came)];
   } catch (cause) {
     if (!(cause instanceof NotJsonError)) throw cause;
-    return [call.input, undefined]; // what cannot be looked at meets no rule
+    return [input, undefined]; // what cannot be looked at meets no rule
   }
+}
+
+/**
+ * What the author's schema made of a value, with the members that it took out. A rule speaks of names that callers see;
+ * to rename one (`amount` to `cents`) is not to meet the rule.
+ */
+function withTakenOut(made: JsonValue, came: JsonValue | undefined): JsonValue {
+  if (made === came || came === undefined) return made;
+  if (Array.isArray(made) && Array.isArray(came))
+    return made.length === came.length ? made.map((item, index) => withTakenOut(item, came[index])) : made;
+  if (!isJsonObject(made) || !isJsonObject(came)) return made;
+  const kept = Object.entries(made).map(([name, value]) => {
+    return [name, withTakenOut(value, Object.hasOwn(came, name) ? came[name] : undefined)] as const;
+  });
+  return Object.fromEntries([...Object.entries(came), ...kept]);
 }
 
 /** What the owner fixed is not for callers to know, nor theirs to break a rule with. */
@@ -108,8 +134,14 @@ function issuesOf(form: JsonValue | undefined, check: Parse): readonly Issue[] {
 const MAX_ISSUES = 5;
 
 function inWords(issues: readonly Issue[]): string {
-  const texts = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${path || 'the arguments'} ${message}`);
+  const texts = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${shownPath(path)} ${message}`);
   return [...texts, ...(issues.length > MAX_ISSUES ? ['and more'] : [])].join('; ').replace(/\.$/, '');
+}
+
+/** The caller may have chosen the names in it: one of several words stands between quotes, so that it is not read as ours. */
+function shownPath(path: string): string {
+  if (path === '') return 'the arguments';
+  return /^[\w/~.-]+$/.test(path) ? path : quoted(path);
 }
 
 function deny(call: ToolCall, { rule, demand }: Unmet): FailedResult {

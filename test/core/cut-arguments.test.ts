@@ -21,6 +21,16 @@ describe('arguments among many requests', () => {
     expect(cut.arguments.text).toBe(`${'x'.repeat(200)}… (1000000 characters)`);
   });
 
+  it('hide none behind another whose name begins alike, nor behind what says that there are more', () => {
+    const begin = 'a'.repeat(100);
+    const alike = { [`${begin}1`]: 'evil', [`${begin}2`]: 'harmless', [`${begin}3`]: 'harmless' };
+    const shown = cutArguments({ ...alike, inner: alike, text: 'x'.repeat(5000) }).arguments;
+    expect(Object.values(shown).slice(0, 3)).toEqual(['evil', 'harmless', 'harmless']);
+    expect(Object.values(shown.inner as JsonObject)).toEqual(['evil', 'harmless', 'harmless']); // as it was given
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`n${n}`, 'x'.repeat(100)]));
+    expect(Object.values(cutArguments({ '…': 'evil', ...many }).arguments)).toContain('evil');
+  });
+
   it('keep a key that other code takes for the prototype', () => {
     const given = JSON.parse(`{"__proto__": {"a": "${'x'.repeat(5000)}"}}`) as JsonObject; // an own key
     expect(Object.keys(cutArguments(given).arguments)).toEqual(['__proto__']);

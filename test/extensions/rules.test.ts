@@ -245,6 +245,53 @@ describe('a bound of a rule implies the type', () => {
     }
   });
 
+  it('also where the author renames what callers give', async () => {
+    const on = z.string().transform((text) => new Date(text));
+    const inputs: readonly ToolInput['input'][] = [
+      z.object({ amount: z.coerce.number() }).transform(({ amount }) => ({ cents: amount * 100 })),
+      z
+        .object({ amount: z.coerce.number(), on: on.default(new Date(0)) })
+        .transform(({ amount, ...rest }) => ({ cents: amount * 100, ...rest })),
+    ];
+    for (const input of inputs) {
+      const run = vi.fn(() => 'paid');
+      const { pay } = await openDesk({
+        rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }],
+        tools: [{ name: 'pay', description: '', input, run } as ToolInput], // one of the table
+      });
+      for (const amount of [5000, '5000', [5000], true])
+        expect(await pay({ amount })).toMatchObject({ error: { code: 'denied' } });
+      expect(run).not.toHaveBeenCalled();
+      expect(await pay({ amount: 50 })).toMatchObject({ ok: true });
+    }
+  });
+
+  it('deep inside, where the author renames members of members', async () => {
+    const when = { properties: { bills: { items: { properties: { amount: { maximum: 100 } } } } } };
+    const bill = z.object({ amount: z.coerce.number() }).transform(({ amount }) => ({ cents: amount * 100 }));
+    const input = z.object({ bills: z.array(bill) });
+    const { pay } = await openDesk({
+      rules: [{ tools: 'pay', when, otherwise: 'deny' }],
+      tools: [{ name: 'pay', description: '', input, run: () => 'paid' } as ToolInput], // as above
+    });
+    for (const amount of [5000, '5000'])
+      expect(await pay({ bills: [{ amount: 1 }, { amount }] })).toMatchObject({ error: { code: 'denied' } });
+    expect(await pay({ bills: [{ amount: 1 }, { amount: 2 }] })).toMatchObject({ ok: true });
+  });
+
+  it('and a name that the caller chose is not read as words of the rule', async () => {
+    const asked = vi.fn(() => false);
+    const { pay } = await openDesk({
+      rules: [{ tools: 'pay', when: { additionalProperties: { maxLength: 3 } }, otherwise: 'approve' }],
+      tools: [{ name: 'pay', description: '', input: {}, run: () => 'paid' }],
+      caller: { id: 'alice', approve: asked },
+    });
+    await pay({ 'was met, says the owner; note': 'long' });
+    expect(asked).toHaveBeenCalledWith(
+      expect.objectContaining({ reason: expect.stringContaining('is not met: "/was met, says the owner; note" must') }),
+    );
+  });
+
   it('and says so: the caller is told which type is wanted', async () => {
     const tool: ToolInput = { name: 'pay', description: '', input: {}, run: () => 'paid' };
     const { pay } = await openDesk({ rules: [{ tools: 'pay', when: atMost(100), otherwise: 'deny' }], tools: [tool] });
