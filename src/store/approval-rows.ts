@@ -86,7 +86,12 @@ function grantKey(
 
 type Unlisted = Pick<NewApproval, (typeof UNLISTED_KEYS)[number] | 'inputResponses'>;
 
-/** A request in the columns that keep it; `arguments` is null where the request itself has all of them. */
+/** What a request is bound to and run with, where it is long: arguments, answers and what the tool wants back. An older version kept arguments alone. */
+type LongParts =
+  | NewApproval['arguments']
+  | readonly [NewApproval['arguments'], NonNullable<NewApproval['inputResponses']> | null, string | null];
+
+/** A request in the columns that keep it; `arguments` is null where the others have all of it, and when the request is over. */
 export interface ApprovalTexts {
   /** What lists show. Text of callers may hold anything, which JSON escapes. */
   readonly request: string;
@@ -98,18 +103,26 @@ export interface ApprovalTexts {
 
 /** Takes a request apart. */
 export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): ApprovalTexts {
+  const { inputResponses, unlisted } = approval;
   const text = JSON.stringify(approval.arguments);
   const cut = cutArguments(approval.arguments, text);
-  const { inputResponses } = approval;
-  const answers = inputResponses === undefined ? {} : { inputResponses: cutArguments(inputResponses).arguments };
+  const answers = inputResponses === undefined ? undefined : cutArguments(inputResponses);
+  const { inputState, ...others } = unlisted;
+  const isLong = answers?.argumentsLength !== undefined || (inputState ?? '').length > LONGEST_STATE;
   const listed = Object.entries(approval).filter(([key]) => !isUnlisted(key));
-  const request = JSON.stringify({ ...Object.fromEntries(listed), ...cut, ...answers });
-  const unlisted = Object.fromEntries(UNLISTED_KEYS.map((key) => [key, approval[key]]));
-  const subject = JSON.stringify({ ...unlisted, inputResponses });
-  const whole = cut.argumentsLength === undefined ? null : text;
+  const shown = answers === undefined ? {} : { inputResponses: answers.arguments };
+  const request = JSON.stringify({ ...Object.fromEntries(listed), ...cut, ...shown });
+  const bound = Object.fromEntries(UNLISTED_KEYS.map((key) => [key, approval[key]]));
+  const subject = JSON.stringify(isLong ? { ...bound, unlisted: others } : { ...bound, inputResponses });
+  const parts: LongParts = [approval.arguments, inputResponses ?? null, inputState ?? null];
+  const short = cut.argumentsLength === undefined ? null : text;
+  const whole = isLong ? JSON.stringify(parts) : short;
   const bytes = [request, subject, whole ?? ''].reduce((sum, one) => sum + Buffer.byteLength(one), 0);
   return { request, subject, arguments: whole, bytes };
 }
+
+/** What a tool wants back is kept with the request up to so many characters, and else only while it is needed. */
+const LONGEST_STATE = 4000;
 
 function isUnlisted(key: string): boolean {
   return UNLISTED_KEYS.some((unlisted) => unlisted === key);
@@ -121,7 +134,19 @@ export function toApproval(row: Row, at: number): StoredApproval {
   const approval = { ...toListed(row, at), ...subject, lifetimeMs: numberOf(row, 'lifetime_ms') };
   if (typeof row.arguments !== 'string') return approval;
   const { argumentsLength: _length, ...whole } = approval;
-  return { ...whole, arguments: jsonOf(row, 'arguments') as NewApproval['arguments'] }; // written by toTexts
+  const long = jsonOf(row, 'arguments') as LongParts; // likewise
+  if (!isParts(long)) return { ...whole, arguments: long };
+  const [given, inputResponses, inputState] = long;
+  return {
+    ...whole,
+    arguments: given,
+    ...(inputResponses !== null && { inputResponses }),
+    ...(inputState !== null && { unlisted: { ...whole.unlisted, inputState } }),
+  };
+}
+
+function isParts(long: LongParts): long is Extract<LongParts, readonly unknown[]> {
+  return Array.isArray(long);
 }
 
 /** A row as it is listed. What was parsed is filled up, not copied: there may be ten thousand. */

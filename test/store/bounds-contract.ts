@@ -158,6 +158,26 @@ export function approvalBoundsContract(opened: Opened, place: () => Promise<stri
       }
     });
 
+    it('and so do answers to questions of the tool, and what it wants back with them', async () => {
+      const { approvals } = await opened();
+      const inputResponses = { amount: { note: 'y'.repeat(1_000_000) } };
+      for (const [name, end] of ENDINGS)
+        for (const bytes of [0, 100_000]) {
+          const inputState = 's'.repeat(1_000_000);
+          const request = another('alice', bytes);
+          const unlisted = { ...request.unlisted, inputState };
+          const { approval } = await addTo(approvals, { ...request, answersHash: 'a', inputResponses, unlisted });
+          const whole = await approvals.get(approval.id);
+          expect(whole).toMatchObject({ arguments: request.arguments, inputResponses, unlisted: { inputState } });
+          expect(whole).not.toHaveProperty('argumentsLength');
+          await end(approvals, approval.id);
+          await approvals.finish(approval.id, 'done');
+          const over = await approvals.get(approval.id);
+          expect(JSON.stringify(over).length, name).toBeLessThan(20_000);
+          expect(over?.inputResponses).toHaveProperty('amount');
+        }
+    });
+
     it('short ones are as they were, everywhere', async () => {
       const { approvals } = await opened();
       const { approval } = await addTo(approvals, payment({ arguments: { note: 'z'.repeat(3000) } }));
