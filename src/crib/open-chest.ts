@@ -177,14 +177,26 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return isPromise(result) ? this.#host.track(result) : Promise.resolve(result);
   }
 
+  /** The same chest for the caller that parked the call: who takes it up may have other roles. Who is at hand now can be asked. */
+  #asWhoParked({ takenUp }: Call): OpenChest {
+    if (takenUp === undefined) return this;
+    const { approve } = this.#caller;
+    const caller = { ...takenUp.caller, ...(approve !== undefined && { approve }) };
+    const opening = { profile: this.#profile, ...(this.#active !== undefined && { active: this.#active }) };
+    return new OpenChest(this.#host, opening, caller);
+  }
+
   #openEntrance(): Entrance {
     const { lifetime, servicesFor, stateFor, warn, pipeline, now, isClosed, isStarting } = this.#host;
-    const toolsFor = (call: Call): ToolCall['tools'] => ({
-      list: () => this.listActive(),
-      search: (query, options) => this.search(query, options),
-      bundles: () => this.#bundles(this.available()),
-      call: (name, input) => this.#enter(name, input, inherited(call), call),
-    });
+    const toolsFor = (call: Call): ToolCall['tools'] => {
+      const chest = this.#asWhoParked(call);
+      return {
+        list: () => chest.listActive(),
+        search: (query, options) => chest.search(query, options),
+        bundles: () => chest.#bundles(chest.available()),
+        call: (name, input) => chest.#enter(name, input, inherited(call), call),
+      };
+    };
     return {
       caller: this.#caller,
       host: { lifetime, servicesFor, stateFor, warn, toolsFor },

@@ -122,6 +122,38 @@ describe('a call inside a call', () => {
   });
 });
 
+describe('a call inside a call that was parked', () => {
+  it('is made as the caller that parked it, whoever takes that up', async () => {
+    const seen: unknown[] = [];
+    const inner = {
+      name: 'inner',
+      description: 'Inner',
+      run: (_: unknown, { caller, timeZone }: ToolCall) => void seen.push({ caller, timeZone }),
+    };
+    const forBosses = { ...inner, name: 'for_bosses', policy: { access: [{ roles: ['boss'] }] } };
+    const outer = {
+      name: 'outer',
+      description: 'Outer',
+      policy: { approval: 'always' as const },
+      run: async (_: unknown, { tools }: ToolCall) => {
+        await tools.call('inner', {});
+        const { ok } = await tools.call('for_bosses', {});
+        return { ok, listed: tools.list().map(({ name }) => name) };
+      },
+    };
+    const crib = await createCrib({ tools: [outer, inner, forBosses], store: { url: 'memory:' } });
+    onTestFinished(() => crib.close());
+    const call = async (roles: readonly string[], options: CallOptions) =>
+      (await crib.open(undefined, { id: 'ann', roles })).call('outer', {}, { park: true, ...options });
+    const id = idOf(await call(['dev'], { timeZone: 'Europe/Berlin' }));
+    await crib.approvals.answer(id, { decision: 'approve' }, OPERATOR);
+    expect(await call(['boss'], { approvalId: id, timeZone: 'Asia/Tokyo' })).toMatchObject({
+      data: { ok: false, listed: ['outer', 'inner'] },
+    });
+    expect(seen).toEqual([{ caller: { id: 'ann', roles: ['dev'] }, timeZone: 'Europe/Berlin' }]);
+  });
+});
+
 describe('an idempotency key', () => {
   it('that was used with other answers is a conflict', async () => {
     const crib = await createCrib({
