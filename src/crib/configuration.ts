@@ -12,8 +12,8 @@ import { hostOf } from '../runtime/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
 import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
 import { findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
-import { findStateFolder } from '../store/state-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
+import { findStateFolder } from '../store/store-place.ts';
 import { auditKeysOf } from './audit-extensions.ts';
 import { loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
@@ -49,7 +49,9 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const { folder } = loaded;
   const secretsOf = () => ({ ...loaded.config.secrets, ...options.secrets });
   const secrets = createSecrets(secretsOf, { env, folder });
-  const store = lazyStore(() => openStoreOf(loaded, options, secrets));
+  const redact = createRedact(secrets);
+  const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
+  const store = lazyStore(() => openStoreOf(loaded, options, { secrets, warn }));
   const servers = createMcpServers();
   const python = configuredPython({ env, secrets, clock: systemClock, config: () => loaded.config });
   const { watch = true, background = false } = options;
@@ -92,7 +94,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
         return privateFolder;
       },
       ...(options.config === undefined && { configuration: loaded.file ?? folder }),
-      redact: createRedact(secrets),
+      redact,
       hide: secrets.hide,
       sign: async (name, text) => signWith(await secrets.get(name), text),
     },
@@ -200,9 +202,18 @@ function isStored({ config, folder }: LoadedConfig, options: CribOptions): boole
   return !isPlain || storeExists({ url, configFolder: folder, env: process.env });
 }
 
-async function openStoreOf({ config, folder }: LoadedConfig, options: CribOptions, secrets: Secrets): Promise<Store> {
+interface Opening {
+  readonly secrets: Secrets;
+  warn(message: string): void;
+}
+
+async function openStoreOf(
+  { config, folder }: LoadedConfig,
+  options: CribOptions,
+  { secrets, warn }: Opening,
+): Promise<Store> {
   const { openStore } = await import('../store/open-store.ts');
   const url = options.store?.url ?? config.store?.url;
   const filled = url === undefined || typeof url === 'string' ? url : await secrets.fill(url, { host: hostOf(url) });
-  return openStore({ url: filled, configFolder: folder, env: process.env });
+  return openStore({ url: filled, configFolder: folder, env: process.env, warn });
 }

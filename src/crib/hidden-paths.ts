@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
 import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
 import { stateFolders } from '../store/state-folder.ts';
@@ -20,10 +20,10 @@ const BESIDE = ['', '-wal', '-shm', '-journal'];
 
 /** Hidden are the state folders with keys and tokens, those of other configurations of this user as well, the database, and files that hold secrets. */
 export function hiddenPaths({ folder, env, storeUrl, secrets, readOnly }: KeptAt): HiddenPaths {
-  const folders = stateFolders(folder, env);
+  const { beside, states } = stateFolders(folder, env);
   const database =
     typeof storeUrl === 'string' && storeUrl.startsWith('sqlite:') ? storeUrl.slice('sqlite:'.length) : '';
   const kept = Object.values(secrets).flatMap((secret) => ('file' in secret ? [resolve(folder, secret.file)] : []));
   const files = database === '' ? [] : BESIDE.map((end) => `${resolve(folder, database)}${end}`);
-  return { folders: [...Object.values(folders), dirname(folders.users)], files: [...files, ...kept], readOnly };
+  return { folders: [beside, states], files: [...files, ...kept], readOnly };
 }

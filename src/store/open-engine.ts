@@ -1,7 +1,8 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { Engine } from './engine.ts';
-import { type Environment, findStateFolder } from './state-folder.ts';
+import { databaseIn, type Environment } from './state-folder.ts';
+import { recordBegun, settleStateFolder } from './store-place.ts';
 
 /** Where a store is and how patient it is. */
 export interface EngineOptions {
@@ -43,8 +44,10 @@ async function openInStateFolder({ configFolder, env }: EngineOptions, lockTimeo
     const warning = 'There is no configuration to keep state beside, so nothing outlives this process; set store.url.';
     return { engine: await openMemory(), warnings: [warning] };
   }
-  const { path, warnings } = findStateFolder(configFolder, env);
-  const engine = path === undefined ? await openMemory() : await openSqlite(join(path, 'crib.db'), lockTimeoutMs);
+  const { path, warnings } = settleStateFolder(configFolder, env);
+  if (path === undefined) return { engine: await openMemory(), warnings };
+  const engine = await openSqlite(databaseIn(path), lockTimeoutMs);
+  recordBegun(path, configFolder, env);
   return { engine, warnings };
 }
 

@@ -18,6 +18,8 @@ import { specs } from './specs.ts';
 /** Where the store is, and the clock that says when something changed. */
 export interface StoreOptions extends EngineOptions {
   readonly now?: () => number;
+  /** Is told what the operator should know about the place of the store, each time that it is opened. */
+  warn?(message: string): void;
 }
 
 /** Opens the store with its schema up to date. */
@@ -30,6 +32,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close();
     throw error;
   }
+  for (const warning of opened.warnings) options.warn?.(warning);
   const now = options.now ?? Date.now;
   return {
     specs: specs(engine, now),

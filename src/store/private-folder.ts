@@ -7,16 +7,22 @@ import {
   openSync,
   readFileSync,
   readSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ToolcribError } from '../core/tool-error.ts';
 import { adoptState } from './adopt-state.ts';
-import { type Environment, isWritableFolder, keepOutOfGit, type StateFolders, stateFolders } from './state-folder.ts';
+import {
+  type Environment,
+  isWritableFolder,
+  keepOutOfGit,
+  realpathOf,
+  type StateFolders,
+  stateFolders,
+} from './state-folder.ts';
 
 /** The folder for the operator token, the audit key and the checkpoints of the audit; undefined where no folder can be written. */
 export interface PrivateFolder {
@@ -162,14 +168,6 @@ function writeWhole(path: string, text: string): void {
 
 function draftOf(path: string): string {
   return `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
-}
-
-function realpathOf(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return resolve(folder);
-  }
 }
 
 function unusableId(path: string, cause?: unknown): ToolcribError {

@@ -1,30 +1,10 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
 /** The variables of the environment that say where a user's state is. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The folder for what must outlive the process; undefined where no place can be written. */
-export interface StateFolder {
-  readonly path: string | undefined;
-  readonly warnings: readonly string[];
-}
-
-/** Beside the configuration if that can be written, else in the user's state directory, under a name of its own for each configuration. */
-export function findStateFolder(configFolder: string, env: Environment): StateFolder {
-  const { beside, users } = stateFolders(configFolder, env);
-  if (isWritableFolder(beside)) {
-    keepOutOfGit(beside);
-    return { path: beside, warnings: [] };
-  }
-  if (isWritableFolder(users)) {
-    return { path: users, warnings: [`${beside} cannot be written, so state is kept in ${users}.`] };
-  }
-  const warning = `Neither ${beside} nor ${users} can be written, so nothing outlives this process; make one writable or set store.url.`;
-  return { path: undefined, warnings: [warning] };
-}
 
 /** The folders in which the state of a configuration may lie. All of them are kept from the tools of the crib. */
 export interface StateFolders {
@@ -32,15 +12,26 @@ export interface StateFolders {
   readonly beside: string;
   /** The folder in the user's state directory that stands in for `beside` where that cannot be written. */
   readonly users: string;
+  /** The name that `users` has by another path to the configuration, with links or without; `users` if there is one path only. */
+  readonly usersAlias: string;
   /** The user's state directory of all configurations: operator tokens and audit keys lie in its folders. */
   readonly states: string;
 }
 
-/** The places it may be; looks at nothing and makes nothing. */
+/** The places it may be; makes nothing. */
 export function stateFolders(configFolder: string, env: Environment): StateFolders {
   const beside = resolve(configFolder, '.toolcrib');
   const states = userStateFolder(env);
-  return { beside, users: join(states, hashOf(resolve(configFolder))), states };
+  const byPath = join(states, hashOf(resolve(configFolder)));
+  const byRealPath = join(states, hashOf(realpathOf(configFolder)));
+  const names = [byPath, byRealPath];
+  const users = names.find((name) => existsSync(databaseIn(name))) ?? names.find((name) => existsSync(name)) ?? byPath;
+  return { beside, users, usersAlias: users === byPath ? byRealPath : byPath, states };
+}
+
+/** The file of the store in a state folder. */
+export function databaseIn(folder: string): string {
+  return join(folder, 'crib.db');
 }
 
 function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
@@ -50,12 +41,17 @@ function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
 
 /** Makes the folder if it is missing; true if files can be read, made and replaced in it. */
 export function isWritableFolder(path: string): boolean {
+  return obstacleAt(path) === undefined;
+}
+
+/** Makes the folder if it is missing; the code of the error that keeps files from being made in it, undefined if none does. */
+export function obstacleAt(path: string): string | undefined {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (cause) {
+    return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   }
 }
 
@@ -70,4 +66,13 @@ export function keepOutOfGit(folder: string): void {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** The path without links; as it is given if it leads nowhere. */
+export function realpathOf(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return resolve(folder);
+  }
 }

@@ -25,11 +25,14 @@ const SQLITE_REASONS: Readonly<Record<number, string>> = {
   26: 'is not a SQLite database; move it away, or name another file under store.url',
 };
 
+/** A store that exists is never left for another place without a word of the operator. */
+const ANOTHER_PLACE = 'No other place is used unless store.url names one, and a store there begins empty';
+
 /** The same by the code of a file system or network error. */
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'may not be written; give this user the right to, or name another place under store.url',
-  EPERM: 'may not be written; give this user the right to, or name another place under store.url',
-  EROFS: 'lies on a read-only disk; name another place under store.url',
+  EACCES: `may not be written; give this user the right to read and write it and its folder. ${ANOTHER_PLACE}`,
+  EPERM: `may not be written; give this user the right to read and write it and its folder. ${ANOTHER_PLACE}`,
+  EROFS: `lies on a read-only disk; make that writable. ${ANOTHER_PLACE}`,
   ENOSPC: 'is full; make room on its disk and try again',
   EDQUOT: 'is full; make room on its disk and try again',
   ENOENT: 'is gone; restore it, or restart Toolcrib to begin a new one',
