@@ -6,14 +6,15 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 const TOKEN = 'operator-token';
 const AUDIT = 'audit';
 const KEY = join(AUDIT, 'key.pem');
-/** Checkpoints as earlier versions named them. */
-const CHECKPOINT = /^[0-9a-f]{16}\.[0-9a-z-]+\.json$/;
+/** Checkpoints, and the file that names the origin of their chains. The shorter names are those of earlier versions. */
+const CHECKPOINT = /^(?:origin|(?:[0-9a-f]{24}|[0-9a-f]{16})\.[0-9a-z-]+)\.json$/;
 
 /** `kept`: the file stays where it is, and why. */
 type Moved = 'moved' | 'absent' | { readonly kept: string };
 
 /**
- * Moves the operator token, the audit key and the checkpoints of the audit from where earlier versions kept them.
+ * Moves the operator token, the audit key and the checkpoints of the audit from where earlier versions, or a store that
+ * the operator moved, kept them.
  * A file is removed only once a whole copy has its name in the other folder, and nothing there is overwritten: a crash
  * in between, or a second process that does the same, loses nothing. Returns what the operator should know.
  */

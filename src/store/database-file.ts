@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { storeUnavailable, toStoreError } from './store-errors.ts';
+import { storeUnavailable, toFailure, toStoreError } from './store-errors.ts';
 
 /** A file of ours, and which one it was when it was opened. */
 export interface DatabaseFile {
@@ -21,7 +21,9 @@ export function createPrivateFile(path: string): DatabaseFile {
     for (const ending of ['', '-wal', '-shm']) takeFromOthers(`${path}${ending}`);
     return { path, identity: identityOf(path) };
   } catch (error) {
-    throw toStoreError(error, path);
+    if (toFailure(error).code !== 'ENOENT') throw toStoreError(error, path);
+    // Folders are made on the way, so that only a link can lead to nothing.
+    throw storeUnavailable(path, 'lies behind a link to nothing; mount its disk, or remove the link', error);
   }
 }
 

@@ -23,6 +23,7 @@ import {
   type StateFolders,
   stateFolders,
 } from './state-folder.ts';
+import { findStateFolder } from './store-place.ts';
 
 /** The folder for the operator token, the audit key and the checkpoints of the audit; undefined where no folder can be written. */
 export interface PrivateFolder {
@@ -46,7 +47,9 @@ const MAX_COPIES = 100;
 export function findPrivateFolder(configFolder: string, env: Environment): PrivateFolder {
   const folders = stateFolders(configFolder, env);
   const { beside, states } = folders;
-  const found = isWritableFolder(states) ? openFolder(folders, realpathOf(configFolder)) : undefined;
+  // Keys and checkpoints stay with a store that was begun in the user's state directory: an id made later would part them.
+  const mayMakeId = () => findStateFolder(configFolder, env).path !== folders.users;
+  const found = isWritableFolder(states) ? openFolder(folders, realpathOf(configFolder), mayMakeId) : undefined;
   if (found !== undefined) return found;
   if (isWritableFolder(beside)) {
     keepOutOfGit(beside);
@@ -57,10 +60,10 @@ export function findPrivateFolder(configFolder: string, env: Environment): Priva
   return { path: undefined, warnings: [warning] };
 }
 
-function openFolder(folders: StateFolders, home: string): PrivateFolder | undefined {
+function openFolder(folders: StateFolders, home: string, mayMakeId: () => boolean): PrivateFolder | undefined {
   const { beside, users, states } = folders;
   const warnings: string[] = [];
-  let id = readId(beside) ?? keepId(beside);
+  let id = readId(beside) ?? (mayMakeId() ? keepId(beside) : undefined);
   for (let copies = 0; id !== undefined && copies < MAX_COPIES; copies++) {
     const path = join(states, id);
     if (!isWritableFolder(path)) return undefined;
