@@ -2,9 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   linkSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -64,6 +66,7 @@ function openFolder(folders: StateFolders, home: string, mayMakeId: () => boolea
   const { beside, users, states } = folders;
   const warnings: string[] = [];
   let id = readId(beside) ?? (mayMakeId() ? keepId(beside) : undefined);
+  warnings.push(...lostFolders(states, home, id));
   for (let copies = 0; id !== undefined && copies < MAX_COPIES; copies++) {
     const path = join(states, id);
     if (!isWritableFolder(path)) return undefined;
@@ -79,6 +82,21 @@ function openFolder(folders: StateFolders, home: string, mayMakeId: () => boolea
     id = replaceId(beside, idOfCopy(id, home));
   }
   return isWritableFolder(users) ? { path: users, warnings } : undefined;
+}
+
+/** Says so where this configuration had another id and an audit under it: a program that removes both would otherwise leave no trace. */
+function lostFolders(states: string, home: string, id: string | undefined): readonly string[] {
+  const lost = readdirSync(states).filter(
+    (name) =>
+      ID.test(name) &&
+      name !== id &&
+      readHome(join(states, name)) === home &&
+      existsSync(join(states, name, 'audit/key.pem')),
+  );
+  return lost.map(
+    (name) =>
+      `${join(states, name)} holds an audit key and checkpoints of this configuration under another id, and they are not used: ${join(home, '.toolcrib', ID_FILE)} was removed or changed. If a program did that, write ${name} into that file and run audit verify. If you made the configuration anew, move that folder away. If you moved the older one, open it once at its new place.`,
+  );
 }
 
 /** The id beside the configuration; undefined if there is none. Tools may have written it, so only its exact form is believed. */

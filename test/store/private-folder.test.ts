@@ -58,6 +58,24 @@ function writeOld({ project }: Place, mode = 0o600): Readonly<Record<string, str
 }
 
 describe('the folder for the operator token and the audit key', () => {
+  it('is missed where its id was removed together with the audit, for as long as it lies there', () => {
+    const at = place();
+    const before = pathOf(at);
+    const id = idOf(at);
+    rmSync(join(at.project, '.toolcrib'), { recursive: true });
+    expect(find(at).warnings).toEqual([]); // nothing was recorded under it
+    rmSync(join(at.project, '.toolcrib'), { recursive: true });
+    mkdirSync(join(before, 'audit'));
+    writeFileSync(join(before, 'audit/key.pem'), 'the key\n');
+    for (let start = 0; start < 2; start++) {
+      const { path, warnings } = find(at);
+      expect(path).not.toBe(before);
+      expect(warnings).toEqual([expect.stringContaining(`write ${id} into that file and run audit verify`)]);
+    }
+    writeFileSync(join(at.project, '.toolcrib/id'), `${id}\n`);
+    expect(find(at)).toEqual({ path: before, warnings: [] });
+  });
+
   it('lies in the state directory of the user, under a random id, for its owner only', () => {
     const at = place();
     const { path = '', warnings } = find(at);
