@@ -179,7 +179,7 @@ describe.each(MODES)('a command %s', (_, sandbox) => {
       files: { 'work/here.txt': 'found', 'work/tool.sh': '#!/bin/sh\nls "$@"; pwd\n' },
       tools: [
         shellTool('listed', {}, { command: ['sh', './tool.sh'], cwd: './work' }),
-        shellTool('chosen', { dir: TEXT }, { command: ['pwd'], cwd: '{dir}' }),
+        shellTool('chosen', { dir: TEXT }, { command: ['pwd'], cwd: '{dir}' }, { effects: { readOnly: true } }),
       ],
     });
     expect(said(await chest.call('listed', {}))).toBe(`here.txt\ntool.sh\n${folder}/work\n`);

@@ -27,14 +27,16 @@ export interface BareCall {
  */
 export function requireNoState({ plan, given, filled, cwd, folders: { hidden, kept } }: BareCall): void {
   const secret = [...hidden.folders, ...hidden.files];
-  const isState = (name: string, text: string) =>
-    secret.some((path) => text.includes(path)) ||
-    [...pathsIn(text), ...wordsIn(name, text, cwd)].some(
-      (path) => leadsToState(path, cwd, kept) || mayMatch(path, cwd, secret),
-    );
+  const leads = (path: string) => leadsToState(path, cwd, kept);
+  const isState = (text: string) => secret.some((path) => text.includes(path)) || pathsIn(text).some(leads);
+  // Words and patterns count in what the caller wrote; a path that was resolved is one name, whatever it holds.
+  const mayLead = (name: string, text: string) => {
+    const words = wordsIn(name, text, cwd);
+    return words.some(leads) || [...pathsIn(text), ...words].some((path) => mayMatch(path, cwd, secret));
+  };
   for (const [name, value] of Object.entries(given))
-    if (textsIn(value).some((text) => isState(name, text))) throw refused(name);
-  for (const [name, text] of filledTexts(plan, filled)) if (isState(name, text)) throw refused(name);
+    if (textsIn(value).some((text) => isState(text) || mayLead(name, text))) throw refused(name);
+  for (const [name, text] of filledTexts(plan, filled)) if (isState(text)) throw refused(name);
 }
 
 function refused(name: string): UnfitArgument {
