@@ -78,7 +78,7 @@ describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
 
   it('what is shown before the question cannot hide anything', () => {
     const { output } = onTerminal(['call', 'wipe', 'what=\x1b[2Jx\u202ey'], { steps: [['Run wipe?', 'n']] });
-    expect(output).toContain('"what": "\\u001b[2Jxy"');
+    expect(output).toContain('"what": "\\u001b[2Jx\\u{202e}y"');
   });
 
   it('the link of the operator is printed by serve, with the token of the file', () => {
