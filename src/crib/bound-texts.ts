@@ -29,19 +29,23 @@ export function tooLongIn(spec: ToolSpec): readonly string[] {
 
 /** The spec with long texts cut, and without long examples and meta. A schema that is still too large refuses the tool: cut, it would let other arguments in. */
 export function cutTexts(spec: ToolSpec): ToolSpec {
+  const schemas = SCHEMAS.map((key) => [key, hasLongNote(spec[key]) ? cutNotes(spec[key]) : spec[key]] as const);
+  const [large] = schemas.find(([, schema]) => isTooLarge(schema)) ?? [];
+  if (large !== undefined) {
+    const message = `Tool "${spec.name}" of ${spec.source}: its ${large} schema has more than ${LONGEST_DATA} characters; make it smaller at its source.`;
+    throw new ToolcribError('too_long', message);
+  }
   const texts = textKeysOf(spec).map((key) => [key, cutText(spec[key] ?? '', TEXTS[key])]);
-  const schemas = SCHEMAS.filter((key) => hasLongNote(spec[key])).map((key) => [key, frozenCopy(cutNotes(spec[key]))]);
+  const changed = schemas
+    .filter(([key, schema]) => schema !== spec[key])
+    .map(([key, schema]) => [key, frozenCopy(schema)]);
   const { examples, meta, ...rest } = spec;
-  const cut: ToolSpec = Object.freeze({
+  return Object.freeze({
     ...rest,
     ...(examples !== undefined && !isTooLarge(examples) && { examples }),
     ...(meta !== undefined && !isTooLarge(meta) && { meta }),
-    ...Object.fromEntries([...texts, ...schemas]),
+    ...Object.fromEntries([...texts, ...changed]),
   });
-  const large = SCHEMAS.find((key) => isTooLarge(cut[key]));
-  if (large === undefined) return cut;
-  const message = `Tool "${spec.name}" of ${spec.source}: its ${large} schema has more than ${LONGEST_DATA} characters; make it smaller at its source.`;
-  throw new ToolcribError('too_long', message);
 }
 
 function textKeysOf(spec: ToolSpec): readonly (keyof typeof TEXTS)[] {
@@ -54,39 +58,47 @@ function cutText(text: string, longest: number): string {
   return `${text.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-function hasLongNote(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+/** Each part is looked at once: a schema may hold the same part many times, or itself. */
+function hasLongNote(value: unknown, seen = new Set<object>()): boolean {
+  if (typeof value !== 'object' || value === null || seen.has(value)) return false;
+  seen.add(value);
   return Object.entries(value).some(([key, member]) =>
-    isNote(key, member) ? member.length > LONGEST_NOTE : !VALUES.includes(key) && hasLongNote(member),
+    isNote(key, member) ? member.length > LONGEST_NOTE : !VALUES.includes(key) && hasLongNote(member, seen),
   );
 }
 
-function cutNotes(value: unknown): unknown {
+function cutNotes(value: unknown, known = new Map<object, unknown>()): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(cutNotes);
-  const members = Object.entries(value).map(([key, member]) => {
-    if (isNote(key, member)) return [key, member.length > LONGEST_NOTE ? cutText(member, LONGEST_NOTE) : member];
-    return [key, VALUES.includes(key) ? member : cutNotes(member)];
-  });
-  return Object.fromEntries(members);
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  const cut: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  known.set(value, cut);
+  const cutMember = (key: string, member: unknown): unknown => {
+    if (isNote(key, member)) return member.length > LONGEST_NOTE ? cutText(member, LONGEST_NOTE) : member;
+    return VALUES.includes(key) ? member : cutNotes(member, known);
+  };
+  const members = Object.entries(value).map(([key, member]) => [key, cutMember(key, member)] as const);
+  for (const [key, value] of members) Object.defineProperty(cut, key, { value, enumerable: true });
+  return cut;
 }
 
 function isNote(key: string, member: unknown): member is string {
   return typeof member === 'string' && NOTES.includes(key);
 }
 
+/** Stops counting where too much is certain, so that a value that holds itself ends as well. */
 function isTooLarge(value: unknown): boolean {
-  return roomAfter(value, LONGEST_DATA) < 0;
-}
-
-/** What is left of some characters after this value; it stops counting where nothing is left. */
-function roomAfter(value: unknown, room: number): number {
-  if (typeof value === 'string') return room - value.length;
-  if (typeof value !== 'object' || value === null) return room - 1;
-  let left = room;
-  for (const key in value) {
-    if (left < 0) return left;
-    left = roomAfter((value as Record<string, unknown>)[key], left - key.length); // any member will do
+  const waiting: unknown[] = [value];
+  let room = LONGEST_DATA;
+  while (waiting.length > 0 && room >= 0) {
+    const one = waiting.pop();
+    if (typeof one === 'string') room -= one.length;
+    if (typeof one !== 'object' || one === null) continue;
+    for (const key in one) {
+      room -= key.length + 1;
+      if (room < 0) break;
+      waiting.push((one as Record<string, unknown>)[key]); // any member will do
+    }
   }
-  return left;
+  return room < 0;
 }
