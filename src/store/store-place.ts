@@ -173,13 +173,22 @@ function readRecord({ users }: StateFolders): PlaceRecord | undefined {
   }
 }
 
-/** Records the place unless another process was first; returns the place on record. */
+/** Records the place unless another process was first; returns the place on record. One that cannot be read may name another place, so none is used. */
 function recordFirst(place: Place, configFolder: string, folders: StateFolders): Place {
   try {
     writeRecord({ place, begun: false }, configFolder, folders);
     return place;
   } catch (cause) {
-    return codeOf(cause) === 'EEXIST' ? (readRecord(folders)?.place ?? place) : place;
+    if (codeOf(cause) !== 'EEXIST') return place;
+    const chosen = readRecord(folders)?.place;
+    if (chosen !== undefined) return chosen;
+    const record = join(folders.users, RECORD);
+    const remedy = `Start the crib as the user that owns ${record}, or remove that file`;
+    throw storeUnavailable(
+      databaseIn(folders[place]),
+      `is not begun, since the chosen place cannot be read. ${remedy}`,
+      cause,
+    );
   }
 }
 

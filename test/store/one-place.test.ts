@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -15,6 +25,7 @@ import {
   USER,
 } from './store-setting.ts';
 
+const RECORD = 'store-place.json';
 const MAY_MOUNT = spawnSync('unshare', ['-Urm', 'true']).status === 0;
 
 describe('a store beside the configuration that cannot be used is refused, and none is begun elsewhere, where', () => {
@@ -59,6 +70,21 @@ describe('a store beside the configuration that cannot be used is refused, and n
     rmSync(states(at), { recursive: true });
     chmodSync(beside(at), 0o555);
     expect(await open(at)).toMatchObject({ code: 'store_unavailable' });
+    expect(elsewhere(at)).toEqual([]);
+  });
+
+  it.each<[string, (record: string) => void]>([
+    ['belongs to another user', (record) => chmodSync(record, 0o000)],
+    ['is not a record', (record) => writeFileSync(record, '{"place":')],
+  ])('the record of its place %s', async (_, spoil) => {
+    const at = await begunBeside();
+    rmSync(beside(at), { recursive: true });
+    chmodSync(at.project, 0o555);
+    const [folder = ''] = readdirSync(states(at)).filter((name) => existsSync(join(states(at), name, RECORD)));
+    spoil(join(states(at), folder, RECORD));
+    const refused = await open(at);
+    expect(refused).toMatchObject({ code: 'store_unavailable' });
+    expect(refused.message).toContain(join(states(at), folder, RECORD));
     expect(elsewhere(at)).toEqual([]);
   });
 
