@@ -20,6 +20,8 @@ export interface Permit {
   readonly takenUp?: TakenUp;
   /** Notes how the call ended that runs under it. */
   finish?(result: ToolResult): Promise<void>;
+  /** The call ended before its tool began: the yes counts again until it expires. */
+  giveBack?(result: ToolResult): Promise<void>;
 }
 
 /** Finds out whether a call may run: the yes; or why it does not run now; or the result where it has been run. */

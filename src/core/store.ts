@@ -1,6 +1,7 @@
 import type { JsonObject } from './json.ts';
 import type { StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
+import type { StoredClaims } from './stored-claims.ts';
 import type { StoredKeys } from './stored-keys.ts';
 import type { StoredBudgets, StoredRates } from './stored-limits.ts';
 import type { StoredRepeats, StoredResults } from './stored-results.ts';
@@ -19,6 +20,7 @@ export interface Store {
   readonly repeats: StoredRepeats;
   readonly keys: StoredKeys;
   readonly approvals: StoredApprovals;
+  readonly claims: StoredClaims;
   readonly audit: StoredAudit;
   readonly sealKeys: StoredSealKeys;
   /** Where it is and whether it answers; never rejects. */

@@ -123,7 +123,7 @@ export interface ListedApproval extends Omit<NewApproval, Bound> {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly answer?: ApprovalReply & { readonly at: number };
-  /** The call that took it up. */
+  /** The call that took it up last; it may have given it back. */
   readonly claim?: { readonly callId: string; readonly at: number };
   /** How that call ended: `done`, or the code of its failure. */
   readonly outcome?: string;
@@ -133,6 +133,12 @@ export interface ListedApproval extends Omit<NewApproval, Bound> {
 type AddedApproval =
   | { readonly ok: true; readonly approval: StoredApproval; readonly isNew: boolean }
   | { readonly ok: false; readonly broken: KeepBound };
+
+/** An approved request that a server runs, and its place among the others. */
+export interface RunnableApproval {
+  readonly id: string;
+  readonly createdAt: number;
+}
 
 /** Which requests are listed. */
 export interface ApprovalListing {
@@ -160,7 +166,11 @@ export interface StoredApprovals {
   answer(id: string, reply: ApprovalReply, callId?: string): Promise<StoredApproval | undefined>;
   /** Takes an approved request up, once: undefined if it is not approved, taken, expired, or was for something else. */
   claim(id: string, subject: ApprovalSubject, callId: string): Promise<StoredApproval | undefined>;
-  /** Notes how the call that took it up ended: `done`, or the code of its failure. */
+  /** The call that took it up has not begun: it is approved again, as long as it was. False if it is not this process that took it up, or its outcome counts as unknown by now. */
+  giveBack(id: string): Promise<boolean>;
+  /** Those that are approved and parked for a server, oldest first, from the one after `after`. */
+  runnable(after: RunnableApproval | undefined, limit: number): Promise<readonly RunnableApproval[]>;
+  /** Notes how the call that took it up ended: `done`, or the code of its failure. Also where its process counted as gone. */
   finish(id: string, outcome: string, end?: ParkedEnd): Promise<void>;
   /** The request of a call that was parked for a server, with long arguments cut, and its result while that is kept. */
   ofCall(callId: string): Promise<{ readonly approval: StoredApproval; readonly result?: ToolResult } | undefined>;

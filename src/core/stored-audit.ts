@@ -138,7 +138,9 @@ export interface StoredAudit {
   newestCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** Calls of all chains, newest first. */
   recent(query: RowQuery): Promise<readonly (StoredAuditRow & { readonly chain: string })[]>;
-  /** The newest call of this id. */
+  /** How many rows say that the call was about to run without a row that says how it ended. */
+  openIntents(callId: string): Promise<number>;
+  /** The call of this id that ended last. */
   find(callId: string): Promise<(StoredAuditRow & { readonly chain: string }) | undefined>;
   count(): Promise<number>;
   /** True for one process in `everyMs`, so that not all of them tidy up. */

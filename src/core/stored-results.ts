@@ -27,7 +27,9 @@ type RepeatKey = string;
 /** What became of the first call with a key. */
 export type FirstCall =
   | { readonly state: 'new' }
-  | { readonly state: 'running'; readonly argumentsHash: string; readonly since: number }
+  | { readonly state: 'running'; readonly argumentsHash: string }
+  /** Its process is gone, and with it how it ended. */
+  | { readonly state: 'lost'; readonly argumentsHash: string }
   | { readonly state: 'ended'; readonly argumentsHash: string; readonly result: ToolResult }
   | { readonly state: 'refused'; readonly broken: KeepBound };
 
@@ -42,7 +44,7 @@ export interface StoredRepeats {
 }
 
 /** A call that comes with a key. */
-interface RepeatingCall {
+export interface RepeatingCall {
   readonly id: string;
   readonly argumentsHash: string;
   readonly keepMs: number;
@@ -51,7 +53,7 @@ interface RepeatingCall {
 }
 
 /** How a call with a key ended. */
-interface RepeatEnding extends Keeping {
+export interface RepeatEnding extends Keeping {
   readonly result: ToolResult;
   /** Kept where the bounds in bytes leave no room for the result: at most `RESERVED_BYTES` of JSON. */
   readonly instead: ToolResult;

@@ -1,4 +1,5 @@
 import type { Question } from './approval.ts';
+import type { BegunRuns } from './begun-runs.ts';
 import type { BundleInfo } from './bundle.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
@@ -27,10 +28,10 @@ export const TAKE_UP: unique symbol = Symbol('toolcrib.takeUp');
 export interface CallFacts {
   /** When it came in, in milliseconds since 1970. */
   startedAt: number;
-  /** True once it was handed to its executor, for the first time or again. */
-  hasBegun?: boolean;
   /** The arguments before validation, where it made others of them. */
   came?: JsonObject;
+  /** Whether its tool has begun; see `hasBegun`. */
+  readonly runs: BegunRuns;
   /** The arguments after validation. */
   input?: JsonObject;
   /** What the rules want a person to be asked about these arguments. */

@@ -3,7 +3,7 @@ import { freezeJson } from '../core/json.ts';
 import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { Clock } from '../core/ports.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
-import type { SaidAlong, ToolCall } from '../core/tool-call.ts';
+import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { redactResult } from '../extensions/redact-errors.ts';
@@ -29,6 +29,8 @@ export interface ApprovalDesk {
   readonly bounds: KeepBounds;
   /** Tells somebody outside that a request waits. */
   announce?(approval: StoredApproval): void;
+  /** Looks for calls whose process is gone. */
+  findLost(): Promise<unknown>;
   /** The text without the values of secrets. */
   redact(text: string): string;
   warn(message: string): void;
@@ -150,7 +152,10 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
       const { answersHash } = approval;
       const bound = answersHash === undefined ? subject : { answersHash, ...subject };
       const claimed = await desk.approvals.claim(approval.id, bound, call.id);
-      return claimed === undefined ? 'again' : permitOf(claimed, asking);
+      if (claimed === undefined) return 'again';
+      const permit = permitOf(claimed, asking);
+      // One that was given back may be taken up by another call than the one that was shown.
+      return approval.claim === undefined ? permit : { ...permit, takenUp: takenUpOf(claimed) };
     }
     case 'denied':
       return saidNo(name, approval.answer?.note);
@@ -175,10 +180,20 @@ function permitOf(approval: StoredApproval, { call, desk }: Asking): Permit {
     approvals
       .finish(id, result.status === 'failed' ? result.error.code : result.status, endOf(result))
       .catch((cause) => warn(`How the call under the approval ${id} ended could not be noted: ${messageOf(cause)}`));
+  const giveBack = async (result: ToolResult): Promise<void> => {
+    const isGiven = await approvals.giveBack(id).catch((cause) => {
+      warn(`The approval ${id} was not used, and could not be given back yet: ${messageOf(cause)}`);
+      return true; // the store does it later
+    });
+    if (!isGiven) await finish(result); // its outcome counted as unknown: this is the true end
+  };
   // A request that is not parked is one of the call itself, unless the call names it.
   const isOfAnother = isParked || call.approvalId !== undefined;
-  const takenUp = isOfAnother ? freezeJson({ ...saidWith(approval), caller: approval.unlisted.caller }) : undefined;
-  return { id, by: answer?.by ?? 'host', ...(takenUp !== undefined && { takenUp }), finish };
+  return { id, by: answer?.by ?? 'host', ...(isOfAnother && { takenUp: takenUpOf(approval) }), finish, giveBack };
+}
+
+function takenUpOf(approval: StoredApproval): TakenUp {
+  return freezeJson({ ...saidWith(approval), caller: approval.unlisted.caller });
 }
 
 /** Answers given in this process are told; for those of others it looks from time to time. */

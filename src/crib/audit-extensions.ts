@@ -98,7 +98,9 @@ export function auditIntent(options: AuditIntentInput = {}): Extension {
   }
   const read = Array.from(selectors); // a copy, holes included: they are refused
   for (const selector of read) compileSelector(selector);
-  return bindable(({ audit: trail, bundlesOf }) => auditIntentExtension({ requireFor: read }, { trail, bundlesOf }));
+  return bindable(({ audit: trail, isAudited, bundlesOf }) =>
+    auditIntentExtension({ requireFor: read }, { trail, isAudited, bundlesOf }),
+  );
 }
 
 /** The entry `audit` of a configuration speaks of both. */

@@ -91,8 +91,9 @@ export function offload(options: OffloadOptions = {}): Extension {
 export function idempotency(options: IdempotencyOptions & WithClock = {}): Extension {
   const given = readOptions<IdempotencyOptions & WithClock>(options, [...KEEP_BOUNDS, 'clock'], 'idempotency()');
   requireBounds(given, 'idempotency()');
-  return bindable(({ clock, store, redact }) =>
+  return bindable(({ clock, store, redact, findLost }) =>
     idempotencyExtension({
+      findLost,
       clock,
       ...given,
       store: store?.repeats,

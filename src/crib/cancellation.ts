@@ -1,4 +1,5 @@
-import type { CallFacts } from '../core/tool-call.ts';
+import { hasBegun } from '../core/begun-runs.ts';
+import { type CallFacts, FACTS } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
@@ -22,9 +23,9 @@ export function explainEnd(reason: ToolError, spec: ToolSpec, facts: CallFacts):
 }
 
 /** Why a call ends with the crib or its server. */
-function endOf({ name, effects }: ToolSpec, { hasBegun }: CallFacts): ToolError {
+function endOf({ name, effects }: ToolSpec, facts: CallFacts): ToolError {
   const closed = 'The crib was closed before';
-  if (!hasBegun)
+  if (!hasBegun({ [FACTS]: facts }))
     return toolError('cancelled', `${closed} "${name}" began: nothing was done. Call it again.`, { retryable: true });
   if (effects.readOnly === true || effects.idempotent === true)
     return toolError('cancelled', `${closed} "${name}" had answered. It can be called again.`, { retryable: true });

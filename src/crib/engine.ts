@@ -6,6 +6,7 @@ import type { ExtensionSet } from './extension-set.ts';
 import type { Generation, ProfileSet } from './generation.ts';
 import type { Generations } from './generations.ts';
 import type { LiveSources, PreparedSources } from './live-sources.ts';
+import type { LostClaims } from './lost-claims.ts';
 import type { ChestHost } from './open-chest.ts';
 import type { Parts } from './parts.ts';
 import type { Registration } from './registration.ts';
@@ -18,6 +19,7 @@ export interface Engine {
   readonly extensions: ExtensionSet;
   readonly registration: Registration;
   readonly trail: ReturnType<typeof createTrail>;
+  readonly lostClaims: LostClaims;
   /** What extensions say about the keys of the audit now. */
   keySettings: AuditSource['keySettings'];
   generation(): Generation;

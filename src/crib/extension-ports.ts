@@ -36,6 +36,10 @@ export interface ExtensionPorts extends Equipment {
   readonly clock: Clock;
   /** Where calls are put on record; only a crib with a store has one. */
   readonly audit: AuditTrail | undefined;
+  /** True if calls are put on record: there is a trail, and the extension that writes to it is on. */
+  isAudited(): boolean;
+  /** Looks for calls whose process is gone, and says whether it found some. */
+  findLost(): Promise<boolean>;
   /** The names of the bundles a tool is in. */
   bundlesOf(tool: string): readonly string[];
   readonly schemas: Schemas;
@@ -115,6 +119,7 @@ export function createBinding(ports: ExtensionPorts): (extension: Extension) => 
 /** An extension that no crib has taken in records nothing. */
 const NO_TRAIL: AuditTrail = {
   record: () => {},
+  recordLost: () => {},
   intend: async () => {
     throw new ToolcribError('not_available', 'There is no store for the audit.');
   },
@@ -130,6 +135,8 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
   },
   ...NO_EQUIPMENT,
   audit: NO_TRAIL,
+  isAudited: () => false,
+  findLost: async () => false,
   bundlesOf: () => [],
   warn: (message) => process.emitWarning(message, 'ToolcribWarning'),
 };

@@ -6,8 +6,9 @@ import type { Asking, Step } from './attend-approval.ts';
 
 /** How often it is seen whether another process has finished the call. */
 const LOOK_EVERY_MS = 500;
-/** How much longer than its time a call may take before its outcome counts as unknown. */
+/** How much longer than its time the end of a call is waited for. */
 const GRACE_MS = 60_000;
+const ASK_AGAIN_MS = 1000;
 
 /** The result of a parked call that was taken up, for the same call sent again; waits until it is there. Without an approval named, it is handed over once: a later call is another one. */
 export async function handOver(asking: Asking, approval: StoredApproval): Promise<Step> {
@@ -17,7 +18,8 @@ export async function handOver(asking: Asking, approval: StoredApproval): Promis
   if (approval.parked?.callId === call.id) return usedUp(call.spec.name, approval);
   const ending = approval.state === 'done' ? 'ended' : await untilEnded(asking, approval);
   if (typeof ending === 'object') return failed(ending);
-  if (ending === 'late') return usedUp(call.spec.name, approval);
+  if (ending === 'late') return stillRunning(call.spec.name, id);
+  if (ending === 'given back') return 'again';
   const result = await desk.approvals.takeResult(id, call.approvalId === undefined ? 'first' : 'any');
   if (result !== undefined) {
     call[FACTS].isReplayed = true;
@@ -26,8 +28,10 @@ export async function handOver(asking: Asking, approval: StoredApproval): Promis
   return call.approvalId === undefined ? 'again' : usedUp(call.spec.name, (await desk.approvals.get(id)) ?? approval);
 }
 
-/** Waits for the end of a call, as long as it can take; a process that died with it will not tell. */
-function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Promise<'ended' | 'late' | ToolError> {
+type Ended = 'ended' | 'given back' | 'late' | ToolError;
+
+/** Waits for the end of a call, as long as it can take; where its process is gone, for that being noticed. */
+function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Promise<Ended> {
   const { approvals, clock } = desk;
   const { timeoutMs = 0 } = call.spec.policy;
   const leftMs = Math.max(0, (claim?.at ?? clock.now()) + timeoutMs + GRACE_MS - clock.now());
@@ -35,9 +39,11 @@ function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Prom
     let isOver = false;
     let stopTimer = () => {};
     const look = async (): Promise<void> => {
-      const state = await approvals.stateOf(id).catch(() => undefined); // a store that fails now is asked again
+      await desk.findLost();
+      const state = await approvals.stateOf(id).catch(() => 'claimed'); // a store that fails now is asked again
       if (isOver) return;
       if (state === 'done') end('ended');
+      else if (state !== 'claimed') end('given back');
       else stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
     };
     const stops = [
@@ -48,7 +54,7 @@ function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Prom
         void look();
       }),
     ];
-    const end = (ending: 'ended' | 'late' | ToolError): void => {
+    const end = (ending: Ended): void => {
       isOver = true;
       stopTimer();
       for (const stop of stops) stop();
@@ -61,9 +67,20 @@ function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Prom
   });
 }
 
+function stillRunning(tool: string, id: string): FailedResult {
+  const message = `The call of "${tool}" under the approval "${id}" is still running; ask again for its result.`;
+  return failed(toolError('conflict', message, { retryable: true, retryAfterMs: ASK_AGAIN_MS }));
+}
+
+/** What is known of a call under an approval whose process is gone. */
+export function lostResult({ tool, id }: StoredApproval): FailedResult {
+  const message = `A call of "${tool}" took up the approval "${id}", and its process ended before it did; see whether it was done before you ask for another.`;
+  return failed(toolError('unknown_outcome', message));
+}
+
 /** What is said to who comes with an approval that was taken up. */
 export function usedUp(tool: string, { id, outcome }: StoredApproval): FailedResult {
-  if (outcome !== undefined) {
+  if (outcome !== undefined && outcome !== 'unknown_outcome') {
     const message = `The approval "${id}" has been used: that call of "${tool}" ended as ${outcome}.`;
     return failed(toolError('conflict', message));
   }

@@ -49,6 +49,7 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
     repeats: lazyPart(opened, 'repeats'),
     keys: lazyPart(opened, 'keys'),
     approvals: lazyPart(opened, 'approvals'),
+    claims: lazyPart(opened, 'claims'),
     audit: lazyPart(opened, 'audit'),
     sealKeys: lazyPart(opened, 'sealKeys'),
     async status() {

@@ -1,9 +1,8 @@
 import type { Caller } from '../core/caller.ts';
 import type { Clock } from '../core/ports.ts';
-import type { ListedApproval, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
-import { messageOf, ToolcribError, toolError } from '../core/tool-error.ts';
+import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
-import { SERVED_DOORS } from './ask-in-store.ts';
 import { saidWith } from './attend-approval.ts';
 import type { Chest } from './chest.ts';
 
@@ -13,29 +12,41 @@ export interface ParkedCallsOptions {
   readonly clock: Clock;
   /** The chest that the call was made in. */
   openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<Chest>;
+  /** True while a source is not there: a tool that is unknown now may be one of its. */
+  mayBeListedLater(): boolean;
+  /** Looks for calls whose process is gone. */
+  findLost(): Promise<void>;
   warn(message: string): void;
 }
 
 /** How often it is seen whether somebody said yes in another process. */
 const LOOK_EVERY_MS = 1000;
-/** How many are run at once; the others follow. */
+/** How many are begun by one look; the others follow. */
 const MOST = 100;
-const LONGEST_PAUSE_MS = 30_000;
+const PAGE = 500;
+/** A tool that can be called again is called within so long. */
+const LONGEST_PAUSE_MS = 5000;
+
+/** A pause before the next attempt. */
+interface Pause {
+  readonly untilMs: number;
+  readonly lengthMs: number;
+}
 
 /** Runs calls that came to a server, waited for a yes and have it: each at most once, since only who claims the yes may run. Returns how to stop; what is under way goes on. */
 export function runParkedCalls(options: ParkedCallsOptions): () => void {
   const { approvals, clock, warn } = options;
   const underWay = new Set<string>();
-  const pauses = new Map<string, { readonly untilMs: number; readonly lengthMs: number }>();
+  const pauses = new Map<string, Pause>();
   let isStopped = false;
   let stopTimer = () => {};
 
-  const take = async ({ id }: ListedApproval): Promise<void> => {
+  const take = async (id: string): Promise<void> => {
     underWay.add(id);
     try {
       const retryAfterMs = await runOnce(id, options);
-      const { lengthMs = LOOK_EVERY_MS } = pauses.get(id) ?? {};
-      const pauseMs = Math.max(retryAfterMs ?? 0, Math.min(lengthMs * 2, LONGEST_PAUSE_MS));
+      const { lengthMs = LOOK_EVERY_MS / 2 } = pauses.get(id) ?? {};
+      const pauseMs = Math.min(Math.max(retryAfterMs ?? 0, lengthMs * 2), LONGEST_PAUSE_MS);
       if (retryAfterMs === undefined) pauses.delete(id);
       else pauses.set(id, { untilMs: clock.now() + pauseMs, lengthMs: pauseMs });
     } catch (cause) {
@@ -45,16 +56,30 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
     }
   };
 
-  const mayTake = ({ id, isParked, door }: ListedApproval): boolean =>
-    isParked && SERVED_DOORS.includes(door) && !underWay.has(id) && (pauses.get(id)?.untilMs ?? 0) <= clock.now();
+  const mayTake = ({ id }: RunnableApproval): boolean =>
+    !underWay.has(id) && (pauses.get(id)?.untilMs ?? 0) <= clock.now();
+
+  /** The oldest first, past those that wait for their next attempt. */
+  const takeNext = async (): Promise<void> => {
+    const seen = new Set<string>();
+    let taken = 0;
+    let page: readonly RunnableApproval[] = [];
+    do {
+      page = await approvals.runnable(page.at(-1), PAGE);
+      for (const { id } of page) seen.add(id);
+      const next = page.filter(mayTake).slice(0, MOST - taken);
+      if (isStopped) return;
+      for (const { id } of next) void take(id);
+      taken += next.length;
+    } while (page.length === PAGE && taken < MOST);
+    if (page.length < PAGE) for (const id of pauses.keys()) if (!seen.has(id) && !underWay.has(id)) pauses.delete(id);
+  };
 
   const look = async (): Promise<void> => {
     stopTimer();
     try {
-      const approved = await approvals.list({ state: 'approved', limit: MOST });
-      if (isStopped) return;
-      for (const id of pauses.keys()) if (!approved.some((approval) => approval.id === id)) pauses.delete(id);
-      for (const approval of approved) if (mayTake(approval)) void take(approval);
+      await options.findLost();
+      await takeNext();
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause; // a store that does not answer now is asked again
     } finally {
@@ -72,19 +97,25 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
   };
 }
 
+/** Refusals in front of the approval that the next attempt would meet as well. */
+const FINAL: readonly ToolErrorCode[] = ['invalid_input', 'unauthenticated', 'denied'];
+
 /** Runs the call under an approval; returns after how long it may be tried again, where that helps. */
 async function runOnce(id: string, options: ParkedCallsOptions): Promise<number | undefined> {
-  const { approvals } = options;
+  const { approvals, mayBeListedLater } = options;
   const approval = await approvals.get(id);
   if (approval?.parked === undefined) return undefined;
   const result = await call(approval, options);
-  if ((await approvals.stateOf(id)) !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
-  if (result.status === 'failed' && result.error.retryable) return result.error.retryAfterMs ?? 0;
+  const after = await approvals.get(id);
+  if (after?.state !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
+  const { code, retryAfterMs } = result.status === 'failed' ? result.error : {};
+  const isFinal = code === 'unknown_tool' ? !mayBeListedLater() : code === undefined || FINAL.includes(code);
+  const wasGivenBack = after.claim !== undefined && after.claim.at !== approval.claim?.at;
+  if (!isFinal || wasGivenBack) return retryAfterMs ?? 0;
   // Refused before it could run, and it would be again: that is how it ended.
   const { callId } = approval.parked;
   if ((await approvals.claim(id, approval, callId)) === undefined) return undefined;
-  const outcome = result.status === 'failed' ? result.error.code : result.status;
-  await approvals.finish(id, outcome, { result, isHandedOver: false });
+  await approvals.finish(id, code ?? result.status, { result, isHandedOver: false });
   return undefined;
 }
 

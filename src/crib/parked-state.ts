@@ -3,7 +3,6 @@ import type { StoredApproval, StoredApprovals } from '../core/stored-approvals.t
 import type { ToolResult } from '../core/tool-result.ts';
 import { type Approval, toShownApproval } from './approvals.ts';
 import { denied, nobodyAnswered, saidNo } from './ask-host.ts';
-import { usedUp } from './hand-over.ts';
 
 /** Where a call stands that was parked for a server. */
 export interface ParkedState {
@@ -13,9 +12,6 @@ export interface ParkedState {
   /** There when it has ended, for a day. */
   readonly result?: ToolResult;
 }
-
-/** A call may take so long before nobody knows what became of it. */
-const LONGEST_MS = 3_600_000;
 
 /** What became of a parked call, for who made it or an operator; somebody else's is answered like one that never was. */
 export async function parkedStateOf(
@@ -36,12 +32,11 @@ export async function parkedStateOf(
   return { state: state === 'waiting' ? 'waiting' : 'running', approval };
 }
 
-/** What whoever asked would be told, where the call did not run or nobody knows. */
+/** What whoever asked would be told, where the call did not run. */
 function refusalOf(approval: StoredApproval): ToolResult | undefined {
-  const { state, tool, answer, claim, lifetimeMs } = approval;
+  const { state, tool, answer, lifetimeMs } = approval;
   if (state === 'denied') return saidNo(tool, answer?.note);
   if (state === 'expired' && answer === undefined) return nobodyAnswered(tool, lifetimeMs);
-  if (state === 'expired' || state === 'withdrawn') return denied(`The approval to run "${tool}" was not taken up.`);
-  const isLost = state === 'claimed' && claim !== undefined && Date.now() - claim.at > LONGEST_MS;
-  return isLost ? usedUp(tool, approval) : undefined;
+  const isOver = state === 'expired' || state === 'withdrawn';
+  return isOver ? denied(`The approval to run "${tool}" was not taken up.`) : undefined;
 }

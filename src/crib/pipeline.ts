@@ -1,4 +1,5 @@
 import type { Question } from '../core/approval.ts';
+import { beginRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
@@ -151,8 +152,8 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const missing = run.needs === undefined ? undefined : missingNeed(call, run.needs);
     if (missing !== undefined) return missing;
     const withheld = run[WITHHELD];
-    call.origin.facts.hasBegun = true;
-    return executor.execute(withheld === undefined ? call : wholeCall(call, withheld), run);
+    const whole = withheld === undefined ? call : wholeCall(call, withheld);
+    return beginRun(call) ? executor.execute(whole, run) : givenUp(call.spec);
   }, toFailure);
 }
 
@@ -207,6 +208,11 @@ function unasked({ name }: ToolSpec, { reason }: Question): FailedResult {
 
 function unconfirmed({ name, source }: ToolSpec): FailedResult {
   return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" cannot be reached.`));
+}
+
+// A gate went on with it after the call had ended without beginning: another one may run in its place by now.
+function givenUp({ name }: ToolSpec): FailedResult {
+  return failed(toolError('cancelled', `The call of "${name}" has ended before it began.`));
 }
 
 function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {

@@ -75,6 +75,8 @@ export function createServing(engine: Engine, equipment: Equipment, chests: Pick
         approvals: store.approvals,
         clock: idleClock,
         openAgain: (made) => openAgain(chests, profiles(), made),
+        mayBeListedLater: () => engine.sources().some(({ state }) => state !== 'ready'),
+        findLost: async () => void (await engine.lostClaims.look()),
         warn,
       });
     },

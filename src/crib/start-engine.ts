@@ -17,6 +17,7 @@ import { createGeneration, type Generation } from './generation.ts';
 import { createGenerations, type Generations } from './generations.ts';
 import { createInFlight } from './in-flight.ts';
 import { type LiveSources, startSources } from './live-sources.ts';
+import { createLostClaims } from './lost-claims.ts';
 import { type FixedParts, homesOf, type Parts } from './parts.ts';
 import { precheck } from './precheck.ts';
 import { findProblems, idleSelectors } from './problems.ts';
@@ -70,12 +71,19 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   const setups = createSetups({ generation, clock: systemClock, services: services.all, options: fixed.options, warn });
   const trail = createTrail({ equipment: fixed.equipment, keySettings: () => auditKeys.now(), warn });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
+  const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
+  const lostClaims = createLostClaims(fixed.equipment.store, {
+    trail: () => (isAudited() ? trail : undefined),
+    sourceOf: (tool) => generation().catalog.get(tool)?.source,
+    warn,
+  });
+  const recording = { audit: trail, isAudited, findLost: lostClaims.look };
   const extensions = createExtensionSet({
     builtIn: [...builtInExtensions(), setups.extension, precheck(executors)],
     given: first.extensions,
     turnedOff: first.turnedOff,
     executors,
-    bind: createBinding({ ...fixed.equipment, clock: systemClock, schemas, audit: trail, bundlesOf, warn }),
+    bind: createBinding({ ...fixed.equipment, ...recording, clock: systemClock, schemas, bundlesOf, warn }),
     warn,
     onChange: markOld,
   });
@@ -156,6 +164,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   const close = async (): Promise<void> => {
     await inFlight.drained(DRAIN_MS);
     lifetime.abort(cribClosed());
+    lostClaims.close();
     await setups.close();
     await started.close();
     for (const part of [...extensions.list(), ...extensions.retired(), ...executors.values()])
@@ -184,6 +193,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     extensions,
     registration,
     trail,
+    lostClaims,
     keySettings: auditKeys.now,
     generation,
     profiles: () => parts.profiles,

@@ -1,3 +1,4 @@
+import { deferRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { isPromise, type JsonValue, type MaybePromise } from '../core/json.ts';
 import { PARSED, type ToolCall } from '../core/tool-call.ts';
@@ -53,9 +54,11 @@ export function functionExecutor(): Executor {
 }
 
 async function runExported(functions: ExportedFunctions, call: ToolCall, run: Run): Promise<ToolResult> {
+  const deferred = deferRun(call);
   const found = await functions.find(run);
   if ('problem' in found)
     return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: ${found.problem}.`));
+  if (!deferred.begin()) throw call.signal.reason; // ended while its module was being loaded
   return finish(await found.work(call[PARSED], call), call);
 }
 

@@ -1,3 +1,4 @@
+import { type DeferredRun, deferRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { isJsonObject, type JsonObject, type JsonSchema } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
@@ -41,13 +42,14 @@ export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
     runSchema: RUN_SCHEMA,
     async execute(call, run) {
       const { source, tool } = run as McpRun; // checked when the spec was let in
+      const deferred = deferRun(call);
       const server = servers.get(source);
       if (server === undefined) return noServer(call, source);
       try {
         return await server.connections.use({
           subject: shareSubject(server.share, call),
           onAbort: (listener) => call.onAbort(listener),
-          work: (connection) => callTool(connection, call, { tool, clock, headersFor }),
+          work: (connection) => callTool(connection, call, { tool, clock, headersFor, deferred }),
         });
       } catch (cause) {
         if (!(cause instanceof McpFailure)) throw cause;
@@ -74,6 +76,7 @@ interface Calling {
   readonly tool: string;
   readonly clock: Clock;
   readonly headersFor: HeadersFor;
+  readonly deferred: DeferredRun;
 }
 
 /** How often a server may ask to be asked again without asking for anything. */
@@ -83,12 +86,13 @@ const PAUSE_MS = 250;
 const INPUT_MS = 300_000;
 
 async function callTool(connection: McpConnection, call: ToolCall, calling: Calling): Promise<ToolResult> {
-  const { tool, clock, headersFor } = calling;
+  const { tool, clock, headersFor, deferred } = calling;
   const { input: answers } = call.answers ?? {};
   let state = answers?.state;
+  if (!deferred.begin()) throw new McpFailure('cancelled', 'the call ended while the server was being connected to');
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const responses = round === 0 ? answers?.responses : undefined;
-    const result = await connection.request({
+    const asked = connection.request({
       method: 'tools/call',
       params: {
         name: tool,
@@ -101,13 +105,17 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
       onProgress: (progress) => call.report(progress),
       onAbort: (listener) => call.onAbort(listener),
     });
+    const result = await asked.catch((cause: unknown) => {
+      if (round === 0 && cause instanceof McpFailure && cause.isUnsent) deferred.takeBack();
+      throw cause;
+    });
     // A server of the older era has no such word.
     if (result.resultType !== 'input_required' || connection.era !== 'modern')
       return toToolResult(result, call.spec.name);
-    const asked = readQuestions(result);
-    if (asked.questions !== undefined) return waitForInput(call, asked, clock);
-    if (asked.state === undefined) break;
-    state = asked.state;
+    const questions = readQuestions(result);
+    if (questions.questions !== undefined) return waitForInput(call, questions, clock);
+    if (questions.state === undefined) break;
+    state = questions.state;
     await pause(clock);
   }
   throw new McpFailure('malformed', 'it asks for more without saying what');

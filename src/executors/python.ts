@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import { deferRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -65,6 +66,8 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
     yielded.push(value);
     call.report(value as JsonValue); // parsed from JSON
   };
+  const deferred = deferRun(call);
+  deferred.begin();
   try {
     const answer = await workers.call({
       ...placeOf(run),
@@ -80,6 +83,7 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
   } catch (cause) {
     if (!(cause instanceof PythonFailure)) throw cause;
     const { spec } = call;
+    if (cause.kind === 'unreachable' || cause.kind === 'busy') deferred.takeBack(); // no worker has taken it
     if (yieldedBytes <= MAX_ANSWER_BYTES) return failed(pythonFailure(cause, spec));
     return failed(toolError('too_large', `"${spec.name}" yielded more than can be taken; ask for less.`));
   }

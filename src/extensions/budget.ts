@@ -1,3 +1,4 @@
+import { hasBegun } from '../core/begun-runs.ts';
 import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Budget } from '../core/policy.ts';
@@ -5,7 +6,7 @@ import type { Clock } from '../core/ports.ts';
 import { type BudgetAnswer, type BudgetCell, mostOf, periodEnd, type StoredBudgets } from '../core/stored-limits.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
-import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { type FailedResult, failed } from '../core/tool-result.ts';
 
 export interface BudgetPorts {
   /** Where spending outlives the process and is shared; in memory if absent. */
@@ -27,7 +28,10 @@ export function budget({ store, clock }: BudgetPorts): Extension {
       const refusal = await charged(budgets, cells, price);
       if (refusal !== undefined) return refusal;
       const result = next(call);
-      return giveBack(isPromise(result) ? await result : result, () => budgets.refund(cells, price));
+      const settled = isPromise(result) ? await result : result;
+      // What never began costs nothing. Where that cannot be noted too much is charged, never too little.
+      if (settled.status === 'failed' && !hasBegun(call)) await budgets.refund(cells, price).catch(() => undefined);
+      return settled;
     },
   };
 }
@@ -51,13 +55,6 @@ async function charged(
   const retryAfterMs = Math.ceil(answer.resetsInMs);
   const message = `The call costs ${price}, more than is left of a budget of ${amount} per ${perMs} ms; it is renewed in ${retryAfterMs} ms.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
-}
-
-/** What never began costs nothing. */
-async function giveBack(result: ToolResult, refund: () => Promise<void>): Promise<ToolResult> {
-  if (result.status !== 'failed' || result.error.code !== 'unavailable') return result;
-  await refund().catch(() => undefined); // too much is charged then, never too little
-  return result;
 }
 
 function cellOf({ scope, amount, perMs, of }: Budget, call: ToolCall): BudgetCell {

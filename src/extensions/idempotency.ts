@@ -1,3 +1,4 @@
+import { endUnbegun } from '../core/begun-runs.ts';
 import type { Extension } from '../core/extension.ts';
 import type { JsonObject } from '../core/json.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import type { Clock } from '../core/ports.ts';
 import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/stored-results.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
-import { type ToolErrorCode, toolError } from '../core/tool-error.ts';
+import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 
 export interface IdempotencyPorts {
@@ -19,6 +20,8 @@ export interface IdempotencyPorts {
   /** Where keys outlive the process and are shared; in memory if absent. */
   readonly store?: StoredRepeats | undefined;
   argumentsHash(input: JsonObject): string;
+  /** Looks for calls whose process is gone; true if some were found, whose outcome counts as unknown from now on. */
+  findLost(): Promise<boolean>;
   /** The result without secrets: what is kept here has not come by the gate that takes them out. */
   withoutSecrets(result: ToolResult): ToolResult;
 }
@@ -28,26 +31,12 @@ export type IdempotencyOptions = Partial<KeepBounds>;
 
 /** How long a key is remembered. */
 const KEEP_MS = 86_400_000;
-/** How much longer than its time a call may take before its outcome counts as unknown. */
-const GRACE_MS = 600_000;
-
-/** What says that the tool did not run. */
-const NOT_RUN: readonly ToolErrorCode[] = [
-  'unknown_tool',
-  'invalid_input',
-  'unauthenticated',
-  'denied',
-  'conflict',
-  'rate_limited',
-  'unavailable',
-];
 
 /** Makes two calls with one key one call: the second gets the result of the first, whatever died in between. */
 export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Extension {
   const { clock, store, argumentsHash, withoutSecrets } = options;
   const bounds = keepBoundsOf(options);
   const repeats = store ?? repeatsInMemory(clock);
-  const here = new Set<string>(); // a person may take long to approve what runs here
   return {
     name: 'idempotency',
     priority: 780,
@@ -58,23 +47,23 @@ export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Ext
   };
 
   async function once(call: ToolCall, next: (call: ToolCall) => ToolResult | Promise<ToolResult>): Promise<ToolResult> {
-    const key = JSON.stringify([call.caller.id ?? '', call.profile, call.spec.name, call.idempotencyKey]);
+    const key = toRepeatKey(call);
     const hash = argumentsHash(given(call));
     const keeping = { owner: call.caller.id ?? '', bounds };
+    const repeating = { id: call.id, argumentsHash: hash, keepMs: KEEP_MS, keeping };
     let first: FirstCall;
     try {
-      first = await repeats.begin(key, { id: call.id, argumentsHash: hash, keepMs: KEEP_MS, keeping });
+      first = await repeats.begin(key, repeating);
+      if (first.state === 'running' && (await options.findLost())) first = await repeats.begin(key, repeating);
     } catch (cause) {
       return failed(
         toolError('unavailable', 'The idempotency key could not be recorded, so nothing was done.', { cause }),
       );
     }
     if (first.state === 'refused') return noRoom(first.broken, bounds);
-    if (first.state !== 'new') return answerOf(first, call, { hash, isHere: here.has(key) });
-    here.add(key);
+    if (first.state !== 'new') return answerOf(first, call, hash);
     const result = await next(call);
-    here.delete(key);
-    const isOver = result.status === 'done' || (result.status === 'failed' && !NOT_RUN.includes(result.error.code));
+    const isOver = result.status === 'done' || (result.status === 'failed' && isOutcome(call));
     const end = () => {
       const ending = { ...keeping, result: withoutSecrets(result), instead: notKept(result, call) };
       return repeats.end(key, call.id, ending);
@@ -84,19 +73,14 @@ export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Ext
     return result;
   }
 
-  function answerOf(
-    first: Extract<FirstCall, { argumentsHash: string }>,
-    call: ToolCall,
-    { hash, isHere }: { readonly hash: string; readonly isHere: boolean },
-  ): ToolResult {
+  function answerOf(first: Extract<FirstCall, { argumentsHash: string }>, call: ToolCall, hash: string): ToolResult {
     if (first.argumentsHash !== hash)
       return conflict('The idempotency key was used for other arguments; use a new key for a new call.');
     if (first.state === 'ended') {
       call[FACTS].isReplayed = true;
       return first.result;
     }
-    const { timeoutMs = 0 } = call.spec.policy;
-    if (isHere || clock.now() - first.since <= timeoutMs + GRACE_MS)
+    if (first.state === 'running')
       return conflict('A call with this idempotency key is still running; ask again for its result.', 1000);
     return failed(
       toolError(
@@ -105,6 +89,25 @@ export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Ext
       ),
     );
   }
+}
+
+function toRepeatKey({ caller, profile, spec, idempotencyKey }: ToolCall): string {
+  return JSON.stringify([caller.id ?? '', profile, spec.name, idempotencyKey]);
+}
+
+/** Whose call of which tool has taken a key. */
+export function readRepeatKey(key: string): {
+  readonly caller?: string;
+  readonly profile: string;
+  readonly tool: string;
+} {
+  const [caller, profile, tool]: readonly string[] = JSON.parse(key); // written by toRepeatKey
+  return { profile: profile ?? '', tool: tool ?? '', ...(caller !== undefined && caller !== '' && { caller }) };
+}
+
+/** True if a failure is what the tool, or the run that this call repeats, came to. What did not begin may be made again. */
+function isOutcome(call: ToolCall): boolean {
+  return call[FACTS].isReplayed === true || !endUnbegun(call);
 }
 
 /** The arguments and answers of a call: with others under the same key it is another call. */
@@ -138,7 +141,6 @@ interface KnownCall {
   readonly owner: string | undefined;
   readonly expiresAt: number;
   readonly argumentsHash: string;
-  readonly since: number;
   readonly bytes: number;
   /** As JSON: a caller that changes a result changes it for no other. */
   readonly result?: string;
@@ -188,7 +190,7 @@ function repeatsInMemory(clock: Clock): StoredRepeats {
       const broken = keeping && brokenBound(usageOf(keeping.owner), RESERVED_BYTES, keeping.bounds);
       if (broken !== undefined) return { state: 'refused', broken };
       const owner = keeping?.owner;
-      const call = { id, owner, argumentsHash, expiresAt: now + keepMs, since: now, bytes: RESERVED_BYTES };
+      const call = { id, owner, argumentsHash, expiresAt: now + keepMs, bytes: RESERVED_BYTES };
       known.set(key, call);
       count(call, 1);
       return { state: 'new' };
@@ -211,7 +213,7 @@ function repeatsInMemory(clock: Clock): StoredRepeats {
   };
 }
 
-function toFirstCall({ argumentsHash, since, result }: KnownCall): FirstCall {
-  if (result === undefined) return { state: 'running', argumentsHash, since };
+function toFirstCall({ argumentsHash, result }: KnownCall): FirstCall {
+  if (result === undefined) return { state: 'running', argumentsHash };
   return { state: 'ended', argumentsHash, result: JSON.parse(result) as ToolResult }; // written by end
 }

@@ -1,3 +1,4 @@
+import { hasBegun } from '../core/begun-runs.ts';
 import type { Extension } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
@@ -70,14 +71,11 @@ export function retry(options: RetryOptions & { readonly clock: Clock; readonly 
   };
 }
 
-function isWorthRetrying(
-  result: ToolResult,
-  { spec, context }: ToolCall,
-): result is Extract<ToolResult, { status: 'failed' }> {
+function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;
-  if (context.breaker === 'probe') return false; // others wait for what it finds out
-  const neverBegan = result.error.code === 'unavailable' || result.error.code === 'rate_limited';
-  return neverBegan || spec.effects.idempotent === true || spec.effects.readOnly === true;
+  if (call.context.breaker === 'probe') return false; // others wait for what it finds out
+  const { idempotent, readOnly } = call.spec.effects;
+  return !hasBegun(call) || idempotent === true || readOnly === true;
 }
 
 /** Waits; true if the call was aborted meanwhile. */

@@ -4,6 +4,7 @@ import type {
   ApprovalReply,
   NewApproval,
   ParkedEnd,
+  RunnableApproval,
   StoredApproval,
 } from '../core/stored-approvals.ts';
 import { indexText } from '../core/stored-audit.ts';
@@ -84,12 +85,12 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
 export function answerStatements(
   asked: StoredApproval,
   reply: ApprovalReply & { readonly at: number },
-  callId: string | undefined,
+  claim: Claim | undefined,
 ): readonly Statement[] {
   const { id } = asked;
   const { at } = reply;
   const answer = JSON.stringify(reply);
-  const statements = [expireStatement(id, at), decisionStatement(id, reply, callId)];
+  const statements = [expireStatement(id, at), decisionStatement(id, reply, claim)];
   const grant = reply.decision === 'approve' ? grantOf(asked, reply, at) : undefined;
   if (grant === undefined) return statements;
   return [
@@ -102,11 +103,17 @@ export function answerStatements(
   ];
 }
 
+/** The call that takes a request up together with its answer. */
+interface Claim {
+  readonly callId: string;
+  readonly process: string;
+}
+
 /** A yes gives as much time to take it up as there was to answer. */
 function decisionStatement(
   id: string,
   reply: ApprovalReply & { readonly at: number },
-  callId: string | undefined,
+  taken: Claim | undefined,
 ): Statement {
   const answer = JSON.stringify(reply);
   if (reply.decision !== 'approve') {
@@ -114,22 +121,49 @@ function decisionStatement(
       UPDATE toolcrib_approvals SET state = 'denied', answer = ${answer}, arguments = NULL
       WHERE id = ${id} AND state = 'waiting' RETURNING *`;
   }
-  const claim = callId === undefined ? null : JSON.stringify({ callId, at: reply.at });
+  const claim = taken === undefined ? null : JSON.stringify({ callId: taken.callId, at: reply.at });
   return sql`
     UPDATE toolcrib_approvals
     SET state = ${claim === null ? 'approved' : 'claimed'}, answer = ${answer}, claim = ${claim},
-      expires_at = ${reply.at} + lifetime_ms
+      process = ${taken?.process ?? null}, expires_at = ${reply.at} + lifetime_ms
     WHERE id = ${id} AND state = 'waiting' RETURNING *`;
 }
 
-/** How the call that took it up ended. */
-export function finishStatement(id: string, outcome: string, end: ParkedEnd | undefined): Statement {
+/** How a call ended, and what is kept of it. */
+interface CallEnd {
+  readonly outcome: string;
+  readonly end: ParkedEnd | undefined;
+}
+
+/** How the call that took it up ended. A process that was taken for dead knows better. */
+export function finishStatement(id: string, process: string, { outcome, end }: CallEnd): Statement {
   const result = end === undefined ? null : JSON.stringify(end.result);
   return sql`
     UPDATE toolcrib_approvals
     SET state = 'done', outcome = ${outcome}, result = ${result}, arguments = NULL,
-      is_handed_over = ${end?.isHandedOver === false ? 0 : 1}
-    WHERE id = ${id} AND state = 'claimed'`;
+      is_handed_over = ${end?.isHandedOver === false ? 0 : 1}, is_lost = 0
+    WHERE id = ${id} AND (state = 'claimed' OR (is_lost = 1 AND process = ${process}))`;
+}
+
+/** The same call sent again finds it, unless another request for the same is open: of those there is one. */
+export function giveBackStatement(id: string, process: string): Statement {
+  return sql`
+    UPDATE toolcrib_approvals
+    SET state = 'approved', is_parked = CASE WHEN EXISTS (
+      SELECT 1 FROM toolcrib_approvals AS other
+      WHERE other.binding = toolcrib_approvals.binding AND other.id <> toolcrib_approvals.id
+        AND other.is_parked = 1 AND other.state IN ('waiting', 'approved')) THEN 0 ELSE 1 END
+    WHERE id = ${id} AND state = 'claimed' AND process = ${process} RETURNING id`;
+}
+
+/** The oldest come first: newer ones do not keep them waiting. */
+export function runnableStatement(after: RunnableApproval | undefined, limit: number, at: number): Statement {
+  const { createdAt, id } = after ?? { createdAt: 0, id: '' };
+  return sql`
+    SELECT id, created_at FROM toolcrib_approvals
+    WHERE state = 'approved' AND call_id IS NOT NULL AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
+      AND (created_at > ${createdAt} OR (created_at = ${createdAt} AND id > ${id}))
+    ORDER BY created_at, id LIMIT ${limit}`;
 }
 
 /** Without what no list shows; long arguments least of all. */

@@ -20,10 +20,13 @@ import {
   findAnsweredStatement,
   findStatement,
   finishStatement,
+  giveBackStatement,
   listStatement,
   OPEN_APPROVALS,
+  runnableStatement,
 } from './approval-statements.ts';
-import { type Engine, jsonOf, type Row, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { readUsage } from './keep-room.ts';
 
 /** How long what is over is kept: what nobody answered, and the rest. */
@@ -34,7 +37,7 @@ const ADDED_PER_PURGE = 100;
 const PURGED_ROWS = 500;
 
 /** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
-export function approvals(engine: Engine, now: () => number): StoredApprovals {
+export function approvals(engine: Engine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
   const listeners = new Set<(id: string) => void>();
   let added = 0;
   const tell = (id: string) => {
@@ -88,8 +91,12 @@ export function approvals(engine: Engine, now: () => number): StoredApprovals {
     answer: async (id, reply, callId) => {
       const asked = await get(id);
       if (asked === undefined) return undefined;
-      const [, rows] = await engine.write(answerStatements(asked, { ...reply, at: now() }, callId), 'power loss');
-      const answered = one(rows);
+      const claim = callId === undefined ? undefined : { callId, process: heartbeat.process };
+      const signs = claim === undefined ? [] : [heartbeat.sign()];
+      const statements = answerStatements(asked, { ...reply, at: now() }, claim);
+      const rows = await engine.write([...signs, ...statements], 'power loss');
+      const answered = one(rows[signs.length + 1]);
+      if (answered?.state === 'claimed') heartbeat.hold(id);
       if (answered !== undefined) tell(id);
       return answered;
     },
@@ -97,16 +104,28 @@ export function approvals(engine: Engine, now: () => number): StoredApprovals {
       if (!isApprovalId(id)) return undefined;
       const at = now();
       const statements = [
+        heartbeat.sign(),
         expireStatement(id, at),
         sql`
-          UPDATE toolcrib_approvals SET state = 'claimed', claim = ${JSON.stringify({ callId, at })}
+          UPDATE toolcrib_approvals
+          SET state = 'claimed', claim = ${JSON.stringify({ callId, at })}, process = ${heartbeat.process}
           WHERE id = ${id} AND state = 'approved' AND binding = ${bindingOf(subject)} RETURNING *`,
       ];
-      const [, rows] = await engine.write(statements, 'power loss'); // at most once, whatever dies
-      return one(rows);
+      const claimed = one((await engine.write(statements, 'power loss')).at(-1)); // at most once, whatever dies
+      if (claimed !== undefined) heartbeat.hold(id);
+      return claimed;
+    },
+    giveBack: async (id) => {
+      const [given] = await heartbeat.settle(id, [giveBackStatement(id, heartbeat.process)]);
+      tell(id);
+      return given?.length === 1;
+    },
+    runnable: async (after, limit) => {
+      const rows = await engine.read(runnableStatement(after, limit, now()));
+      return rows.map((row) => ({ id: textOf(row, 'id'), createdAt: numberOf(row, 'created_at') }));
     },
     finish: async (id, outcome, end) => {
-      await engine.write([finishStatement(id, outcome, end)]);
+      await heartbeat.settle(id, [finishStatement(id, heartbeat.process, { outcome, end })]);
       tell(id);
     },
     ofCall: async (callId) => {

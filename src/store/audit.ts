@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type AuditBatch,
+  type AuditEntry,
   type ChainCut,
   type Checkpoint,
   indexText,
@@ -9,13 +10,16 @@ import {
   type StoredAuditRow,
 } from '../core/stored-audit.ts';
 import { toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
-import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, numberOf, type Row, type SqlValue, type Statement, sql, textOf } from './engine.ts';
 
 /** Rows in one statement: few texts to prepare, and on a server few round trips. */
 const ROWS_AT_ONCE = [64, 8, 1] as const;
 const COLUMNS = 9;
 /** Kinds of rows that are no calls. */
 const NO_CALLS = `('intent', 'lost')`;
+
+/** A call has one row, unless it waited, was tried again, or its process was taken for dead. */
+const MOST_ROWS_OF_CALL = 100;
 
 /** The audit in an engine. */
 export function audit(engine: Engine, now: () => number): StoredAudit {
@@ -57,12 +61,22 @@ export function audit(engine: Engine, now: () => number): StoredAudit {
       const statement = recentStatement(query);
       return (await (isFiltered ? engine.scan(statement) : engine.read(statement))).map(toPlacedRow);
     },
+    openIntents: async (callId) => {
+      const rows = await engine.read(sql`SELECT entry FROM toolcrib_audit WHERE call_id = ${indexText(callId)}`);
+      const counts = rows.map((row) => intentsOf(readEntry(row)));
+      return Math.max(
+        0,
+        counts.reduce((sum, count) => sum + count, 0),
+      );
+    },
     find: async (callId) => {
-      const [row] = await engine.read({
-        sql: `SELECT * FROM toolcrib_audit WHERE call_id = ? AND outcome NOT IN ${NO_CALLS} ORDER BY at DESC LIMIT 1`,
-        params: [indexText(callId)],
+      const rows = await engine.read({
+        sql: `SELECT * FROM toolcrib_audit WHERE call_id = ? AND outcome NOT IN ${NO_CALLS} ORDER BY at DESC LIMIT ?`,
+        params: [indexText(callId), MOST_ROWS_OF_CALL],
       });
-      return row === undefined ? undefined : toPlacedRow(row);
+      // One whose process was only frozen ends after it was taken for dead, and began before that.
+      const [last] = rows.toSorted((a, b) => endOfRow(b) - endOfRow(a));
+      return last === undefined ? undefined : toPlacedRow(last);
     },
     count: async () => {
       const [row] = await engine.scan(sql`SELECT count(*) AS total FROM toolcrib_audit`);
@@ -217,4 +231,28 @@ async function removeCut(engine: Engine, chain: string, limit: number): Promise<
     sql`DELETE FROM toolcrib_audit_checkpoints WHERE chain = ${chain} AND row_count < ${count}`,
   ]);
   return removed?.length ?? 0;
+}
+
+type Entry = Partial<Pick<AuditEntry, 'kind' | 'intents' | 'durationMs'>>;
+
+function readEntry(row: Row): Entry {
+  const entry = parseOrNothing(textOf(row, 'entry'));
+  return typeof entry === 'object' && entry !== null ? entry : {};
+}
+
+/** A row that was changed is found by verifying; here it says nothing. */
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function intentsOf({ kind, intents }: Entry): number {
+  return kind === 'intent' ? 1 : -(intents ?? 0);
+}
+
+function endOfRow(row: Row): number {
+  return numberOf(row, 'at') + (readEntry(row).durationMs ?? 0);
 }

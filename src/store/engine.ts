@@ -39,6 +39,8 @@ export interface Dialect {
   readonly lockMigrations: readonly Statement[];
   /** First in a transaction that counts before it writes: transactions with the same lock wait for each other. */
   lock(what: 'approvals' | 'repeats'): readonly Statement[];
+  /** The time of the database in milliseconds since 1970, as an expression. */
+  readonly nowMs: string;
   /** Answers a row if there is a table of this name. */
   tableNamed(name: string): Statement;
 }

@@ -123,6 +123,20 @@ export const MIGRATIONS: readonly Step[] = [
     "UPDATE toolcrib_approvals SET state = 'expired' WHERE state IN ('waiting', 'approved')",
     'DELETE FROM toolcrib_grants',
   ],
+  [
+    'CREATE TABLE toolcrib_processes (id TEXT PRIMARY KEY, seen_at BIGINT NOT NULL)',
+    'ALTER TABLE toolcrib_approvals ADD COLUMN process TEXT',
+    'ALTER TABLE toolcrib_approvals ADD COLUMN is_lost BIGINT NOT NULL DEFAULT 0',
+    "CREATE INDEX toolcrib_approvals_of_process ON toolcrib_approvals (process) WHERE state = 'claimed'",
+    'ALTER TABLE toolcrib_repeats ADD COLUMN process TEXT',
+    'ALTER TABLE toolcrib_repeats ADD COLUMN lost_at BIGINT',
+    `CREATE INDEX toolcrib_repeats_of_process ON toolcrib_repeats (process)
+      WHERE process IS NOT NULL AND result IS NULL`,
+    // Claims of older versions name no process: they are taken for those of one that is gone.
+    "INSERT INTO toolcrib_processes (id, seen_at) VALUES ('an older version', 0)",
+    "UPDATE toolcrib_approvals SET process = 'an older version' WHERE state = 'claimed'",
+    "UPDATE toolcrib_repeats SET process = 'an older version' WHERE result IS NULL AND owner IS NOT NULL",
+  ],
 ];
 
 /** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */

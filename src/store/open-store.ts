@@ -2,7 +2,9 @@ import type { Store, StoreStatus } from '../core/store.ts';
 import { activeSets } from './active-sets.ts';
 import { approvals } from './approvals.ts';
 import { audit } from './audit.ts';
+import { claims } from './claims.ts';
 import { type Engine, sql } from './engine.ts';
+import { createHeartbeat } from './heartbeat.ts';
 import { indexes } from './indexes.ts';
 import { keys } from './keys.ts';
 import { budgets, rates } from './limits.ts';
@@ -34,6 +36,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   for (const warning of opened.warnings) options.warn?.(warning);
   const now = options.now ?? Date.now;
+  const heartbeat = createHeartbeat(engine);
   return {
     specs: specs(engine, now),
     lists: lists(engine),
@@ -43,14 +46,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     budgets: budgets(engine, now),
     rates: rates(engine),
     results: results(engine, now),
-    repeats: repeats(engine, now),
+    repeats: repeats(engine, now, heartbeat),
     keys: keys(engine, now),
-    approvals: approvals(engine, now),
+    approvals: approvals(engine, now, heartbeat),
+    claims: claims(engine, now),
     audit: audit(engine, now),
     sealKeys: sealKeys(engine, now),
     status: () => statusOf(opened),
     requireWritable: () => requireWritable(engine, now()),
-    close: () => engine.close(),
+    async close() {
+      await heartbeat.close();
+      await engine.close();
+    },
   };
 }
 

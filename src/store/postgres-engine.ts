@@ -23,6 +23,7 @@ const SHORT_MS = 500;
 const POSTGRES_DIALECT: Dialect = {
   lockMigrations: [sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
   lock: (what) => [sql`SELECT pg_advisory_xact_lock(${LOCKS[what]})`],
+  nowMs: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
   tableNamed: (name) =>
     sql`SELECT name FROM (SELECT to_regclass(${name})::text AS name) AS found WHERE name IS NOT NULL`,
 };

@@ -1,7 +1,14 @@
 import { brokenBound, type Keeping } from '../core/keep-bounds.ts';
-import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/stored-results.ts';
+import {
+  type FirstCall,
+  RESERVED_BYTES,
+  type RepeatEnding,
+  type RepeatingCall,
+  type StoredRepeats,
+} from '../core/stored-results.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, type Row, type Statement, sql, textOf } from './engine.ts';
+import type { Heartbeat } from './heartbeat.ts';
 import { ownerKey, readUsage, whereRoom } from './keep-room.ts';
 
 /** The keys that count: those of callers. */
@@ -11,7 +18,7 @@ const KEPT = 'toolcrib_repeats WHERE owner IS NOT NULL';
 const PURGED_ROWS = 1000;
 
 /** Idempotency keys in an engine. The primary key lets one call in, whichever process it comes from. */
-export function repeats(engine: Engine, now: () => number): StoredRepeats {
+export function repeats(engine: Engine, now: () => number, heartbeat: Heartbeat): StoredRepeats {
   /** Ends with the rows that it removed; as many as it may remove mean that there may be more. */
   const expire = (at: number) => [
     ...engine.dialect.lock('repeats'),
@@ -21,65 +28,86 @@ export function repeats(engine: Engine, now: () => number): StoredRepeats {
       RETURNING key`,
   ];
   return {
-    async begin(key, { id, argumentsHash, keepMs, keeping }) {
-      for (;;) {
-        const at = now();
-        const room = keeping === undefined ? ALWAYS : whereRoom(KEPT, RESERVED_BYTES, keeping);
-        const owner = keeping === undefined ? null : ownerKey(keeping.owner);
-        const statements = [
-          ...expire(at),
-          sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND expires_at <= ${at}`,
-          {
-            sql: `INSERT INTO toolcrib_repeats (key, call_id, arguments_hash, began_at, expires_at, result, owner, bytes)
-              SELECT ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), NULL, ?, CAST(? AS BIGINT)
-              ${room.sql} ON CONFLICT (key) DO NOTHING RETURNING key`,
-            params: [key, id, argumentsHash, at, at + keepMs, owner, RESERVED_BYTES, ...room.params],
-          },
-          sql`SELECT arguments_hash, began_at, result FROM toolcrib_repeats WHERE key = ${key}`,
-        ];
-        const answers = await engine.write(statements, 'power loss'); // at most once, whatever dies
-        if (answers.at(-2)?.length === 1) return { state: 'new' };
-        const first = answers.at(-1)?.[0];
-        if (first !== undefined) return toFirstCall(first);
-        if (answers.at(-4)?.length === PURGED_ROWS) continue; // those that are left may take the room
-        const broken = await brokenNow(engine, keeping);
-        if (broken !== undefined) return { state: 'refused', broken };
-        // Another key was let go meanwhile: there is room again.
-      }
+    async begin(key, call) {
+      if (call.keeping === undefined) return beginAs(null, key, call);
+      const first = await beginAs(heartbeat.process, key, call);
+      if (first.state === 'new') heartbeat.hold(claimOf(key, call.id));
+      return first;
     },
-    async end(key, callId, { result, instead, ...keeping }) {
-      const text = JSON.stringify(result);
-      const bytes = Buffer.byteLength(text);
-      if (bytes <= RESERVED_BYTES) return void (await engine.write([keepStatement({ key, callId, text })]));
-      for (;;) {
-        const answers = await engine.write([...expire(now()), keepWithin(bytes, { key, callId, text }, keeping)]);
-        if (answers.at(-1)?.length === 1) return;
-        if (answers.at(-2)?.length !== PURGED_ROWS) break; // what is kept takes the room
-      }
-      await engine.write([keepStatement({ key, callId, text: JSON.stringify(instead) })]);
+    async end(key, callId, ending) {
+      await heartbeat.settle(claimOf(key, callId), endStatements(key, callId, ending));
     },
     async forget(key, callId) {
-      await engine.write([sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId}`]);
+      const forgetting = sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
+      await heartbeat.settle(claimOf(key, callId), [forgetting]);
     },
   };
+
+  async function beginAs(process: string | null, key: string, call: RepeatingCall): Promise<FirstCall> {
+    const { id, argumentsHash, keepMs, keeping } = call;
+    for (;;) {
+      const at = now();
+      const room = keeping === undefined ? ALWAYS : whereRoom(KEPT, RESERVED_BYTES, keeping);
+      const owner = keeping === undefined ? null : ownerKey(keeping.owner);
+      const statements = [
+        ...(process === null ? [] : [heartbeat.sign()]),
+        ...expire(at),
+        sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND expires_at <= ${at}`,
+        {
+          sql: `INSERT INTO toolcrib_repeats (key, call_id, arguments_hash, began_at, expires_at, result, owner, bytes, process)
+              SELECT ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), NULL, ?, CAST(? AS BIGINT), ?
+              ${room.sql} ON CONFLICT (key) DO NOTHING RETURNING key`,
+          params: [key, id, argumentsHash, at, at + keepMs, owner, RESERVED_BYTES, process, ...room.params],
+        },
+        sql`SELECT arguments_hash, result, lost_at FROM toolcrib_repeats WHERE key = ${key}`,
+      ];
+      const answers = await engine.write(statements, 'power loss'); // at most once, whatever dies
+      if (answers.at(-2)?.length === 1) return { state: 'new' };
+      const first = answers.at(-1)?.[0];
+      if (first !== undefined) return toFirstCall(first);
+      if (answers.at(-4)?.length === PURGED_ROWS) continue; // those that are left may take the room
+      const broken = await brokenNow(engine, keeping);
+      if (broken !== undefined) return { state: 'refused', broken };
+      // Another key was let go meanwhile: there is room again.
+    }
+  }
+
+  function endStatements(key: string, callId: string, ending: RepeatEnding): readonly Statement[] {
+    const { result, instead, ...keeping } = ending;
+    const at = now();
+    const text = JSON.stringify(result);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= RESERVED_BYTES) return [keepStatement({ key, callId, text })];
+    return [
+      ...expire(at),
+      keepWithin({ key, callId, text, bytes, at }, keeping),
+      keepStatement({ key, callId, text: JSON.stringify(instead) }), // where there was no room
+    ];
+  }
+}
+
+/** What a running call holds. */
+function claimOf(key: string, callId: string): string {
+  return `repeat ${callId} ${key}`;
 }
 
 const ALWAYS: Statement = { sql: 'FROM (SELECT 1 AS one) AS room WHERE one = 1', params: [] };
 
 type Ended = Readonly<Record<'key' | 'callId' | 'text', string>>;
 
-/** Keeps a result that is longer than what was reserved, where there is room for it. */
-function keepWithin(bytes: number, { key, callId, text }: Ended, { owner, bounds }: Keeping): Statement {
+/** Keeps a result that is longer than what was reserved, where there is room for it. What has expired takes none. */
+function keepWithin({ key, callId, text, bytes, at }: Ended & Room, { owner, bounds }: Keeping): Statement {
   const more = bytes - RESERVED_BYTES;
   return sql`
     UPDATE toolcrib_repeats SET result = ${text}, bytes = ${bytes}
     WHERE key = ${key} AND call_id = ${callId} AND result IS NULL
-      AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner = ${ownerKey(owner)}) + ${more}
-        <= ${bounds.maxBytesPerCaller}
-      AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats WHERE owner IS NOT NULL) + ${more}
-        <= ${bounds.maxTotalBytes}
-    RETURNING key`;
+      AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats
+        WHERE owner = ${ownerKey(owner)} AND expires_at > ${at}) + ${more} <= ${bounds.maxBytesPerCaller}
+      AND (SELECT coalesce(sum(bytes), 0) FROM toolcrib_repeats
+        WHERE owner IS NOT NULL AND expires_at > ${at}) + ${more} <= ${bounds.maxTotalBytes}`;
 }
+
+type Room = Readonly<Record<'bytes' | 'at', number>>;
 
 /** The first result stays. */
 function keepStatement({ key, callId, text }: Ended): Statement {
@@ -94,6 +122,6 @@ async function brokenNow(engine: Engine, keeping: Keeping | undefined) {
 
 function toFirstCall(row: Row): FirstCall {
   const argumentsHash = textOf(row, 'arguments_hash');
-  if (row.result === null) return { state: 'running', argumentsHash, since: numberOf(row, 'began_at') };
+  if (row.result === null) return { state: row.lost_at === null ? 'running' : 'lost', argumentsHash };
   return { state: 'ended', argumentsHash, result: jsonOf(row, 'result') as ToolResult }; // only results are ever written
 }

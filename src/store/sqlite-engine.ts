@@ -9,6 +9,7 @@ import { storeUnavailable } from './store-errors.ts';
 export const SQLITE_DIALECT: Dialect = {
   lockMigrations: [], // every write takes the lock
   lock: () => [],
+  nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
   tableNamed: (name) => sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = ${name}`,
 };
 

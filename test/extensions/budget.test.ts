@@ -82,14 +82,26 @@ describe('cost budgets: a tool may carry a price, a profile a budget per period'
     expect(await passes(chest, 'strict', 'strict', 'a')).toEqual([false, false, true]);
   });
 
-  it('what never began costs nothing, what ran and failed does', async () => {
-    const error = { code: 'unavailable', message: 'not now', retryable: false } as const;
-    const away = priced('away', 1, () => ({ ok: false, status: 'failed', error }));
-    const bad = priced('bad', 1, () => {
-      throw new Error('no');
-    });
-    const chest = await openWith([perHour('profile', 1)], [away, bad, priced('a', 1)]);
-    expect(await passes(chest, 'away', 'away', 'bad', 'a')).toEqual([false, false, false, false]);
+  it('what never began costs nothing', async () => {
+    const away: ToolInput = { ...priced('away', 1), needs: ['a service that is not there'] };
+    const chest = await openWith([perHour('profile', 1)], [away, priced('a', 1)]);
+    expect(await passes(chest, 'away', 'away', 'a')).toEqual([false, false, true]);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    [
+      'answers unavailable',
+      () => ({ ok: false, status: 'failed', error: { code: 'unavailable', message: 'not now', retryable: true } }),
+    ],
+  ])('a tool that %s has run, which costs', async (_, run) => {
+    const chest = await openWith([perHour('profile', 1)], [priced('bad', 1, run as () => never), priced('a', 1)]);
+    expect(await chest.call('bad')).toMatchObject({ ok: false });
     expect(await chest.call('a')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 

@@ -4,6 +4,7 @@ import {
   createCrib,
   done,
   type Effects,
+  type Extension,
   failed,
   type ProfileInput,
   retry,
@@ -99,13 +100,33 @@ describe('retries: only retryable failures of idempotent or never-started calls'
     ['a read-only tool', 'upstream', { readOnly: true }, 3],
     ['a tool of unknown effects', 'upstream', {}, 1],
     ['a destructive tool', 'upstream', { destructive: true, idempotent: false }, 1],
-    ['a call that never started: unavailable', 'unavailable', {}, 3],
-    ['a call that never started: rate limited', 'rate_limited', {}, 3],
+    ['a tool that answers unavailable', 'unavailable', {}, 1],
+    ['a tool that answers rate_limited', 'rate_limited', {}, 1],
     ['an unknown outcome of a tool that may not be repeated', 'unknown_outcome', {}, 1],
   ])('%s', async (_, code, effects, expected) => {
     const approved = { policy: { approval: 'never' } } as const;
     expect((await attempts({ answers: failing(code), effects, ...approved })).at).toHaveLength(expected);
   });
+
+  it.each<ToolErrorCode>(['unavailable', 'rate_limited', 'conflict', 'upstream'])(
+    'a call that never started: a gate behind answered %s',
+    async (code) => {
+      let refusals = 0;
+      const busy: Extension = {
+        name: 'busy',
+        priority: 170,
+        unsafeOrder: true,
+        wrap: (call, next) => (++refusals < 3 ? failing(code)() : next(call)),
+      };
+      const run = vi.fn(() => 'at last');
+      const tool = { name: 'tool', description: '', policy: { approval: 'never' }, run } as ToolInput; // as above
+      const crib = await createCrib({ tools: [tool], extensions: [retry({ firstDelayMs: 0 }), busy] });
+      const called = (await crib.open()).call('tool');
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(await called).toMatchObject({ ok: true });
+      expect(run).toHaveBeenCalledOnce();
+    },
+  );
 
   it('a failure that is not retryable is final', async () => {
     expect((await attempts({ answers: failing('upstream', { retryable: false }) })).at).toHaveLength(1);
@@ -230,7 +251,7 @@ describe('retries: within the timeout', () => {
   it('a call that is cancelled during a pause is not tried again', async () => {
     const run = vi.fn(failing('unavailable'));
     const crib = await createCrib({
-      tools: [{ name: 'tool', description: '', run }],
+      tools: [{ name: 'tool', description: '', effects: { idempotent: true }, run }],
       extensions: [retry({ random: () => 1 })],
     });
     const asker = new AbortController();

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { LostCall } from '../../core/audit-trail.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { AuditEntry, AuditOutcome } from '../../core/stored-audit.ts';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
@@ -69,6 +70,29 @@ export function toIntentEntry(call: ToolCall, at: number, cleaner: Cleaner): Dra
 export function toManyEntry(first: EndedCall, cleaner: Cleaner, counted: { count: number; until: number }): DraftEntry {
   const { call, outcome, at } = first;
   return toEntry(call, cleaner, { kind: 'many', outcome, at, ...counted });
+}
+
+/** The row of a call whose process is gone. The same members in the same order as all others. */
+export function toLostEntry(call: LostCall, foundAt: number, { clean, cleanList }: Cleaner): DraftEntry {
+  const { approval, caller, conversation, roles } = call;
+  return {
+    approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id) },
+    argumentsHash: call.argumentsHash,
+    at: call.at,
+    callId: clean(call.callId),
+    caller: caller === undefined ? undefined : clean(caller),
+    conversation: conversation === undefined ? undefined : clean(conversation),
+    door: clean(call.door),
+    durationMs: Math.max(0, foundAt - call.at),
+    intents: call.intents > 0 ? call.intents : undefined,
+    kind: 'call',
+    number: 0,
+    outcome: 'unknown_outcome',
+    profile: call.profile,
+    roles: roles === undefined ? undefined : cleanList(roles),
+    source: call.source,
+    tool: clean(call.tool),
+  };
 }
 
 /** The row that says how many others are missing. */

@@ -9,6 +9,7 @@ import {
   toEndedCall,
   toGapEntry,
   toIntentEntry,
+  toLostEntry,
   toManyEntry,
 } from './audit-entry.ts';
 import { openAuditPlace, type PlaceOptions } from './audit-place.ts';
@@ -88,6 +89,10 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
       if (floods.takes(call, result)) return watchFloods();
       const ended = toEndedCall(call, result, times);
       queue.push(isSmall(call.input) ? ended : toCallEntry(ended, cleaner)); // a row that waits must not keep much alive
+    },
+    recordLost(call) {
+      isUsed = true;
+      queue.push(toLostEntry(call, Math.round(now()), cleaner));
     },
     intend(call) {
       isUsed = true;

@@ -4,9 +4,16 @@ export type FetchFailure = 'refused' | 'unreachable' | 'lost' | 'timeout' | 'can
 /** Thrown by `guardedFetch`. The message names the host and nothing else of the address, which may carry secrets. */
 export class FetchError extends Error {
   readonly failure: FetchFailure;
-  constructor(failure: FetchFailure, message: string, options?: { readonly cause?: unknown }) {
+  /** True if it is certain that no server has seen the request; set by `guardedFetch`. */
+  readonly isUnsent: boolean;
+  constructor(
+    failure: FetchFailure,
+    message: string,
+    options: { readonly cause?: unknown; readonly isUnsent?: boolean } = {},
+  ) {
     super(message, options);
     this.name = 'FetchError';
     this.failure = failure;
+    this.isUnsent = options.isUnsent ?? false;
   }
 }

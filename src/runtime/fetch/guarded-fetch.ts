@@ -4,7 +4,7 @@ import { createDeadline } from './fetch-deadline.ts';
 import { FetchError } from './fetch-error.ts';
 import { type Hop, nextHop } from './fetch-hop.ts';
 import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
-import { type GuardedRequest, type ResolveHost, sendGuarded } from './guarded-request.ts';
+import { type GuardedRequest, isNeverSent, type ResolveHost, sendGuarded } from './guarded-request.ts';
 
 /** Which private hosts may be reached: that of the first address only, no redirect; or these, by name or `name:port`. */
 export type AllowPrivate = 'first' | readonly string[];
@@ -54,6 +54,7 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
   const { resolve, isOwn } = options;
   const rules = { ...(resolve !== undefined && { resolve }), ...(isOwn !== undefined && { isOwn }) };
   let hop = firstHop(address, options);
+  let isAnswered = false;
   deadline.start(limits.timeoutMs, () => `${hop.url.host} did not answer in full within ${limits.timeoutMs} ms.`);
   try {
     for (let redirects = 0; ; redirects++) {
@@ -66,6 +67,7 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
       const kept = agent === undefined ? {} : { agent };
       const response = await sendGuarded({ ...hop, ...rules, ...kept, mayBePrivate, signal: deadline.signal });
       stopWaiting();
+      isAnswered = true;
       const next = nextHop(hop, response);
       if (next === undefined) return await toFetched(response, hop, limits.maxBytes);
       response.destroy();
@@ -76,7 +78,9 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
       hop = next;
     }
   } catch (cause) {
-    throw toFetchError(cause, hop.url.host, deadline.signal);
+    const failure = toFetchError(cause, hop.url.host, deadline.signal);
+    if (isAnswered || deadline.signal.aborted || !isNeverSent(cause)) throw failure;
+    throw new FetchError(failure.failure, failure.message, { cause: failure.cause, isUnsent: true });
   } finally {
     deadline.stop();
   }

@@ -145,3 +145,12 @@ function unknownHost(url: URL, cause?: unknown): FetchError {
   const why = cause === undefined ? 'it has no address' : messageOf(cause);
   return new FetchError('unreachable', `${url.host} cannot be found: ${why}.`, { cause });
 }
+
+/** True for a failure after which it is certain that the server never saw the request. */
+export function isNeverSent(cause: unknown): boolean {
+  if (cause instanceof FetchError) return ['refused', 'unreachable'].includes(cause.failure);
+  if (!(cause instanceof Error) || !('code' in cause)) return false;
+  const syscall = 'syscall' in cause ? cause.syscall : undefined;
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  return /^(CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/.test(String(cause.code));
+}

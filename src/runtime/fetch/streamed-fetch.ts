@@ -27,12 +27,3 @@ export async function streamedFetch(url: URL, options: StreamedFetchOptions): Pr
   response.destroy();
   throw new FetchError('malformed', `${url.host} answered in the encoding "${encoding}", which was not asked for.`);
 }
-
-/** True for a failure after which it is certain that the server never saw the request. */
-export function isNeverSent(cause: unknown): boolean {
-  if (cause instanceof FetchError) return ['refused', 'unreachable'].includes(cause.failure);
-  if (!(cause instanceof Error) || !('code' in cause)) return false;
-  const syscall = 'syscall' in cause ? cause.syscall : undefined;
-  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
-  return /^(CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/.test(String(cause.code));
-}

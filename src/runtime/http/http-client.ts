@@ -1,3 +1,4 @@
+import { type DeferredRun, deferRun } from '../../core/begun-runs.ts';
 import type { Clock } from '../../core/ports.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
@@ -56,9 +57,10 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
   };
 
   const fetchOnce = (exchange: Exchange, credentials: Credentials): Promise<FetchedResponse> => {
-    const { plan, request, call, signal } = exchange;
+    const { plan, request, call, signal, deferred } = exchange;
     const timeoutMs = call.spec.policy.timeoutMs ?? USUAL_TIMEOUT_MS;
-    return guardedFetch(addressOf(request, credentials), {
+    if (!deferred.begin()) throw new FetchError('cancelled', 'The call ended before its request was sent.');
+    const fetched = guardedFetch(addressOf(request, credentials), {
       ...reach(),
       agentFor: pool.agentFor,
       method: plan.method,
@@ -70,9 +72,14 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
       headerTimeoutMs: timeoutMs,
       signal,
     });
+    return fetched.catch((cause: unknown) => {
+      if (cause instanceof FetchError && cause.isUnsent) deferred.takeBack();
+      throw cause;
+    });
   };
 
-  const exchange = async (call: ToolCall, plan: RequestPlan, signal: AbortSignal): Promise<FetchedResponse> => {
+  const exchange = async (call: ToolCall, plan: RequestPlan, begun: Begun): Promise<FetchedResponse> => {
+    const { signal } = begun;
     const origin = originOf(plan, call);
     const { host } = origin;
     if (plan.isSecret && origin.protocol === 'http:' && !isNamedHost(origin, ports.allowPrivate()))
@@ -82,11 +89,12 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
       );
     const secrets = await unlessAborted(findSecrets(plan, ports.secrets, host), signal);
     const request = buildRequest(plan, call, { origin, secrets });
-    return fetchAuthorized({ plan, request, call, signal, host }, authorizer, fetchOnce);
+    return fetchAuthorized({ plan, request, call, host, ...begun }, authorizer, fetchOnce);
   };
 
   return {
     async send(call, run) {
+      const deferred = deferRun(call);
       if (ending.signal.aborted)
         return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: the crib was closed.`));
       if (call.signal.aborted) return failed(toolError('cancelled', `The call of "${call.spec.name}" was cancelled.`));
@@ -100,7 +108,7 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
       });
       underWay.add(controller);
       try {
-        const answer = await exchange(call, plan, controller.signal);
+        const answer = await exchange(call, plan, { signal: controller.signal, deferred });
         if (answer.status >= 200 && answer.status < 300) return readAnswer(answer, plan, call.spec.name);
         return failed(answerFailure(answer, failing));
       } catch (cause) {
@@ -120,11 +128,16 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
   };
 }
 
-interface Exchange {
+/** What a request is ended by, and told that it is sent. */
+interface Begun {
+  readonly signal: AbortSignal;
+  readonly deferred: DeferredRun;
+}
+
+interface Exchange extends Begun {
   readonly plan: RequestPlan;
   readonly request: BuiltRequest;
   readonly call: ToolCall;
-  readonly signal: AbortSignal;
   readonly host: string;
 }
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/tool-error.ts';
 import { FetchError } from '../fetch/fetch-error.ts';
-import { isNeverSent } from '../fetch/streamed-fetch.ts';
+import { isNeverSent } from '../fetch/guarded-request.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 /** What a failed exchange over HTTP says about a request: above all, whether the server can have seen it. */
@@ -20,7 +20,7 @@ export function toHttpFailure(cause: unknown, host: string, retryAfterMs?: numbe
 
 function toStatusFailure(status: number, host: string, cause: unknown): McpFailure {
   const words = `${host} answered with status ${status}`;
-  if (status === 404) return new McpFailure('unreachable', words, { cause }); // a session that is over
+  if (status === 404) return new McpFailure('unreachable', words, { cause, isAnswer: true }); // a session that is over
   if ([401, 403].includes(status)) return new McpFailure('refused', `${words}: check the credential`, { cause });
   if ([502, 504].includes(status)) return new McpFailure('lost', words, { cause });
   return new McpFailure('malformed', words, { cause });
@@ -33,7 +33,7 @@ interface Busy {
 
 function toBusy(status: number, host: string, { cause, retryAfterMs }: Busy): McpFailure {
   const when = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return new McpFailure('busy', `${host} answered with status ${status}`, { cause, ...when });
+  return new McpFailure('busy', `${host} answered with status ${status}`, { cause, isAnswer: true, ...when });
 }
 
 /** The status that an error of the SDK carries. */

@@ -26,6 +26,8 @@ interface McpFailureDetails {
   /** What an error of JSON-RPC says besides. */
   readonly data?: JsonObject;
   readonly retryAfterMs?: number;
+  /** True where the server said so itself, by a status of HTTP. */
+  readonly isAnswer?: boolean;
 }
 
 /** Thrown by whatever speaks to an MCP server. The message is for the owner of the crib; callers are told less. */
@@ -34,12 +36,16 @@ export class McpFailure extends Error {
   readonly code: number | undefined;
   readonly data: JsonObject | undefined;
   readonly retryAfterMs: number | undefined;
-  constructor(kind: McpFailureKind, message: string, { cause, code, data, retryAfterMs }: McpFailureDetails = {}) {
+  /** True if it is certain that what was asked has not been handed to the server. */
+  readonly isUnsent: boolean;
+  constructor(kind: McpFailureKind, message: string, details: McpFailureDetails = {}) {
+    const { cause, code, data, retryAfterMs, isAnswer = false } = details;
     super(message, { cause });
     this.name = 'McpFailure';
     this.kind = kind;
     this.code = code;
     this.data = data;
     this.retryAfterMs = retryAfterMs;
+    this.isUnsent = (kind === 'unreachable' || kind === 'busy') && !isAnswer;
   }
 }

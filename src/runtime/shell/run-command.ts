@@ -1,3 +1,4 @@
+import { deferRun } from '../../core/begun-runs.ts';
 import type { ExecutorReview } from '../../core/executor.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
@@ -55,6 +56,7 @@ export function createCommands(ports: ShellPorts): Commands {
     },
     review: async (specs) => reviewCommands(specs, ports, await sandboxOf(ports.env.PATH)),
     async run(call, run) {
+      const deferred = deferRun(call);
       let reason: ToolError | undefined;
       let running: RunningProgram | undefined;
       let prepared: PreparedProgram | undefined;
@@ -65,9 +67,10 @@ export function createCommands(ports: ShellPorts): Commands {
       try {
         prepared = await prepareProgram(prepare(call, run));
         if (reason !== undefined) return failed(reason); // called off before it began
-        if (isClosed) return closed(call);
+        if (isClosed || !deferred.begin()) return closed(call);
         running = programs.run({ ...prepared.program, maxBytes: MAX_BYTES });
         const end = await running.ended;
+        if (end.kind === 'failed') deferred.takeBack(); // nothing was started
         if (reason !== undefined) return failed(reason);
         if (isClosed) return closed(call);
         return toCommandResult(end, {

@@ -1,0 +1,58 @@
+import { FACTS, type ToolCall } from './tool-call.ts';
+
+/** A run whose executor knows better than the pipeline when it begins. */
+export interface DeferredRun {
+  /** Called right before something is handed to the transport. False: the call is over, and nothing may be handed over. */
+  begin(): boolean;
+  /** Called where it is certain that nothing of what was begun last has been handed over. */
+  takeBack(): void;
+}
+
+let begin: (runs: BegunRuns) => boolean;
+let takeBack: (runs: BegunRuns) => void;
+let countOf: (runs: BegunRuns) => number;
+let end: (runs: BegunRuns) => void;
+
+/**
+ * How many runs of a call have begun. A class with private members: the call is handed to tools, and what a tool answers
+ * or does must not make a run look as if it had not begun. Only the functions of this file reach them.
+ */
+export class BegunRuns {
+  #count = 0;
+  #isOver = false;
+  static {
+    begin = (runs) => {
+      if (!runs.#isOver) runs.#count++;
+      return !runs.#isOver;
+    };
+    takeBack = (runs) => void runs.#count--;
+    countOf = (runs) => runs.#count;
+    end = (runs) => {
+      runs.#isOver = true;
+    };
+  }
+}
+
+/** Notes that the executor is entered; false if the call is over and must not begin any more. */
+export function beginRun(call: ToolCall): boolean {
+  return begin(call[FACTS].runs);
+}
+
+/** For executors of the crib: the run has not begun by entering the executor, but does when `begin` says so. */
+export function deferRun(call: ToolCall): DeferredRun {
+  const { runs } = call[FACTS];
+  takeBack(runs);
+  return { begin: () => begin(runs), takeBack: () => takeBack(runs) };
+}
+
+/** True if the tool of the call may have run. An error code does not say so: a tool can answer with any of them. */
+export function hasBegun(call: Pick<ToolCall, typeof FACTS>): boolean {
+  return countOf(call[FACTS].runs) > 0;
+}
+
+/** True if the tool has not begun; then it cannot begin any more, and another call may be made in the place of this one. */
+export function endUnbegun(call: ToolCall): boolean {
+  if (hasBegun(call)) return false;
+  end(call[FACTS].runs);
+  return true;
+}

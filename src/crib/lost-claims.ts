@@ -1,0 +1,114 @@
+import type { AuditTrail, LostCall } from '../core/audit-trail.ts';
+import type { Store } from '../core/store.ts';
+import type { LostClaim, SilentProcess } from '../core/stored-claims.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { readRepeatKey } from '../extensions/idempotency.ts';
+import { idleClock } from '../runtime/clock.ts';
+import { lostResult } from './hand-over.ts';
+
+/** What calls of dead processes are found and put on record with. */
+export interface LostClaimsOptions {
+  /** Where they are put on record; absent where nothing is. */
+  trail(): AuditTrail | undefined;
+  /** The source of a tool; undefined for one that is not there any more. */
+  sourceOf(tool: string): string | undefined;
+  warn(message: string): void;
+}
+
+type ClaimStore = Pick<Store, 'claims' | 'audit'>;
+
+/** Calls whose process is gone: their outcome counts as unknown. */
+export interface LostClaims {
+  /** Looks once, and soon again where a process is silent; true if calls were found. Never rejects: a store that does not answer is asked by the next look. */
+  look(): Promise<boolean>;
+  close(): void;
+}
+
+/**
+ * A silent process is given the time of one more sign of life: after an outage of the store, or when the machine has slept,
+ * all others are silent at first.
+ */
+const CONFIRM_MS = 2500;
+
+/** Without a store there are none. */
+export function createLostClaims(store: ClaimStore | undefined, options: LostClaimsOptions): LostClaims {
+  return store === undefined ? { look: async () => false, close: () => {} } : watchClaims(store, options);
+}
+
+function watchClaims(store: ClaimStore, options: LostClaimsOptions): LostClaims {
+  const clock = idleClock;
+  const suspects = new Map<string, SilentProcess & { readonly since: number }>();
+  let looking: Promise<boolean> | undefined;
+  let stopTimer: (() => void) | undefined;
+  let isClosed = false;
+
+  const judge = async (process: SilentProcess): Promise<number> => {
+    const known = suspects.get(process.id);
+    if (known?.seenAt !== process.seenAt) suspects.set(process.id, { ...process, since: clock.now() });
+    else if (clock.now() - known.since >= CONFIRM_MS) {
+      suspects.delete(process.id);
+      const lost = await store.claims.abandon(process, lostResult);
+      await record(lost, store, options);
+      return lost.length;
+    }
+    return 0;
+  };
+  const lookOnce = async (): Promise<boolean> => {
+    let found = 0;
+    try {
+      const silent = await store.claims.silent();
+      for (const id of suspects.keys()) if (!silent.some((process) => process.id === id)) suspects.delete(id);
+      for (const process of silent) found += await judge(process);
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError))
+        options.warn(`Calls of dead processes were not found: ${messageOf(cause)}`);
+    }
+    if (suspects.size > 0 && !isClosed) stopTimer ??= clock.setTimer(CONFIRM_MS, again);
+    return found > 0;
+  };
+  const again = (): void => {
+    stopTimer = undefined;
+    void look();
+  };
+  const look = (): Promise<boolean> => {
+    looking ??= lookOnce().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
+  return {
+    look,
+    close() {
+      isClosed = true;
+      stopTimer?.();
+    },
+  };
+}
+
+/** One row for each call: one with a key may have been approved as well. */
+async function record(lost: readonly LostClaim[], { audit }: ClaimStore, options: LostClaimsOptions): Promise<void> {
+  const byCall = new Map(lost.toReversed().map((claim) => [claim.callId, claim])); // approvals come first, and know more
+  for (const claim of byCall.values()) {
+    const intents = await audit.openIntents(claim.callId).catch(() => 0); // then they stay open
+    const call = toLostCall(claim);
+    options.trail()?.recordLost({ ...call, source: options.sourceOf(call.tool) ?? '', intents });
+  }
+}
+
+function toLostCall(claim: LostClaim): Omit<LostCall, 'source' | 'intents'> {
+  const { callId, at } = claim;
+  if ('key' in claim) return { callId, at, door: '', ...readRepeatKey(claim.key) };
+  const { id, tool, profile, door, caller, conversation, answer, argumentsHash } = claim.approval;
+  return {
+    callId,
+    at,
+    tool,
+    profile,
+    door,
+    argumentsHash,
+    approval: { id, by: answer?.by ?? 'host' },
+    ...(conversation !== undefined && { conversation }),
+    ...(caller.id !== undefined && { caller: caller.id }),
+    ...(caller.roles !== undefined && { roles: caller.roles }),
+  };
+}
