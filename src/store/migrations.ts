@@ -133,9 +133,11 @@ export const MIGRATIONS: readonly Step[] = [
     `CREATE INDEX toolcrib_repeats_of_process ON toolcrib_repeats (process)
       WHERE process IS NOT NULL AND result IS NULL`,
     // Claims of older versions name no process: they are taken for those of one that is gone.
-    "INSERT INTO toolcrib_processes (id, seen_at) VALUES ('an older version', 0)",
     "UPDATE toolcrib_approvals SET process = 'an older version' WHERE state = 'claimed'",
     "UPDATE toolcrib_repeats SET process = 'an older version' WHERE result IS NULL AND owner IS NOT NULL",
+    `INSERT INTO toolcrib_processes (id, seen_at) SELECT 'an older version', 0 WHERE
+      EXISTS (SELECT 1 FROM toolcrib_approvals WHERE process IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM toolcrib_repeats WHERE process IS NOT NULL)`,
   ],
 ];
 

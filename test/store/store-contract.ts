@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import { approvalsContract } from './approvals-contract.ts';
 import { auditContract } from './audit-contract.ts';
 import { approvalBoundsContract, repeatBoundsContract } from './bounds-contract.ts';
+import { claimsContract } from './claims-contract.ts';
 import { indexesContract } from './indexes-contract.ts';
 import { keysContract } from './keys-contract.ts';
 import { budgetsContract } from './limits-contract.ts';
@@ -32,6 +33,7 @@ export function storeContract(place: () => Promise<string>): void {
   describe('bounds on approvals', () => approvalBoundsContract(opened, place));
   describe('bounds on idempotency keys', () => repeatBoundsContract(opened, place));
   describe('calls parked for a server', () => parkedContract(opened));
+  describe('claims', () => claimsContract(opened, place));
   describe('API keys', () => keysContract(opened));
   describe('the audit', () => auditContract(opened));
   describe('keys that seal', () => sealKeysContract(opened, place));

@@ -80,7 +80,11 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       version = agreed;
       inner.setProtocolVersion?.(agreed);
     },
-    failureOf: (cause, id) => toHttpFailure(cause ?? failures.get(id), url.host, waitsMs.get(id)),
+    failureOf: (cause, id) =>
+      toHttpFailure(cause ?? failures.get(id), url.host, {
+        retryAfterMs: waitsMs.get(id),
+        hasSession: inner.sessionId !== undefined,
+      }),
     // The answers of the older transport come over a stream of their own.
     mayStillAnswer: (id) => type === 'sse' || streams.has(id),
     forget(id) {
