@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Crib } from '../../src/index.ts';
+import { DEFAULT_KEEP_BOUNDS } from '../../src/core/keep-bounds.ts';
 import { argumentsHash } from '../../src/runtime/hashes.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { cribOf, folderWith } from './workshop.ts';
 
 beforeEach(() => {
@@ -26,10 +27,13 @@ async function shop(url: string) {
   return { crib, state, pay };
 }
 
-/** A process that took the key and died before it could say how it went. */
-async function dieInTheMiddle(crib: Crib): Promise<void> {
-  const call = { id: 'lost', argumentsHash: argumentsHash({ amount: 5 }), keepMs: 24 * 60 * MINUTE };
-  await crib.store?.repeats.begin(KEY, call);
+/** A process that took the key and ended before it could say how it went. */
+async function endInTheMiddle(url: string): Promise<void> {
+  const keeping = { owner: 'ann', bounds: DEFAULT_KEEP_BOUNDS };
+  const call = { id: 'lost', argumentsHash: argumentsHash({ amount: 5 }), keepMs: 24 * 60 * MINUTE, keeping };
+  const other = await openStore({ url, env: {} });
+  await other.repeats.begin(KEY, call);
+  await other.close();
 }
 
 describe('idempotency keys in the store', () => {
@@ -42,12 +46,14 @@ describe('idempotency keys in the store', () => {
     expect(after.state.runs).toBe(0);
   });
 
-  it('a call whose process died in the middle is not made again', async () => {
-    const { crib, state, pay } = await shop('memory:');
-    await dieInTheMiddle(crib);
+  it('a call whose process ended in the middle is not made again, and its outcome is unknown', async () => {
+    const url = `sqlite:${join(folderWith({}), 'crib.db')}`;
+    await endInTheMiddle(url);
+    const { state, pay } = await shop(url);
     expect(await pay()).toMatchObject({ error: { code: 'conflict', retryable: true } });
-    vi.advanceTimersByTime(12 * MINUTE);
+    vi.advanceTimersByTime(3000); // time for one more sign of life
     expect(await pay()).toMatchObject({ error: { code: 'unknown_outcome', retryable: false } });
+    expect(await pay()).toMatchObject({ error: { code: 'unknown_outcome' } });
     expect(state.runs).toBe(0);
   });
 

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
+import type { RequestListener } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
 import { startServer } from '../sources/http-server.ts';
@@ -447,13 +448,22 @@ describe('an answer that is no success', () => {
 
   it('what was refused for a while is tried again when it is time', async () => {
     let count = 0;
-    const { call, server } = await openShop((_, response) => {
+    const answer: RequestListener = (_, response) => {
       count += 1;
       if (count === 1) response.writeHead(429, { 'retry-after': '0' }).end();
       else giveJson(response, count);
-    });
+    };
+    const { call, server } = await openShop(answer, { spec: { effects: { readOnly: true } } });
     expect(await call()).toMatchObject({ ok: true, data: 2 });
     expect(server.requests).toHaveLength(2);
+  });
+
+  it('a server that says 429 was asked: what may do harm is not tried again', async () => {
+    const { call, server } = await openShop(
+      (_, response) => void response.writeHead(429, { 'retry-after': '0' }).end(),
+    );
+    expect(await call()).toMatchObject({ error: { code: 'rate_limited', retryable: true } });
+    expect(server.requests).toHaveLength(1);
   });
 });
 

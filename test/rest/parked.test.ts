@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
 import { stillTime } from '../configured/manual-clock.ts';
 import { folderWith } from '../configured/workshop.ts';
 import { type Ask, execute, type Heard, type Served, type ServeOptions, serve } from './served.ts';
@@ -409,22 +411,19 @@ describe('At most once for what may not be repeated, whatever dies: an approved,
   });
 
   it('a call that was claimed by a process that died is not run again: its outcome is unknown', async () => {
-    const { ask, crib, deeds } = await serve();
+    const url = `sqlite:${join(folderWith({}), 'crib.db')}`;
+    const { ask, crib, deeds } = await serve({ url });
     const heard = await execute(ask, 'wipe', { what: 'all' });
     const { id } = heard.json.waiting;
-    const approvals = crib.store?.approvals;
     await crib.approvals.answer(id, { decision: 'approve' }, { id: 'olga', operator: true });
-    const request = await approvals?.get(id);
+    const other = await openStore({ url, env: {} });
+    const request = await other.approvals.get(id);
     if (request === undefined) throw new Error('it was asked');
-    await approvals?.claim(id, request, heard.json.callId); // and then its process died
-    const stop = crib.runParked();
-    const pass = stillTime();
-    pass(3_700_000);
-    expect((await ask(`/api/calls/${heard.json.callId}`)).json).toMatchObject({
-      state: 'ended',
-      result: { error: { code: 'unknown_outcome' } },
-    });
-    stop();
+    await other.approvals.claim(id, request, heard.json.callId);
+    expect((await ask(`/api/calls/${heard.json.callId}`)).json).toMatchObject({ state: 'running' });
+    await other.close(); // in the middle of the call
+    onTestFinished(crib.runParked());
+    expect((await ended(ask, heard.json.callId)).result).toMatchObject({ error: { code: 'unknown_outcome' } });
     expect(deeds.wiped).toEqual([]);
   });
 
