@@ -9,7 +9,7 @@ import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerO
 import { type ApprovalDesk, type Asking, answerToOwn, attend, type Step, settle } from './attend-approval.ts';
 
 /** Where calls come in that a server runs itself once they are approved. */
-export const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
+const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
 
 /** How often a call that lost a race looks again. */
 const MAX_TURNS = 20;

@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Crib, ToolInput } from '../../src/index.ts';
+import { idOf, OPERATOR } from '../configured/payments.ts';
+import { cribOf, folderWith } from '../configured/workshop.ts';
+import { startHttp, startModern } from '../mcp-upstream/http-servers.ts';
+import { bodyOf } from './http-shop.ts';
+
+/** A crib with one tool that a person must approve. */
+interface Kind {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly tool?: Readonly<Record<string, unknown>>;
+  readonly name?: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Done once the call is approved. */
+  before?(crib: Crib, folder: string): unknown;
+  readonly timeoutMs?: number;
+}
+
+/** How an approved call ended, and whether the yes still counts. */
+async function approved({ files = {}, tool, name = 'tool', input = {}, before, timeoutMs = 20_000 }: Kind) {
+  const folder = folderWith({ 'toolcrib.yaml': '', ...files });
+  const spec = { name, description: 'x', policy: { approval: 'always' }, ...tool };
+  const crib = await cribOf(folder, { watch: false, ...(tool !== undefined && { tools: [spec as ToolInput] }) }); // its run is data
+  const chest = await crib.open(undefined, { id: 'alice' });
+  await vi.waitFor(() => expect(crib.get(name)).toBeDefined(), 20_000);
+  const approvalId = idOf(await chest.call(name, input, { park: true }));
+  await crib.approvals.answer(approvalId, { decision: 'approve' }, OPERATOR);
+  await before?.(crib, folder);
+  const result = await chest.call(name, input, { approvalId, timeoutMs });
+  const code = result.status === 'failed' ? result.error.code : result.status;
+  let state: string | undefined;
+  await vi.waitFor(async () => {
+    state = (await crib.approvals.get(approvalId))?.state;
+    expect(state).not.toBe('claimed');
+  });
+  return { code, state };
+}
+
+const post = (url: string, more: object = {}) => ({ run: { kind: 'http', method: 'POST', url, ...more } });
+/** A template of ours, not of the language. */
+const SECRET = ['$', '{secret:key}'].join('');
+const PRIVATE = 'executors: { http: { allowPrivate: ["127.0.0.1"] } }\n';
+
+/** A port that takes connections and never says a word. */
+async function silentPort(): Promise<number> {
+  const server = createServer(() => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Passes a request on as it is. */
+async function forward(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
+  const { method = 'GET' } = request;
+  const named = Object.entries(request.headers).filter(([name]) => !NOT_PASSED_ON.includes(name));
+  const headers = Object.fromEntries(named.map(([name, value]) => [name, String(value)]));
+  const body = method === 'GET' ? {} : { body: new Uint8Array(await bodyOf(request)) };
+  const answer = await fetch(url, { method, headers, ...body });
+  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+  response.end(Buffer.from(await answer.arrayBuffer()));
+}
+
+const NOT_PASSED_ON = ['host', 'connection', 'content-length'];
+
+describe('what was never handed to a transport has not begun: the yes counts again', { timeout: 60_000 }, () => {
+  it.each<[string, string, () => Promise<Kind> | Kind]>([
+    [
+      'http: nothing listens',
+      'unavailable',
+      () => ({ files: { 'toolcrib.yaml': PRIVATE }, tool: post('http://127.0.0.1:9') }),
+    ],
+    ['http: a private address', 'denied', () => ({ tool: post('http://127.0.0.1:9') })],
+    ['http: no such host', 'unavailable', () => ({ tool: post('https://nowhere.invalid') })],
+    [
+      'http: a secret that is missing',
+      'unavailable',
+      () => ({
+        files: { 'toolcrib.yaml': `secrets: { key: { env: NOWHERE_KEY, hosts: ["127.0.0.1"] } }\n${PRIVATE}` },
+        tool: post('http://127.0.0.1:9', { auth: { bearer: SECRET } }),
+      }),
+    ],
+    [
+      'mcp: the server has gone',
+      'unavailable',
+      async () => {
+        const server = await startModern();
+        const source = `{ mcp: { url: "${server.url}" }, overrides: { m_echo: { policy: { approval: always } } } }`;
+        return {
+          files: { 'toolcrib.yaml': `sources: { m: ${source} }\n` },
+          name: 'm_echo',
+          input: { text: 'x' },
+          before: server.stop,
+        };
+      },
+    ],
+    [
+      'python: there is no interpreter',
+      'unavailable',
+      () => ({
+        files: { 'toolcrib.yaml': 'executors: { python: { interpreter: /nowhere/python } }\n', 'tools.py': '' },
+        tool: { run: { kind: 'python', module: 'tools.py', function: 'work', folder: '/' } },
+      }),
+    ],
+  ])('%s', async (_, code, kind) => {
+    expect(await approved(await kind())).toEqual({ code, state: 'approved' });
+  });
+});
+
+describe('what was handed over has begun, whatever came of it: the yes is used', { timeout: 60_000 }, () => {
+  it.each<[string, string, () => Promise<Kind> | Kind]>([
+    [
+      'http: a redirect to where nothing listens',
+      'unavailable',
+      async () => {
+        const server = await startHttp((_request, response) => {
+          response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end();
+        });
+        return { files: { 'toolcrib.yaml': PRIVATE }, tool: post(server.url) };
+      },
+    ],
+    [
+      'http: a server that never answers',
+      'timeout',
+      async () => ({
+        files: { 'toolcrib.yaml': PRIVATE },
+        tool: post(`http://127.0.0.1:${await silentPort()}`),
+        timeoutMs: 300,
+      }),
+    ],
+    [
+      'mcp: the server has no time',
+      'unavailable',
+      async () => {
+        const server = await startModern();
+        const door = await startHttp((request, response) => {
+          if (request.headers['mcp-method'] === 'tools/call') response.writeHead(503).end();
+          else forward(request, response, server.url).catch(() => response.destroy());
+        });
+        const source = `{ mcp: { url: "${door.url}" }, overrides: { m_echo: { policy: { approval: always } } } }`;
+        return { files: { 'toolcrib.yaml': `sources: { m: ${source} }\n` }, name: 'm_echo', input: { text: 'x' } };
+      },
+    ],
+    [
+      'shell: a command that says what a sandbox says that cannot be made',
+      'unavailable',
+      () => ({
+        files: { program: '#!/bin/sh\necho "bwrap: no" >&2\nexit 1\n' },
+        tool: { run: { kind: 'shell', command: ['sh', '-c', 'echo "bwrap: no" >&2; exit 1'] } },
+      }),
+    ],
+  ])('%s', async (_, code, kind) => {
+    expect(await approved(await kind())).toEqual({ code, state: 'done' });
+  });
+});
