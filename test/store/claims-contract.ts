@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Store } from '../../src/core/store.ts';
 import type { SilentProcess } from '../../src/core/stored-claims.ts';
 import { toolError } from '../../src/core/tool-error.ts';
@@ -125,6 +125,32 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await left.approvals.takeResult(id, 'first')).toEqual(done('paid'));
     await frozen.repeats.end('k', 'call-2', { ...keeping, result: done('paid'), instead: done('too long') });
     expect(await left.repeats.begin('k', call('call-3'))).toMatchObject({ state: 'ended', result: done('paid') });
+  });
+
+  it('what could not be written is written as soon as it can be', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // likewise
+    const store = await opened({ url });
+    const id = await approve(store);
+    await store.approvals.claim(id, served, 'call-1');
+    await store.repeats.begin('k', call('call-2'));
+    await store.repeats.begin('l', call('call-3'));
+    const engine = await engineOf(url);
+    const rename = (from: string, to: string) =>
+      engine.write([{ sql: `ALTER TABLE ${from} RENAME TO ${to}`, params: [] }]);
+    await rename('toolcrib_approvals', 'approvals_away');
+    await rename('toolcrib_repeats', 'repeats_away');
+    const ending = { ...keeping, result: done('paid'), instead: done('too long') };
+    await expect(store.approvals.giveBack(id)).rejects.toThrow();
+    await expect(store.repeats.end('k', 'call-2', ending)).rejects.toThrow();
+    await expect(store.repeats.forget('l', 'call-3')).rejects.toThrow();
+    await rename('approvals_away', 'toolcrib_approvals');
+    await rename('repeats_away', 'toolcrib_repeats');
+    await vi.waitFor(async () => {
+      expect(await store.approvals.stateOf(id)).toBe('approved');
+      expect(await store.repeats.begin('k', call('call-4'))).toMatchObject({ state: 'ended', result: done('paid') });
+      expect(await store.repeats.begin('l', call('call-3'))).toEqual({ state: 'new' });
+    }, 20_000);
   });
 
   it('a process that gave a sign of life meanwhile keeps its claims', async () => {
