@@ -2,7 +2,7 @@ import { FACTS, type ToolCall } from './tool-call.ts';
 
 /** A run whose executor knows better than the pipeline when it begins. */
 export interface DeferredRun {
-  /** Called right before something is handed to the transport. False: the call is over, and nothing may be handed over. */
+  /** Called right before something is handed to the transport. False: the call is over or has had its run, and nothing may be handed over. */
   begin(): boolean;
   /** Called where it is certain that nothing of what was begun last has been handed over. */
   takeBack(): void;
@@ -12,6 +12,8 @@ let begin: (runs: BegunRuns) => boolean;
 let takeBack: (runs: BegunRuns) => void;
 let countOf: (runs: BegunRuns) => number;
 let end: (runs: BegunRuns) => void;
+let limit: (runs: BegunRuns) => void;
+let isFull: (runs: BegunRuns) => boolean;
 
 /**
  * How many runs of a call have begun. A class with private members: the call is handed to tools, and what a tool answers
@@ -20,11 +22,17 @@ let end: (runs: BegunRuns) => void;
 export class BegunRuns {
   #count = 0;
   #isOver = false;
+  #most = Number.POSITIVE_INFINITY;
   static {
     begin = (runs) => {
-      if (!runs.#isOver) runs.#count++;
-      return !runs.#isOver;
+      if (runs.#isOver || runs.#count >= runs.#most) return false;
+      runs.#count++;
+      return true;
     };
+    limit = (runs) => {
+      runs.#most = 1;
+    };
+    isFull = (runs) => runs.#count >= runs.#most;
     takeBack = (runs) => void runs.#count--;
     countOf = (runs) => runs.#count;
     end = (runs) => {
@@ -33,7 +41,17 @@ export class BegunRuns {
   }
 }
 
-/** Notes that the executor is entered; false if the call is over and must not begin any more. */
+/** A person said yes to the call: its tool may run once, whichever gate would repeat it. */
+export function allowOneRun(call: ToolCall): void {
+  limit(call[FACTS].runs);
+}
+
+/** True if the call has had the one run that it may have. */
+export function hasHadItsRun(call: ToolCall): boolean {
+  return isFull(call[FACTS].runs);
+}
+
+/** Notes that the executor is entered; false if the call is over, or has had its run, and must not begin any more. */
 export function beginRun(call: ToolCall): boolean {
   return begin(call[FACTS].runs);
 }

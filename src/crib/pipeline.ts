@@ -1,5 +1,5 @@
 import type { Question } from '../core/approval.ts';
-import { beginRun } from '../core/begun-runs.ts';
+import { beginRun, hasHadItsRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
@@ -153,7 +153,7 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     if (missing !== undefined) return missing;
     const withheld = run[WITHHELD];
     const whole = withheld === undefined ? call : wholeCall(call, withheld);
-    return beginRun(call) ? executor.execute(whole, run) : givenUp(call.spec);
+    return beginRun(call) ? executor.execute(whole, run) : notAgain(call);
   }, toFailure);
 }
 
@@ -210,9 +210,10 @@ function unconfirmed({ name, source }: ToolSpec): FailedResult {
   return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" cannot be reached.`));
 }
 
-// A gate went on with it after the call had ended without beginning: another one may run in its place by now.
-function givenUp({ name }: ToolSpec): FailedResult {
-  return failed(toolError('cancelled', `The call of "${name}" has ended before it began.`));
+// It has run under its yes; or it ended without beginning, and another one may run in its place by now.
+function notAgain(call: Call): FailedResult {
+  if (!hasHadItsRun(call)) return failed(toolError('cancelled', 'The call has ended before it began.'));
+  return failed(toolError('conflict', `"${call.spec.name}" was approved for one run, and has run.`));
 }
 
 function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {

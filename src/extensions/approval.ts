@@ -1,5 +1,5 @@
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
-import { endUnbegun } from '../core/begun-runs.ts';
+import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
 import type { Extension, Next } from '../core/extension.ts';
 import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { ApprovalMode } from '../core/policy.ts';
@@ -50,6 +50,7 @@ async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>)
   const permit = await asked;
   if ('status' in permit) return permit;
   call[FACTS].approval = { id: permit.id, by: permit.by };
+  allowOneRun(call);
   const result = await next(permit.takenUp === undefined ? call : call[TAKE_UP](permit.takenUp));
   // A yes is used by a run, and by nothing else.
   const isUnused = result.status === 'failed' && permit.giveBack !== undefined && endUnbegun(call);

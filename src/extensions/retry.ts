@@ -1,4 +1,4 @@
-import { hasBegun } from '../core/begun-runs.ts';
+import { hasBegun, hasHadItsRun } from '../core/begun-runs.ts';
 import type { Extension } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
@@ -24,7 +24,7 @@ interface Attempt {
   readonly begunAt: number;
 }
 
-/** Tries again what failed for a passing reason, if doing it twice does no harm or it never began. */
+/** Tries again what failed for a passing reason, if doing it twice does no harm or it never began. What a person approved runs once. */
 export function retry(options: RetryOptions & { readonly clock: Clock; readonly random?: () => number }): Extension {
   const { clock, retries: usual = 2, firstDelayMs = 100, random = Math.random } = options;
 
@@ -75,7 +75,7 @@ function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<
   if (result.status !== 'failed' || !result.error.retryable) return false;
   if (call.context.breaker === 'probe') return false; // others wait for what it finds out
   const { idempotent, readOnly } = call.spec.effects;
-  return !hasBegun(call) || idempotent === true || readOnly === true;
+  return !hasBegun(call) || (!hasHadItsRun(call) && (idempotent === true || readOnly === true));
 }
 
 /** Waits; true if the call was aborted meanwhile. */

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TOOL_ERROR_CODES, type ToolErrorCode } from '../../src/core/tool-error.ts';
 import {
   breaker,
-  type CribOptions,
   concurrency,
   done,
+  type Effects,
   type Executor,
   type Extension,
   failed,
@@ -31,7 +31,7 @@ function barrier() {
 }
 
 /** An office in which this bank pays, and an approved payment in it. */
-async function approvedIn(bank: Executor['execute'], options: Omit<CribOptions, 'tools'> = {}) {
+async function approvedIn(bank: Executor['execute'], options: Parameters<typeof openOffice>[0] = {}) {
   const executor: Executor = { kind: 'bank', runSchema: { type: 'object' }, execute: bank };
   const office = await openOffice({ executors: [executor], ...options });
   const id = idOf(await office.pay(3));
@@ -254,25 +254,37 @@ it('whatever gates and tools answer, an executor is never entered twice for one 
     times: fc.constantFrom(1, 3),
     isNamed: fc.boolean(),
     retries: fc.constantFrom(0, 2),
+    isRepeated: fc.boolean(),
   });
+  const effects = fc.constantFrom<Effects>({}, { destructive: true }, { idempotent: true }, { readOnly: true });
   type Answer = { readonly code: ToolErrorCode; readonly isRetryable: boolean; readonly isThrown: boolean };
   const say = ({ code, isRetryable, isThrown }: Answer): ToolResult => {
     if (isThrown) throw new Error(code);
     return refusal(code, isRetryable);
   };
   await fc.assert(
-    fc.asyncProperty(fc.array(attempt, { minLength: 1, maxLength: 6 }), async (attempts) => {
+    fc.asyncProperty(fc.array(attempt, { minLength: 1, maxLength: 6 }), effects, async (attempts, effects) => {
       const { state, extension } = barrier();
       let entries = 0;
       let tool: Answer | undefined;
+      let isRepeated = false;
+      const twice: Extension = {
+        name: 'twice',
+        priority: 390,
+        wrap: async (call, next) => {
+          const [first] = await Promise.all([next(call), ...(isRepeated ? [next(call)] : [])]);
+          return isRepeated ? next(call) : first;
+        },
+      };
       const { office, id } = await approvedIn(
         async () => {
           entries++;
           return tool === undefined ? done('paid') : say(tool);
         },
-        { extensions: [extension] },
+        { extensions: [extension, twice], tool: { effects, policy: { approval: 'always' } } },
       );
       for (const one of attempts) {
+        isRepeated = one.isRepeated;
         const { gate, times, isNamed, retries } = one;
         state.answer = gate === undefined ? undefined : () => say(gate);
         tool = one.tool;

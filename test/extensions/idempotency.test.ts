@@ -141,8 +141,12 @@ describe('idempotency keys: two calls with one key are one', () => {
 
 describe('keys in memory are bounded', () => {
   const DAY = 86_400_000;
-  const open = async (bounds: Parameters<typeof idempotency>[0], run?: () => unknown) => {
-    const { state, tool } = paying(run);
+  const open = async (
+    bounds: Parameters<typeof idempotency>[0],
+    run?: () => unknown,
+    more: Partial<ToolInput> = {},
+  ) => {
+    const { state, tool } = paying(run, more);
     const crib = await createCrib({ tools: [tool], extensions: [idempotency(bounds)] });
     const pay = async (idempotencyKey: string, id = 'ann') =>
       (await crib.open(undefined, { id })).call('pay', {}, { idempotencyKey });
@@ -169,8 +173,17 @@ describe('keys in memory are bounded', () => {
   });
 
   it('a call that was refused before it ran takes no place', async () => {
-    const { pay } = await open({ maxPerCaller: 1 }, () => failed(toolError('unavailable', 'later')));
+    const { state, pay } = await open({ maxPerCaller: 1 }, undefined, { needs: ['a service that is not there'] });
     for (const key of ['one', 'two', 'three']) expect(await pay(key)).toMatchObject({ error: { code: 'unavailable' } });
+    expect(state.runs).toBe(0);
+  });
+
+  it('a tool that answers unavailable has run: its key is taken', async () => {
+    const { state, pay } = await open({ maxPerCaller: 1 }, () => failed(toolError('unavailable', 'later')));
+    for (const _ of [1, 2])
+      expect(await pay('one')).toMatchObject({ error: { code: 'unavailable', message: 'later' } });
+    expect(await pay('two')).toMatchObject({ error: { code: 'rate_limited' } });
+    expect(state.runs).toBe(1);
   });
 
   it.each([{ maxBytesPerCaller: 30_000 }, { maxTotalBytes: 30_000 }])(

@@ -89,7 +89,7 @@ describe('metrics: each call counted once by outcome', () => {
       status: 'failed',
       error: { code: 'unavailable', message: `${attempts++}`, retryable: true },
     });
-    const crib = await createCrib({ tools: [{ name: 'shaky', description: '', run }] });
+    const crib = await createCrib({ tools: [{ name: 'shaky', description: '', effects: { idempotent: true }, run }] });
     const result = (await crib.open()).call('shaky');
     await vi.advanceTimersByTimeAsync(60_000);
     await result;
