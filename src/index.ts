@@ -3,7 +3,7 @@ export { keep, prefix, rename, tighten } from './core/algebra.ts';
 export { approvalText } from './core/approval-text.ts';
 export type { AuditFinding, AuditReport, ChainReport } from './core/audit-report.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
-export type { ApprovalAnswer, ApprovalRequest, Approve, Caller } from './core/caller.ts';
+export type { ApprovalAnswer, ApprovalRequest, Approve, Caller, Credential } from './core/caller.ts';
 export type { Catalog, Changes, HeldBack } from './core/catalog.ts';
 export type { Executor, ExecutorContext } from './core/executor.ts';
 export type { Extension, Next, PriorityName } from './core/extension.ts';

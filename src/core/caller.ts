@@ -10,9 +10,14 @@ export interface Caller {
   readonly profiles?: readonly string[];
   /** Sees every tool, whatever its access clauses say; limits and approval hold all the same. */
   readonly operator?: boolean;
+  /** What it showed at a door; an approved call is judged by it once more before it runs. Absent for callers of the host. */
+  readonly credential?: Credential;
   /** The host's way to ask a person. It belongs to whoever embeds the crib, so its answer counts. */
   readonly approve?: Approve;
 }
+
+/** By what a server knew a caller: an API key of this id, a token of the issuer, or nothing. */
+export type Credential = { readonly kind: 'key'; readonly id: string } | { readonly kind: 'token' | 'none' };
 
 /** Asks a person; only `true` or `{ approved: true }` is a yes. */
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;

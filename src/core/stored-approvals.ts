@@ -81,8 +81,10 @@ interface ParkedCall {
 /** What is kept of a call that was parked for a server. */
 export interface ParkedEnd {
   readonly result: ToolResult;
-  /** Whoever asked has it already. */
+  /** The caller has it already. */
   readonly isHandedOver: boolean;
+  /** How many bytes of results may be kept; the defaults if absent. */
+  readonly bounds?: KeepBounds;
 }
 
 /** What somebody answered. */

@@ -32,9 +32,10 @@ export function approvalPorts(
   ports: ExtensionPorts,
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
-  const { store, redact, warn, findLost } = ports;
+  const { store, redact, warn, findLost, recheck } = ports;
   if (store === undefined) return { ask: askHost({ clock, timeoutMs }) };
-  const desk = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), findLost, redact, warn };
+  const rest = { findLost, recheck, redact, warn };
+  const desk = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
   if (hook === undefined) return { ask: askInStore(desk) };
   const { url, secret } = hook;
   const webhook: Webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });

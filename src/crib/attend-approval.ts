@@ -19,6 +19,7 @@ import {
   waitForAnswer,
 } from './ask-host.ts';
 import { handOver, usedUp } from './hand-over.ts';
+import type { Recheck } from './identify.ts';
 
 /** What asking through a store needs. */
 export interface ApprovalDesk {
@@ -31,6 +32,7 @@ export interface ApprovalDesk {
   announce?(approval: StoredApproval): void;
   /** Looks for calls whose process is gone. */
   findLost(): Promise<unknown>;
+  readonly recheck: Recheck;
   /** The text without the values of secrets. */
   redact(text: string): string;
   warn(message: string): void;
@@ -120,23 +122,35 @@ export function saidWith(approval: StoredApproval): SaidAlong {
 
 async function conclude(asking: Asking, approval: StoredApproval, ending: Ending): Promise<Step> {
   const { call, desk } = asking;
-  const { id, isParked, lifetimeMs } = approval;
-  const { approvals, warn } = desk;
+  const { id, lifetimeMs } = approval;
+  const { approvals } = desk;
   if (ending === 'elsewhere') return settle(asking, await approvals.get(id));
   if (ending === 'late') {
     const isExpired = (await approvals.end(id, 'expired')) || (await approvals.stateOf(id)) === 'expired';
     return isExpired ? nobodyAnswered(call.spec.name, lifetimeMs) : settle(asking, await approvals.get(id));
   }
   if ('answer' in ending) return reply(asking, approval, ending.answer);
-  // A parked one stays for others.
-  if (!isParked) await approvals.end(id, 'withdrawn').catch((cause) => warn(messageOf(cause)));
-  return 'reason' in ending ? failed(ending.reason) : couldNotAsk(call.spec.name, ending.failure);
+  const refusal = 'reason' in ending ? failed(ending.reason) : couldNotAsk(call.spec.name, ending.failure);
+  return withdraw(refusal, approval, desk);
 }
 
-async function reply(asking: Asking, { id }: StoredApproval, answer: HostAnswer): Promise<Step> {
+/** The refusal of a call that asks no longer. A parked request stays for others. */
+async function withdraw<T>(
+  refusal: T,
+  { id, isParked }: StoredApproval,
+  { approvals, warn }: ApprovalDesk,
+): Promise<T> {
+  if (!isParked) await approvals.end(id, 'withdrawn').catch((cause) => warn(messageOf(cause)));
+  return refusal;
+}
+
+async function reply(asking: Asking, approval: StoredApproval, answer: HostAnswer): Promise<Step> {
+  const { id } = approval;
   const { call, desk } = asking;
   const { isYes, ...rest } = answer;
   const decision = isYes ? 'approve' : 'deny';
+  const barred = isYes ? await barredFrom(approval, asking) : undefined;
+  if (barred !== undefined) return withdraw(barred, approval, desk);
   const answered = await desk.approvals.answer(id, { ...rest, decision }, call.id);
   if (answered === undefined) return settle(asking, await desk.approvals.get(id));
   return isYes ? permitOf(answered, asking) : saidNo(call.spec.name, answer.note);
@@ -148,6 +162,8 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
   const { name } = call.spec;
   switch (approval?.state) {
     case 'approved': {
+      const barred = await barredFrom(approval, asking);
+      if (barred !== undefined) return barred;
       // The same call sent again without the answers takes up the one with them.
       const { answersHash } = approval;
       const bound = answersHash === undefined ? subject : { answersHash, ...subject };
@@ -168,13 +184,24 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
   }
 }
 
+/** A refusal where the caller lost its key or its profile while it waited; its yes is not taken up. */
+async function barredFrom(
+  { unlisted, profile }: StoredApproval,
+  { call, desk }: Asking,
+): Promise<ToolResult | undefined> {
+  const reason = await desk.recheck(unlisted.caller, profile);
+  if (reason === undefined) return undefined;
+  return denied(`"${call.spec.name}" was approved, but its caller may not call it any more: ${reason}.`);
+}
+
 function permitOf(approval: StoredApproval, { call, desk }: Asking): Permit {
-  const { approvals, redact, warn } = desk;
+  const { approvals, bounds, redact, warn } = desk;
   const { id, answer, parked, claim, isParked } = approval;
   const endOf = (result: ToolResult): ParkedEnd | undefined =>
     parked && {
       result: redactResult(result, redact), // it lies in the store
       isHandedOver: claim?.callId !== parked.callId,
+      bounds,
     };
   const finish = (result: ToolResult) =>
     approvals

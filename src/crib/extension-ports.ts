@@ -8,6 +8,7 @@ import { type ExtensionPlace, toExtension } from '../extensions/define-extension
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import type { PrivateFolder } from '../store/private-folder.ts';
+import type { Recheck } from './identify.ts';
 
 /** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
 export interface Equipment {
@@ -40,6 +41,7 @@ export interface ExtensionPorts extends Equipment {
   isAudited(): boolean;
   /** Looks for calls whose process is gone, and says whether it found some. */
   findLost(): Promise<boolean>;
+  readonly recheck: Recheck;
   /** The names of the bundles a tool is in. */
   bundlesOf(tool: string): readonly string[];
   readonly schemas: Schemas;
@@ -137,6 +139,7 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
   audit: NO_TRAIL,
   isAudited: () => false,
   findLost: async () => false,
+  recheck: async () => undefined,
   bundlesOf: () => [],
   warn: (message) => process.emitWarning(message, 'ToolcribWarning'),
 };

@@ -1,5 +1,5 @@
 import { listOf } from '../core/bundle.ts';
-import type { Caller } from '../core/caller.ts';
+import type { Caller, Credential } from '../core/caller.ts';
 import { compileGlob } from '../core/selector.ts';
 import type { AccessConfig, RoleConfig } from './config/config.ts';
 import type { Identity } from './crib.ts';
@@ -13,6 +13,7 @@ export interface Holder {
   readonly permissions: readonly string[];
   /** The globs of a key that is limited to some profiles. */
   readonly profiles?: readonly string[];
+  readonly credential: Credential;
 }
 
 /** An identity that was recognised. */
@@ -45,7 +46,7 @@ export function grantAll(id: string, profiles: ProfileSet): Recognised {
 
 /** The default profile and nothing else. */
 export function grantUsual(id: string, { usual }: ProfileSet): Recognised {
-  return recognised({ id, profiles: [usual.name] }, [usual.name]);
+  return recognised({ id, profiles: [usual.name], credential: { kind: 'none' } }, [usual.name]);
 }
 
 /** A role of the configuration; what others put into a token may be named like anything. */
@@ -68,8 +69,8 @@ function recognised(caller: Caller, profiles: readonly string[]): Recognised {
   });
 }
 
-function callerOf({ id, roles, permissions }: Holder): Caller {
-  return { id, roles, permissions };
+function callerOf({ id, roles, permissions, credential }: Holder): Caller {
+  return { id, roles, permissions, credential };
 }
 
 /** The profiles there are. A name that reads as a glob is left out: it would open others, too. */

@@ -1,4 +1,5 @@
 import { listOf } from '../core/bundle.ts';
+import type { Caller } from '../core/caller.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
 import type { FoundKey, StoredKeys } from '../core/stored-keys.ts';
@@ -10,7 +11,7 @@ import { isSameHash } from '../runtime/identity/token-text.ts';
 import type { AccessConfig, JwtConfig } from './config/config.ts';
 import type { Identity } from './crib.ts';
 import type { ProfileSet } from './generation.ts';
-import { grant, grantAll, grantUsual, isReservedId } from './grants.ts';
+import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './grants.ts';
 import { stateOf } from './keys.ts';
 
 /** What becoming a caller depends on. */
@@ -31,6 +32,7 @@ export interface IdentifyOptions {
 const MAX_LENGTH = 16_384;
 /** How often it is noted that a key was used. */
 const NOTE_EVERY_MS = 60_000;
+const TOKEN = { kind: 'token' } as const;
 
 /** Judges one kind of credential. */
 type Recognise = (credential: string, access: AccessConfig) => Promise<Identity>;
@@ -76,7 +78,7 @@ function recogniseKeys(options: IdentifyOptions): Recognise {
     const state = stateOf(key, now);
     if (state !== 'active') return refused(`The API key ${key.id} ("${key.name}") is ${state}.`);
     noteUse(key, now);
-    return grant({ ...key, id: key.caller }, access, options.profiles());
+    return grant(holderOf(key), access, options.profiles());
   };
 }
 
@@ -87,8 +89,46 @@ function recogniseTokens(options: IdentifyOptions): Recognise {
     const holder = verify === undefined ? 'no issuer is trusted' : await verify(credential);
     if (typeof holder === 'string') return refused(`The token is refused: ${holder}.`);
     if (isReservedId(holder.id)) return refused(`The token is refused: its subject "${holder.id}" is a name of ours.`);
-    return grant(holder, access, options.profiles());
+    return grant({ ...holder, credential: TOKEN }, access, options.profiles());
   };
+}
+
+/** Why a caller may not call in a profile any more; undefined if it may. */
+export type Recheck = (caller: Caller, profile: string) => Promise<string | undefined>;
+
+/** Judges anew what a server let in: its key may be revoked by now, or its roles may open less. Callers of the host showed no credential and stay. */
+export function createRecheck({
+  access: accessNow,
+  profiles: profilesNow,
+  keys,
+  calendar,
+}: Pick<IdentifyOptions, 'access' | 'profiles' | 'keys' | 'calendar'>): Recheck {
+  return async ({ credential, operator, id = '', roles = [], permissions = [] }, profile) => {
+    const [access, profiles] = [accessNow(), profilesNow()];
+    const judge = (granted: Recognised): string | undefined =>
+      granted.operator || (operator !== true && granted.profiles.includes(profile))
+        ? undefined
+        : `its roles do not open the profile "${profile}" any more`;
+    switch (credential?.kind) {
+      case undefined:
+        return undefined;
+      case 'none':
+        return access === undefined ? judge(grantUsual(id, profiles)) : 'a credential is needed by now';
+      case 'token':
+        if (access?.jwt === undefined) return 'no issuer of tokens is trusted any more';
+        return judge(grant({ id, roles, permissions, credential }, access, profiles));
+      case 'key': {
+        const key = access?.keys === true ? await keys?.find(credential.id) : undefined;
+        const state = key === undefined ? 'not accepted' : stateOf(key, calendar.now());
+        if (access === undefined || key === undefined || state !== 'active') return `its API key is ${state} by now`;
+        return judge(grant(holderOf(key), access, profiles));
+      }
+    }
+  };
+}
+
+function holderOf(key: FoundKey): Holder {
+  return { ...key, id: key.caller, credential: { kind: 'key', id: key.id } };
 }
 
 /** The text after `Bearer`; undefined if there is none, empty if it can be nothing of ours. */

@@ -73,7 +73,10 @@ export function createKeys(
         readText(by, 'The second argument of keys.create'),
       );
       const config = access();
-      const opens = config?.keys === true ? grant({ ...info, id: info.caller }, config, profiles()).profiles : [];
+      const opens =
+        config?.keys === true
+          ? grant({ ...info, id: info.caller, credential: { kind: 'key', id } }, config, profiles()).profiles
+          : [];
       return { key, info: { ...info, state: 'active' }, opens };
     },
     list: async () => toShown(await requireStore().list()),

@@ -1,14 +1,18 @@
-import type { Caller } from '../core/caller.ts';
+import type { Caller, Credential } from '../core/caller.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
-const KEYS = ['id', 'roles', 'permissions', 'profiles', 'operator', 'approve'] as const;
+const KEYS = ['id', 'roles', 'permissions', 'profiles', 'operator', 'credential', 'approve'] as const;
 const NOBODY: Caller = Object.freeze({});
 
 /** A frozen copy of who asks. A role that is not a list would match by its letters, so types are checked. */
 export function readCaller(caller: Caller | undefined): Caller {
   if (caller === undefined) return NOBODY;
-  const { id, roles, permissions, profiles, operator, approve } = readOptions<Caller>(caller, KEYS, 'A caller');
+  const { id, roles, permissions, profiles, operator, credential, approve } = readOptions<Caller>(
+    caller,
+    KEYS,
+    'A caller',
+  );
   if (id !== undefined && (typeof id !== 'string' || id === '')) throw wrong('id', 'a text that is not empty', id);
   if (approve !== undefined && typeof approve !== 'function') throw wrong('approve', 'a function', approve);
   if (operator !== undefined && typeof operator !== 'boolean') throw wrong('operator', 'true or false', operator);
@@ -18,8 +22,15 @@ export function readCaller(caller: Caller | undefined): Caller {
     ...(permissions !== undefined && { permissions: namesOf('permissions', permissions) }),
     ...(profiles !== undefined && { profiles: namesOf('profiles', profiles) }),
     ...(operator !== undefined && { operator }),
+    ...(credential !== undefined && { credential: readCredential(credential) }),
     ...(approve !== undefined && { approve }),
   });
+}
+
+function readCredential({ kind, ...rest }: Credential): Credential {
+  if (kind === 'token' || kind === 'none') return Object.freeze({ kind });
+  if (kind === 'key' && 'id' in rest && typeof rest.id === 'string') return Object.freeze({ kind, id: rest.id });
+  throw wrong('credential', 'one that crib.identify() gave', kind);
 }
 
 function namesOf(key: string, value: unknown): readonly string[] {

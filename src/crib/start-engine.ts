@@ -1,5 +1,5 @@
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { laterClock, systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
 import { waitAtMost } from '../runtime/wait-at-most.ts';
 import { code } from '../sources/code.ts';
@@ -15,6 +15,7 @@ import { createBinding } from './extension-ports.ts';
 import { createExtensionSet } from './extension-set.ts';
 import { createGeneration, type Generation } from './generation.ts';
 import { createGenerations, type Generations } from './generations.ts';
+import { createRecheck } from './identify.ts';
 import { createInFlight } from './in-flight.ts';
 import { type LiveSources, startSources } from './live-sources.ts';
 import { createLostClaims } from './lost-claims.ts';
@@ -77,7 +78,13 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     sourceOf: (tool) => generation().catalog.get(tool)?.source,
     warn,
   });
-  const recording = { audit: trail, isAudited, findLost: lostClaims.look };
+  const recheck = createRecheck({
+    access: () => parts.access,
+    profiles: () => parts.profiles,
+    keys: fixed.equipment.store?.keys,
+    calendar: laterClock,
+  });
+  const recording = { audit: trail, isAudited, findLost: lostClaims.look, recheck };
   const extensions = createExtensionSet({
     builtIn: [...builtInExtensions(), setups.extension, precheck(executors)],
     given: first.extensions,

@@ -140,9 +140,32 @@ export function finishStatement(id: string, process: string, { outcome, end }: C
   const result = end === undefined ? null : JSON.stringify(end.result);
   return sql`
     UPDATE toolcrib_approvals
-    SET state = 'done', outcome = ${outcome}, result = ${result}, arguments = NULL,
+    SET state = 'done', outcome = ${outcome}, result = ${result}, bytes = ${sizeOf(result)}, arguments = NULL,
       is_handed_over = ${end?.isHandedOver === false ? 0 : 1}, is_lost = 0
     WHERE id = ${id} AND (state = 'claimed' OR (is_lost = 1 AND process = ${process}))`;
+}
+
+/** What a kept result takes; 0 for none. */
+export function sizeOf(result: string | null): number {
+  return result === null ? 0 : Buffer.byteLength(result);
+}
+
+/** Drops kept results beyond the bytes that the caller of this request may have, and all callers: those that were handed over first, then the oldest. */
+export function dropResultsStatements(id: string, bounds: KeepBounds): readonly Statement[] {
+  const { maxBytesPerCaller, maxTotalBytes } = bounds;
+  const drop = (condition: string, params: Statement['params'], most: number): Statement => ({
+    sql: `UPDATE toolcrib_approvals SET result = NULL, bytes = 0, is_handed_over = 1 WHERE id IN (
+      SELECT id FROM (
+        SELECT id, sum(bytes) OVER (ORDER BY is_handed_over, created_at DESC, id ROWS UNBOUNDED PRECEDING) AS kept
+        FROM toolcrib_approvals WHERE state = 'done' AND bytes > 0 AND ${condition}) AS results
+      WHERE kept > ?)`,
+    params: [...params, most],
+  });
+  const tooMany = "(SELECT coalesce(sum(bytes), 0) FROM toolcrib_approvals WHERE state = 'done') > ?";
+  return [
+    drop('owner = (SELECT owner FROM toolcrib_approvals WHERE id = ?)', [id], maxBytesPerCaller),
+    drop(tooMany, [maxTotalBytes], maxTotalBytes),
+  ];
 }
 
 /** The same call sent again finds it, unless another request for the same is open: of those there is one. */

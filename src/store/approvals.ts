@@ -1,4 +1,4 @@
-import { brokenBound } from '../core/keep-bounds.ts';
+import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/keep-bounds.ts';
 import type { NewApproval, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
 import { indexText } from '../core/stored-audit.ts';
 import type { ToolResult } from '../core/tool-result.ts';
@@ -16,6 +16,7 @@ import {
   addStatements,
   answerStatements,
   CUT,
+  dropResultsStatements,
   expireStatement,
   findAnsweredStatement,
   findStatement,
@@ -125,7 +126,8 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
       return rows.map((row) => ({ id: textOf(row, 'id'), createdAt: numberOf(row, 'created_at') }));
     },
     finish: async (id, outcome, end) => {
-      await heartbeat.settle(id, [finishStatement(id, heartbeat.process, { outcome, end })]);
+      const drops = end === undefined ? [] : dropResultsStatements(id, end.bounds ?? DEFAULT_KEEP_BOUNDS);
+      await heartbeat.settle(id, [finishStatement(id, heartbeat.process, { outcome, end }), ...drops]);
       tell(id);
     },
     ofCall: async (callId) => {
@@ -207,7 +209,7 @@ async function purge(engine: Engine, at: number): Promise<void> {
       WHERE arguments IS NOT NULL AND expires_at <= ${at} AND state = 'claimed'`,
     // A result is kept for a day, which is time enough to fetch it.
     sql`
-      UPDATE toolcrib_approvals SET result = NULL
+      UPDATE toolcrib_approvals SET result = NULL, bytes = 0
       WHERE result IS NOT NULL AND expires_at < ${at - KEEP_UNANSWERED_MS}`,
   );
   for (const statement of statements) await engine.write([statement]).catch(() => undefined);

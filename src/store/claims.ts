@@ -1,5 +1,6 @@
 import type { LostClaim, SilentProcess, StoredClaims } from '../core/stored-claims.ts';
 import { toApproval } from './approval-rows.ts';
+import { sizeOf } from './approval-statements.ts';
 import { type Engine, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
 
 /** A process that holds claims says every 2 s that it lives; after so long it counts as silent. */
@@ -39,9 +40,9 @@ const STILL_SILENT = 'EXISTS (SELECT 1 FROM toolcrib_processes AS one WHERE one.
 function loseApproval({ id: process, seenAt }: SilentProcess, id: string, result: string | null): Statement {
   return {
     sql: `UPDATE toolcrib_approvals
-      SET state = 'done', outcome = 'unknown_outcome', result = ?, arguments = NULL, is_handed_over = 0, is_lost = 1
+      SET state = 'done', outcome = 'unknown_outcome', result = ?, bytes = ?, arguments = NULL, is_handed_over = 0, is_lost = 1
       WHERE id = ? AND state = 'claimed' AND process = ? AND ${STILL_SILENT} RETURNING id`,
-    params: [result, id, process, process, seenAt],
+    params: [result, sizeOf(result), id, process, process, seenAt],
   };
 }
 

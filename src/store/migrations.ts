@@ -134,6 +134,8 @@ export const MIGRATIONS: readonly Step[] = [
       WHERE process IS NOT NULL AND result IS NULL`,
     // Claims of older versions name no process: they are taken for those of one that is gone.
     "UPDATE toolcrib_approvals SET process = 'an older version' WHERE state = 'claimed'",
+    // From here on these are the bytes of the arguments until a call ends, then of its result.
+    "UPDATE toolcrib_approvals SET bytes = coalesce(length(result), 0) WHERE state = 'done'",
     "UPDATE toolcrib_repeats SET process = 'an older version' WHERE result IS NULL AND owner IS NOT NULL",
     `INSERT INTO toolcrib_processes (id, seen_at) SELECT 'an older version', 0 WHERE
       EXISTS (SELECT 1 FROM toolcrib_approvals WHERE process IS NOT NULL)

@@ -16,7 +16,7 @@ describe('without access', () => {
       const identity = await crib.identify(none);
       expect(identity).toEqual({
         ok: true,
-        caller: { id: 'local', profiles: ['assistant'] },
+        caller: { id: 'local', profiles: ['assistant'], credential: { kind: 'none' } },
         profiles: ['assistant'],
         operator: false,
       });

@@ -11,7 +11,13 @@ describe('a token of the issuer', () => {
     const token = await issuer.sign({ permissions: ['read', 'write'], scope: 'openid write' });
     expect(await crib.identify(`Bearer ${token}`)).toEqual({
       ok: true,
-      caller: { id: 'alice', roles: ['dev'], permissions: ['read', 'write', 'openid'], profiles: ['assistant'] },
+      caller: {
+        id: 'alice',
+        roles: ['dev'],
+        permissions: ['read', 'write', 'openid'],
+        profiles: ['assistant'],
+        credential: { kind: 'token' },
+      },
       profiles: ['assistant'],
       operator: false,
     });

@@ -38,7 +38,7 @@ describe('what a key opens', () => {
     ],
   ])('%s', async (_, request, profiles, operator) => {
     const crib = await cribWith(ACCESS);
-    const { key, opens } = await crib.keys.create(request, 'ann');
+    const { key, info, opens } = await crib.keys.create(request, 'ann');
     expect(opens).toEqual(profiles);
     const identity = await crib.identify(`Bearer ${key}`);
     expect(identity).toEqual({
@@ -47,6 +47,7 @@ describe('what a key opens', () => {
         id: 'key:a',
         roles: request.roles ?? [],
         permissions: [],
+        credential: { kind: 'key', id: info.id },
         ...(operator ? { operator } : { profiles }),
       },
       profiles,

@@ -208,7 +208,7 @@ describe('a parked call', () => {
   it('runs as who made it, with what was said about it', async () => {
     const served = await running({ access: true });
     const { ask, crib } = served;
-    const { key } = await crib.keys.create({ name: 'ann', roles: ['boss'], permissions: ['all'] }, 'test');
+    const { key, info } = await crib.keys.create({ name: 'ann', roles: ['boss'], permissions: ['all'] }, 'test');
     const body = { conversation: 'c', turn: 't', timeZone: 'Asia/Tokyo' };
     crib.register({
       name: 'ask_first',
@@ -224,7 +224,13 @@ describe('a parked call', () => {
       ...body,
       profile: 'usual',
       door: 'rest',
-      caller: { id: 'key:ann', roles: ['boss'], permissions: ['all'], profiles: ['usual'] },
+      caller: {
+        id: 'key:ann',
+        roles: ['boss'],
+        permissions: ['all'],
+        profiles: ['usual'],
+        credential: { kind: 'key', id: info.id },
+      },
     });
   });
 

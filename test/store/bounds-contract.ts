@@ -109,6 +109,36 @@ export function approvalBoundsContract(opened: Opened, place: () => Promise<stri
   });
 
   it.each([
+    ['of one caller', { maxBytesPerCaller: 35_000 }, ['mine 2', 'mine 3', 'others 1']],
+    ['of all callers', { maxTotalBytes: 35_000 }, ['mine 3', 'others 1']],
+  ] as const)(
+    'kept results %s: those that were handed over are dropped first, then the oldest',
+    async (_, some, left) => {
+      let now = NOON;
+      const { approvals } = await opened({ now: () => now++ });
+      const bounds: KeepBounds = { ...AMPLE, ...some };
+      const end = async (callId: string, bytes: number, isHandedOver = false) => {
+        const request = { ...another(callId.split(' ')[0] ?? ''), parked: { callId } };
+        const { approval } = await addTo(approvals, request);
+        await approvals.answer(approval.id, yes);
+        await approvals.claim(approval.id, request, callId);
+        await approvals.finish(approval.id, 'done', { result: done('x'.repeat(bytes)), isHandedOver, bounds });
+        return request;
+      };
+      const first = await end('mine 1', 10_000);
+      await end('mine 2', 15_000);
+      await end('others 1', 10_000);
+      await end('mine handed', 5_000, true);
+      await end('mine 3', 15_000);
+      const calls = ['mine 1', 'mine 2', 'mine 3', 'mine handed', 'others 1'];
+      const kept = await Promise.all(calls.map(async (call) => (await approvals.ofCall(call))?.result !== undefined));
+      expect(calls.filter((_, index) => kept[index])).toEqual(left);
+      expect(await approvals.find(first)).toBeUndefined(); // the same call sent again is a new one
+      expect(await approvals.ofCall('mine 1')).toMatchObject({ approval: { state: 'done', outcome: 'done' } });
+    },
+  );
+
+  it.each([
     ['in number', { maxPerCaller: 7 }, 7],
     ['in all', { maxTotal: 7 }, 7],
     ['in bytes', { maxBytesPerCaller: 78_000 }, 7],
