@@ -2,19 +2,10 @@ import type { Bundle, ResolvedBundle, SetupContext, SetupResult } from '../core/
 import type { Extension } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports.ts';
+import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import type { Generation } from './generation.ts';
-
-/** The states of bundles: each is set up once for the whole crib, however many ask. */
-export interface Setups {
-  /** Resolves to why the bundle cannot be used, or to `undefined` when it is ready. An activation tries again what failed. */
-  ensure(bundle: string, asker: 'activation' | 'call'): Promise<string | undefined>;
-  stateFor(tool: string): unknown;
-  /** The gate that sets a bundle up before the first call of its tools. */
-  readonly extension: Extension;
-  close(): Promise<void>;
-}
 
 export interface SetupsOptions {
   readonly generation: () => Generation;
@@ -23,6 +14,9 @@ export interface SetupsOptions {
   readonly options: Readonly<Record<string, unknown>>;
   warn(message: string): void;
 }
+
+/** What a bundle is set up for: a chest that activates it, or a call of one of its tools. */
+type Purpose = 'activation' | 'call';
 
 interface Setup {
   readonly definition: Bundle;
@@ -39,32 +33,70 @@ const SETUP_TIMEOUT_MS = 60_000;
 /** How long a failed setup is left alone by calls. */
 const PAUSE_MS = 30_000;
 
-export function createSetups(options: SetupsOptions): Setups {
-  const { generation, clock } = options;
-  const setups = new Map<string, Setup>();
-  const closing = new AbortController();
+/** The states of bundles: each bundle is set up once for the whole crib. */
+export class Setups {
+  readonly #options: SetupsOptions;
+  readonly #setups = new Map<string, Setup>();
+  readonly #closing = new AbortController();
 
-  const ensure: Setups['ensure'] = async (name, asker) => {
-    if (closing.signal.aborted) return 'the crib is closed';
-    const bundle = generation().bundles.get(name);
+  constructor(options: SetupsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to why the bundle cannot be used, or to `undefined` when it is ready. An activation tries again what failed. */
+  async ensure(name: string, purpose: Purpose): Promise<string | undefined> {
+    if (this.#closing.signal.aborted) return 'the crib is closed';
+    const { bundles, leftOut } = this.#options.generation();
+    const bundle = bundles.get(name);
     if (bundle === undefined) {
-      const why = generation().leftOut.bundles.get(name);
+      const why = leftOut.bundles.get(name);
       return why === undefined ? `bundle "${name}" does not exist` : `bundle "${name}" is not there: ${why}`;
     }
     for (const required of bundle.requires) {
-      const reason = await ensure(required, asker);
+      const reason = await this.ensure(required, purpose);
       if (reason !== undefined) return `it requires "${required}": ${reason}`;
     }
-    return setUpOnce(bundle, asker);
-  };
+    return this.#setUpOnce(bundle, purpose);
+  }
 
-  const setUpOnce = (bundle: ResolvedBundle, asker: 'activation' | 'call'): MaybePromise<string | undefined> => {
+  /** The state that the bundle of a tool was set up with. */
+  stateFor(tool: string): unknown {
+    const owner = this.#options.generation().ownerOf(tool);
+    return owner === undefined ? undefined : this.#stateOf(owner.name);
+  }
+
+  /** The gate that sets a bundle up before the first call of its tools. */
+  gate(): Extension {
+    const ownerOf = (tool: string) => this.#options.generation().ownerOf(tool);
+    return {
+      name: 'setup',
+      priority: 250,
+      unsafeOrder: true,
+      applies: (spec) => ownerOf(spec.name) !== undefined,
+      wrap: (call, next) => {
+        const owner = ownerOf(call.spec.name);
+        return owner === undefined || this.#isReady(owner) ? next(call) : this.#runAfterSetup(owner.name, call, next);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#setups.values()].map((setup) => setup.outcome));
+    // Dependants before what they depend on: the reverse of the order in which they became ready.
+    for (const [name, setup] of [...this.#setups].reverse()) {
+      if (setup.phase === 'ready') await this.#dispose(name, setup.result);
+    }
+    this.#setups.clear();
+  }
+
+  #setUpOnce(bundle: ResolvedBundle, purpose: Purpose): MaybePromise<string | undefined> {
     const { definition, name } = bundle;
     if (definition.setup === undefined && definition.ready === undefined) return undefined;
-    const known = setups.get(name);
+    const known = this.#setups.get(name);
     if (known !== undefined && isSameSetup(known.definition, definition)) {
       if (known.phase !== 'failed') return known.outcome;
-      if (asker === 'call' && clock.now() < known.failedAt + PAUSE_MS) return known.reason;
+      if (purpose === 'call' && this.#options.clock.now() < known.failedAt + PAUSE_MS) return known.reason;
     }
     const setup: Setup = {
       definition,
@@ -74,61 +106,59 @@ export function createSetups(options: SetupsOptions): Setups {
       failedAt: 0,
       outcome: Promise.resolve(undefined),
     };
-    setups.set(name, setup);
-    setup.outcome = setUp(bundle, setup, known);
+    this.#setups.set(name, setup);
+    setup.outcome = this.#setUp(bundle, setup, known);
     return setup.outcome;
-  };
+  }
 
-  const setUp = async (
-    bundle: ResolvedBundle,
-    setup: Setup,
-    replaced: Setup | undefined,
-  ): Promise<string | undefined> => {
+  async #setUp(bundle: ResolvedBundle, setup: Setup, replaced: Setup | undefined): Promise<string | undefined> {
     const { definition, name } = bundle;
-    if (replaced?.phase === 'ready') await dispose(name, replaced.result);
+    if (replaced?.phase === 'ready') await this.#dispose(name, replaced.result);
     try {
-      await withinTime(bundle, async (context) => {
+      await this.#withinTime(bundle, async (context) => {
         const made = await definition.setup?.(context);
-        if (!isWanted(context, name, setup)) {
-          await dispose(name, made);
+        if (!this.#isWanted(context, name, setup)) {
+          await this.#dispose(name, made);
           throw new Error('it was called off');
         }
         setup.result = made;
         await definition.ready?.(context);
-        if (!isWanted(context, name, setup)) throw new Error('it was called off');
+        if (!this.#isWanted(context, name, setup)) throw new Error('it was called off');
       });
       setup.phase = 'ready';
       return undefined;
     } catch (cause) {
       setup.phase = 'failed';
       setup.reason = `its setup failed: ${messageOf(cause)}`;
-      setup.failedAt = clock.now();
+      setup.failedAt = this.#options.clock.now();
       const { result } = setup;
       setup.result = undefined;
-      await dispose(name, result);
+      await this.#dispose(name, result);
       return setup.reason;
     }
-  };
+  }
 
-  // Too late, or another definition came in between: nobody would use or close what was made.
-  const isWanted = (context: SetupContext, name: string, setup: Setup): boolean =>
-    !context.signal.aborted && setups.get(name) === setup;
+  // Too late, or another definition came in between: what was made would neither be used nor closed.
+  #isWanted(context: SetupContext, name: string, setup: Setup): boolean {
+    return !context.signal.aborted && this.#setups.get(name) === setup;
+  }
 
-  const dispose = async (name: string, result: SetupResult): Promise<void> => {
+  async #dispose(name: string, result: SetupResult): Promise<void> {
     try {
       await result?.dispose?.();
     } catch (cause) {
-      options.warn(`Disposing of bundle "${name}" failed: ${messageOf(cause)}`);
+      this.#options.warn(`Disposing of bundle "${name}" failed: ${messageOf(cause)}`);
     }
-  };
+  }
 
-  const withinTime = <T>(bundle: ResolvedBundle, work: (context: SetupContext) => Promise<T>): Promise<T> => {
+  #withinTime<T>(bundle: ResolvedBundle, work: (context: SetupContext) => Promise<T>): Promise<T> {
+    const { services, options, clock } = this.#options;
     const timer = new AbortController();
     const context: SetupContext = {
-      services: options.services(),
-      options: options.options,
-      signal: AbortSignal.any([timer.signal, closing.signal]),
-      use: (required) => stateOf(bundle, required),
+      services: services(),
+      options,
+      signal: AbortSignal.any([timer.signal, this.#closing.signal]),
+      use: (required) => this.#stateOfRequired(bundle, required),
     };
     return new Promise((resolve, reject) => {
       const stopTimer = clock.setTimer(SETUP_TIMEOUT_MS, () => {
@@ -137,79 +167,47 @@ export function createSetups(options: SetupsOptions): Setups {
       });
       work(context).then(resolve, reject).finally(stopTimer);
     });
-  };
+  }
 
-  const stateOf = (bundle: ResolvedBundle, required: string): unknown => {
-    if (!bundle.requires.includes(required)) {
-      throw new Error(`bundle "${bundle.name}" uses "${required}" without requiring it; add it to requires`);
-    }
-    return readyState(required);
-  };
+  #stateOfRequired(bundle: ResolvedBundle, required: string): unknown {
+    if (bundle.requires.includes(required)) return this.#stateOf(required);
+    throw new Error(`bundle "${bundle.name}" uses "${required}" without requiring it; add it to requires`);
+  }
 
-  const readyState = (name: string): unknown => {
-    return setups.get(name)?.result?.state;
-  };
+  #stateOf(name: string): unknown {
+    return this.#setups.get(name)?.result?.state;
+  }
 
-  const isReady = (bundle: ResolvedBundle): boolean => {
-    const setup = setups.get(bundle.name);
-    return (
-      setup?.phase === 'ready' && isSameSetup(setup.definition, bundle.definition) && bundle.requires.every(isSettled)
-    );
-  };
-  const isSettled = (name: string): boolean => {
-    const bundle = generation().bundles.get(name);
+  #isReady(bundle: ResolvedBundle): boolean {
+    const setup = this.#setups.get(bundle.name);
+    const isSetUp = setup?.phase === 'ready' && isSameSetup(setup.definition, bundle.definition);
+    return isSetUp && bundle.requires.every((name) => this.#isSettled(name));
+  }
+
+  #isSettled(name: string): boolean {
+    const bundle = this.#options.generation().bundles.get(name);
     if (bundle === undefined) return false;
-    return bundle.definition.setup === undefined ? bundle.requires.every(isSettled) : isReady(bundle);
-  };
+    return bundle.definition.setup === undefined
+      ? bundle.requires.every((required) => this.#isSettled(required))
+      : this.#isReady(bundle);
+  }
 
-  const extension: Extension = {
-    name: 'setup',
-    priority: 250,
-    unsafeOrder: true,
-    applies: (spec) => generation().ownerOf(spec.name) !== undefined,
-    wrap(call, next) {
-      const owner = generation().ownerOf(call.spec.name);
-      if (owner === undefined || isReady(owner)) return next(call);
-      return new Promise<ToolResult>((resolve) => {
-        let isAborted = false;
-        const stopListening = call.onAbort((reason) => {
-          isAborted = true;
-          resolve(failed(reason));
-        });
-        ensure(owner.name, 'call').then((reason) => {
-          stopListening();
-          if (isAborted) return;
-          if (reason === undefined) resolve(next(call));
-          else
-            resolve(
-              failed(
-                toolError('unavailable', `"${call.spec.name}" cannot run: bundle "${owner.name}": ${reason}.`, {
-                  retryable: true,
-                }),
-              ),
-            );
-        });
+  #runAfterSetup(bundle: string, call: ToolCall, next: (call: ToolCall) => MaybePromise<ToolResult>) {
+    return new Promise<ToolResult>((resolve) => {
+      let isAborted = false;
+      const stopListening = call.onAbort((reason) => {
+        isAborted = true;
+        resolve(failed(reason));
       });
-    },
-  };
-
-  return {
-    ensure,
-    stateFor(tool) {
-      const owner = generation().ownerOf(tool);
-      return owner === undefined ? undefined : readyState(owner.name);
-    },
-    extension,
-    async close() {
-      closing.abort();
-      await Promise.all([...setups.values()].map((setup) => setup.outcome));
-      // Dependants before what they depend on: the reverse of the order in which they became ready.
-      for (const [name, setup] of [...setups].reverse()) {
-        if (setup.phase === 'ready') await dispose(name, setup.result);
-      }
-      setups.clear();
-    },
-  };
+      this.ensure(bundle, 'call').then((reason) => {
+        stopListening();
+        if (isAborted) return;
+        if (reason === undefined) return resolve(next(call));
+        const message = `"${call.spec.name}" cannot run: bundle "${bundle}": ${reason}.`;
+        resolve(failed(toolError('unavailable', message, { retryable: true })));
+      });
+    });
+  }
 }
 
 // Tools may join or leave a bundle that has been set up; its state stays.

@@ -28,7 +28,7 @@ import { requireRules } from './require-rules.ts';
 import { reviewTools } from './review-tools.ts';
 import { createSearchIndex, type OpenRetriever } from './search-index.ts';
 import { createServices } from './services.ts';
-import { createSetups } from './setups.ts';
+import { Setups } from './setups.ts';
 import type { SourceReport } from './source-slot.ts';
 import { createWarnings } from './warnings.ts';
 
@@ -69,7 +69,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   registration.takeIn(fixed.tools, 'tools');
   for (const bundle of first.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
 
-  const setups = createSetups({ generation, clock: systemClock, services: services.all, options: fixed.options, warn });
+  const setups = new Setups({ generation, clock: systemClock, services: services.all, options: fixed.options, warn });
   const trail = createTrail({ equipment: fixed.equipment, keySettings: () => auditKeys.now(), warn });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
   const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
@@ -86,7 +86,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
   });
   const recording = { audit: trail, isAudited, findLost: lostClaims.look, recheck };
   const extensions = createExtensionSet({
-    builtIn: [...builtInExtensions(), setups.extension, precheck(executors)],
+    builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
     given: first.extensions,
     turnedOff: first.turnedOff,
     executors,
@@ -193,7 +193,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       rank,
       usageOf: (profile, callerId) => parts.usage?.of(profile, callerId),
       servicesFor: services.chosen,
-      stateFor: setups.stateFor,
+      stateFor: (tool) => setups.stateFor(tool),
       warn,
     },
     bundles,
