@@ -1,8 +1,10 @@
 import type { Bundle } from '../core/bundle.ts';
 import type { SourceList } from '../core/catalog.ts';
 import type { Source, SourceStatus } from '../core/source.ts';
+import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { BundleList } from './found-bundles.ts';
+import type { OnDuplicate } from './name-clashes.ts';
 import { type Runner, statusOf } from './source-runner.ts';
 
 /** How a source is doing. */
@@ -63,6 +65,34 @@ export function createSlot(source: Source, runner: Runner): Slot {
 /** True if its list may have become another one since it was read. */
 export function isOutdated({ runner, readAt }: Slot): boolean {
   return readAt?.runner !== runner || readAt.version !== runner.version;
+}
+
+/** Reads the list of a source. In use it is at once, or where names that clash are refused, once all lists have been judged together. */
+export function takeListing(
+  slot: Slot,
+  readListing: (slot: Slot) => Listing | undefined,
+  onDuplicate: OnDuplicate,
+): void {
+  slot.readAt = { runner: slot.runner, version: slot.runner.version };
+  slot.next = undefined;
+  try {
+    const listing = readListing(slot);
+    if (listing === undefined) return;
+    if (onDuplicate === 'skip' || !slot.isInUse) useListing(slot, listing);
+    else slot.next = listing;
+  } catch (cause) {
+    slot.failure = `it could not be listed: ${messageOf(cause)}`;
+  }
+}
+
+/** Asks a source for its list again. */
+export async function refreshSlot(slot: Slot): Promise<void> {
+  try {
+    await slot.runner.live?.refresh?.();
+    slot.runner.version++;
+  } catch (cause) {
+    slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
+  }
 }
 
 /** Puts a list to use. */
