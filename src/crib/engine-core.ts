@@ -1,0 +1,154 @@
+import type { Source } from '../core/source.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import { laterClock, systemClock } from '../runtime/clock.ts';
+import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+import { code } from '../sources/code.ts';
+import { type AdmitOptions, admit, createAdmission } from './admit.ts';
+import { createTrail } from './audit.ts';
+import { createKeySettings } from './audit-extensions.ts';
+import { builtInExtensions } from './built-ins.ts';
+import { type BundleBook, createBundleBook } from './bundle-book.ts';
+import { Cancellation } from './cancellation.ts';
+import type { Engine } from './engine.ts';
+import { createBinding } from './extension-ports.ts';
+import { createExtensionSet, type ExtensionSet } from './extension-set.ts';
+import type { Generation } from './generation.ts';
+import type { Generations } from './generations.ts';
+import { createRecheck } from './identify.ts';
+import { createInFlight } from './in-flight.ts';
+import type { LiveSources } from './live-sources.ts';
+import { createLostClaims, type LostClaims } from './lost-claims.ts';
+import { type FixedParts, homesOf, type Parts } from './parts.ts';
+import { precheck } from './precheck.ts';
+import { createRegistration, type Registration } from './registration.ts';
+import { createServices } from './services.ts';
+import { Setups } from './setups.ts';
+import { createWarnings, type Warnings } from './warnings.ts';
+
+/** What an engine has before its sources start. */
+export interface EngineCore {
+  readonly fixed: FixedParts;
+  /** The parts in force; an edit puts others in their place. */
+  parts: Parts;
+  /** Set once they have started. */
+  sources: LiveSources | undefined;
+  generations: Generations | undefined;
+  readonly warnings: Warnings;
+  readonly services: ReturnType<typeof createServices>;
+  readonly admission: AdmitOptions;
+  readonly inFlight: ReturnType<typeof createInFlight>;
+  /** Ends with the engine, and all calls with it. */
+  readonly lifetime: Cancellation;
+  readonly codeSource: Source;
+  readonly registration: Registration;
+  readonly setups: Setups;
+  readonly trail: Engine['trail'];
+  readonly lostClaims: LostClaims;
+  readonly extensions: ExtensionSet;
+  readonly auditKeys: ReturnType<typeof createKeySettings>;
+  readonly bundles: BundleBook;
+  generation(): Generation;
+  /** Says that the generation of this moment is old. */
+  markOld(): void;
+}
+
+/** What parts of an engine ask of each other, before and after all of them are there. */
+type CoreSoFar = Pick<
+  EngineCore,
+  'fixed' | 'parts' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings'
+>;
+
+/** Makes everything that works without sources. Throws for a mistake in what is given; nothing is started. */
+export function createEngineCore(fixed: FixedParts, first: Parts): EngineCore {
+  const core: CoreSoFar = {
+    fixed,
+    parts: first,
+    sources: undefined,
+    generations: undefined,
+    warnings: createWarnings(fixed.equipment.redact),
+    generation: () => requireStarted(core.generations).current(),
+    markOld: () => core.generations?.markOld(), // before the first one is built there is nothing to be old
+  };
+  const { warn } = core.warnings;
+  const { executors } = fixed;
+  const schemas = createSchemas();
+  const services = createServices(first.services);
+  const admission: AdmitOptions = { executors, schemas, admission: createAdmission({ executors, schemas }), warn };
+  const { codeSource, registration } = registerCode(core, admission);
+  const setups = new Setups({
+    generation: core.generation,
+    clock: systemClock,
+    services: services.all,
+    options: fixed.options,
+    warn,
+  });
+  const recorded = createRecordedExtensions(core, { schemas, setups });
+  const bundles = createBundleBook({
+    bundles: first.bundles,
+    homes: homesOf(first.sources),
+    found: () => core.sources?.bundles() ?? [],
+    generation: core.generation,
+    takeIn: registration.takeIn,
+    onChange: core.markOld,
+    warn,
+  });
+  const inFlight = createInFlight(systemClock);
+  const lifetime = new Cancellation(undefined);
+  const made = { services, admission, inFlight, lifetime, codeSource, registration, setups, ...recorded, bundles };
+  return Object.assign(core, made);
+}
+
+/** Tools in code come first: they own their names, and their mistakes are known before anything is started. */
+function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore, 'codeSource' | 'registration'> {
+  const codeSource = code([]);
+  const registration = createRegistration({
+    source: codeSource,
+    admit: (tool) => admit(tool, codeSource, admission),
+    ownerOf: (name) => core.sources?.ownerOf(name, codeSource),
+  });
+  registration.takeIn(core.fixed.tools, 'tools');
+  for (const bundle of core.parts.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
+  return { codeSource, registration };
+}
+
+/** The extensions, and the record of calls that they write. */
+function createRecordedExtensions(
+  core: CoreSoFar,
+  { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
+): Pick<EngineCore, 'trail' | 'lostClaims' | 'extensions' | 'auditKeys'> {
+  const { fixed, parts, warnings, generation } = core;
+  const { executors, equipment } = fixed;
+  const { warn } = warnings;
+  const trail = createTrail({ equipment, keySettings: () => auditKeys.now(), warn });
+  const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
+  const lostClaims = createLostClaims(equipment.store, {
+    trail: () => (isAudited() ? trail : undefined),
+    sourceOf: (tool) => generation().catalog.get(tool)?.source,
+    warn,
+  });
+  const recheck = createRecheck({
+    access: () => core.parts.access,
+    profiles: () => core.parts.profiles,
+    keys: equipment.store?.keys,
+    calendar: laterClock,
+  });
+  const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
+  const recording = { audit: trail, isAudited, findLost: lostClaims.look, recheck };
+  const extensions = createExtensionSet({
+    builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
+    given: parts.extensions,
+    turnedOff: parts.turnedOff,
+    executors,
+    bind: createBinding({ ...equipment, ...recording, clock: systemClock, schemas, bundlesOf, warn }),
+    warn,
+    onChange: core.markOld,
+  });
+  const auditKeys = createKeySettings(extensions.list);
+  return { trail, lostClaims, extensions, auditKeys };
+}
+
+/** What is there once sources have started. */
+export function requireStarted<T>(part: T | undefined): T {
+  if (part !== undefined) return part;
+  throw new ToolcribError('not_started', 'The crib has not been started yet.');
+}
