@@ -28,7 +28,7 @@ export default defineConfig({
     maxWorkers: '100%', // the default leaves a core to the terminal, which is half of a small machine
     projects: [
       { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...SYSTEM, ...BUILT, ...SOAK], ...limits } },
-      { test: { name: 'system', include: SYSTEM, ...limits } },
+      { test: { name: 'system', include: SYSTEM, globalSetup: 'test/bundle-command-line.ts', ...limits } },
       { test: { name: 'package', include: BUILT, ...limits } },
     ],
   },

@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/soak/**/*.test.ts'],
     testTimeout: 900_000,
     hookTimeout: 60_000,
+    globalSetup: 'test/bundle-command-line.ts',
     setupFiles: ['test/own-state-folder.ts'],
   },
 });

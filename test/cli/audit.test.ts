@@ -56,7 +56,7 @@ describe('after calls', () => {
     ]);
     expect(stdout).not.toContain('\u001b');
     expect(await shop.json(['calls', '--tool', 'add', '--limit', '1'])).toMatchObject({
-      calls: [{ tool: 'add', profile: 'reader', door: 'cli', caller: 'operator', row: { number: 5 } }],
+      calls: [{ tool: 'add', profile: 'reader', door: 'cli', caller: 'operator', row: { number: 6 } }],
     });
     expect(await shop.json(['calls', '--outcome', 'tool_error'])).toMatchObject({ calls: [{ tool: 'fail' }] });
     expect(await shop.json(['calls', '--caller', 'nobody'])).toEqual({ calls: [] });
@@ -67,15 +67,16 @@ describe('after calls', () => {
     expect(await shop.json(['show', 'wipe'])).toMatchObject({ calls: [{ tool: 'wipe', outcome: 'done' }] });
   });
 
-  it('`toolcrib audit export` prints rows a line each, and five commands left one chain', async () => {
+  it('`toolcrib audit export` prints rows a line each; five commands, one of them announced, left one chain', async () => {
     const { stdout } = await shop.run(['audit', 'export']);
     const rows = stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5]);
+    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(rows.filter(({ tool }) => tool === 'wipe').map(({ kind }) => kind)).toEqual(['intent', 'call']);
     expect(new Set(rows.map(({ chain }) => chain)).size).toBe(1);
-    expect(await shop.run(['audit'])).toMatchObject({ stdout: expect.stringMatching(/^5 rows in 1 chain\n/) });
+    expect(await shop.run(['audit'])).toMatchObject({ stdout: expect.stringMatching(/^6 rows in 1 chain\n/) });
   });
 
   it('`toolcrib audit key` prints the public key that signs, as chains have it', async () => {
@@ -88,7 +89,7 @@ describe('after calls', () => {
 
   it('`toolcrib calls` marks rows of other keys, and `verify` exits 1 for them', async () => {
     const columns = 'at + 1, call_id, tool, caller, outcome, entry, hash';
-    edit(`INSERT INTO toolcrib_audit SELECT 'added', 1, ${columns} FROM toolcrib_audit WHERE number = 3`);
+    edit(`INSERT INTO toolcrib_audit SELECT 'added', 1, ${columns} FROM toolcrib_audit WHERE number = 4`);
     const { stdout } = await shop.run(['calls']);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(/ KEY$/);
@@ -101,7 +102,7 @@ describe('after calls', () => {
       'own',
     ]);
     expect(await shop.json(['calls', '--tool', 'wipe'])).toMatchObject({
-      calls: [{ row: { chain: 'added', key: 'unknown' } }, { row: { number: 3 } }],
+      calls: [{ row: { chain: 'added', key: 'unknown' } }, { row: { number: 4 } }],
     });
     expect(await shop.run(['audit', 'verify'])).toMatchObject({
       code: 1,
@@ -114,15 +115,15 @@ describe('after calls', () => {
     expect(await shop.run(['audit', 'verify'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'Nothing was changed: 5 rows in 1 chain, 5 of them sealed.\n',
+      stderr: 'Nothing was changed: 6 rows in 1 chain, 6 of them sealed.\n',
     });
     edit(`UPDATE toolcrib_audit SET entry = replace(entry, 'operator', 'somebody') WHERE number = 2`);
-    edit('DELETE FROM toolcrib_audit WHERE number = 4');
+    edit('DELETE FROM toolcrib_audit WHERE number = 5');
     const ran = await shop.run(['audit', 'verify']);
     expect(ran.code).toBe(1);
     expect(ran.stdout.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^row_changed {2}Row 2 of chain .+ about "fail"/),
-      expect.stringMatching(/^row_removed {2}Row 4 of chain/),
+      expect.stringMatching(/^row_removed {2}Row 5 of chain/),
     ]);
     expect(await shop.json(['audit', 'verify'])).toMatchObject({
       ok: false,

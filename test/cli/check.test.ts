@@ -113,6 +113,6 @@ describe('an unexpected error', () => {
       stderr: 'error: broken\nThis should not have happened. TOOLCRIB_DEBUG=1 shows where.\n',
     });
     const debugged = await crib.run(['search', 'add'], { env: { ...env, TOOLCRIB_DEBUG: '1' } });
-    expect(debugged.stderr).toMatch(/^error: broken\n.*\n\s+at /);
+    expect(debugged.stderr).toMatch(/^error: broken\n.*\n\s+at /m);
   });
 });

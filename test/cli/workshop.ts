@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** The entry of the command line. */
-export const MAIN = join(import.meta.dirname, '../../src/doors/cli/main.ts');
+/** The entry of the command line, as users have it: `test/bundle-command-line.ts` makes it anew before each run. */
+export const MAIN = join(import.meta.dirname, '../../dist/cli/main.js');
 
-/** What every process is given. Compiled sources are kept between processes: most of the time of a start from sources goes there. */
+/** What every process is given. What was compiled of the command line is kept between processes. */
 export const SURROUNDINGS = {
   PATH: process.env.PATH,
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/toolcrib-cli'),
