@@ -8,9 +8,17 @@ import { importExport } from '../runtime/modules/import-export.ts';
 import { isThere } from '../runtime/placeholders.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
+import { code } from '../sources/code.ts';
 import type { Config } from './config/config.ts';
 import { inWords, type LoadedConfig } from './config/loaded-config.ts';
-import type { CustomSourceConfig, McpSourceConfig, OpenApiSourceConfig, SourceConfig } from './config/source-config.ts';
+import type {
+  CustomSourceConfig,
+  McpSourceConfig,
+  ModulesSourceConfig,
+  OpenApiSourceConfig,
+  PackagesSourceConfig,
+  SourceConfig,
+} from './config/source-config.ts';
 import { pythonSource } from './configured-python.ts';
 import { fetched, filesOf, inlineOf, stored } from './configured-specs.ts';
 import { keptList } from './kept-list-of.ts';
@@ -45,11 +53,14 @@ type Maker = (name: string, config: SourceConfig, surroundings: SourceSurroundin
 const MAKERS: readonly Maker[] = [
   (name, config, surroundings) => ('files' in config ? filesOf(name, config, surroundings) : undefined),
   (name, config, { watch }) =>
-    'modules' in config ? modulesOf(name, requireOne(config.modules, name), watch) : undefined,
-  (name, config, { folder }) => ('packages' in config ? packagesOf(name, folder) : undefined),
+    'modules' in config ? modulesOf(name, requireOne(config.modules, name), { ...config, watch }) : undefined,
+  (name, config, { folder }) => ('packages' in config ? packagesOf(name, folder, config) : undefined),
   (name, config, { folder }) => ('module' in config ? custom(name, config, folder) : undefined),
   (name, config, surroundings) => ('http' in config ? fetched(name, config, surroundings) : undefined),
-  (name, config, surroundings) => ('database' in config ? stored(name, config, surroundings) : undefined),
+  (name, config, surroundings) => {
+    if (!('database' in config)) return undefined;
+    return config.database ? stored(name, config, surroundings) : { ...code([]), name };
+  },
   (name, config, surroundings) => ('mcp' in config ? served(name, config, surroundings) : undefined),
   (name, config, surroundings) => ('openapi' in config ? described(name, config, surroundings) : undefined),
   (name, config, surroundings) => {
@@ -129,14 +140,28 @@ async function toSource(name: string, config: SourceConfig, { connection, ...sur
   throw new ToolcribError('invalid_config', `The source "${name}" is of no known kind.`);
 }
 
-async function modulesOf(name: string, path: string, watch: boolean): Promise<Source> {
+async function modulesOf(
+  name: string,
+  path: string,
+  { watch, initTimeoutMs }: Pick<SourceSurroundings, 'watch'> & Pick<ModulesSourceConfig, 'initTimeoutMs'>,
+): Promise<Source> {
   const { modules } = await import('../sources/modules.ts');
-  return modules({ name, path, watch });
+  return modules({ name, path, watch, ...(initTimeoutMs !== undefined && { importTimeoutMs: initTimeoutMs }) });
 }
 
-async function packagesOf(name: string, folder: string): Promise<Source> {
+async function packagesOf(
+  name: string,
+  folder: string,
+  { packages: meant, initTimeoutMs }: Pick<PackagesSourceConfig, 'packages' | 'initTimeoutMs'>,
+): Promise<Source> {
   const { packages } = await import('../sources/packages.ts');
-  return packages({ name, folder });
+  const only = meant === false ? [] : meant;
+  return packages({
+    name,
+    folder,
+    ...(only !== true && { only }),
+    ...(initTimeoutMs !== undefined && { importTimeoutMs: initTimeoutMs }),
+  });
 }
 
 /** Tools of MCP servers and OpenAPI documents bear their source's name, so that two servers do not clash. */
@@ -155,14 +180,17 @@ function discovered(
   const path = env.TOOLCRIB_PLUGINS_DIR;
   const plugins =
     path && sources.plugins === undefined
-      ? [keep({ name: 'plugins', text: path, make: () => modulesOf('plugins', path, watch) })]
+      ? [keep({ name: 'plugins', text: path, make: () => modulesOf('plugins', path, { watch }) })]
       : [];
   const said = Object.values(sources).some((config) => 'packages' in config) || sources.packages !== undefined;
   // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
   const isProject = ['package.json', 'node_modules'].some((name) => isThere(join(folder, name)));
   return said || !isProject
     ? plugins
-    : [keep({ name: 'packages', text: folder, make: () => packagesOf('packages', folder) }), ...plugins];
+    : [
+        keep({ name: 'packages', text: folder, make: () => packagesOf('packages', folder, { packages: true }) }),
+        ...plugins,
+      ];
 }
 
 async function served(name: string, config: McpSourceConfig, surroundings: SourceSurroundings): Promise<Source> {

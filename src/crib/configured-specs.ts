@@ -53,7 +53,7 @@ export async function inlineOf(loaded: LoadedConfig, surroundings: SourceSurroun
 /** Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */
 export async function fetched(
   name: string,
-  { http: url, headers = {}, refreshMs, secrets: granted }: HttpSourceConfig,
+  { http: url, headers = {}, refreshMs, initTimeoutMs, secrets: granted }: HttpSourceConfig,
   surroundings: SourceSurroundings,
 ): Promise<Source> {
   const { http } = await import('../sources/http.ts');
@@ -70,6 +70,7 @@ export async function fetched(
     readRunText: runTextsOf(surroundings).remote({ source: name, secrets: namesOf(granted) }),
     kept: keptList(name, url, surroundings.store),
     ...(refreshMs !== undefined && { refreshMs }),
+    ...(initTimeoutMs !== undefined && { timeoutMs: initTimeoutMs }),
   });
 }
 

@@ -69,6 +69,7 @@ export function http(given: HttpOptions): Source {
     kinds,
     ...(trust !== undefined && { trust }),
     ...(bundle !== undefined && { bundle }),
+    ...(settings.timeoutMs !== undefined && { startTimeoutMs: settings.timeoutMs + 2000 }), // it says better itself what took so long
     start: (context) => startHttp(settings, context),
   };
 }

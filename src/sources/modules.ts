@@ -40,6 +40,7 @@ export function modules(given: ModulesOptions): Source {
     trust: true,
     isLocal: true,
     ...rest,
+    startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
     async start(context) {
       const { clock } = context;
       const closing = new AbortController();

@@ -12,11 +12,13 @@ import { type PackageEntry, packageEntries } from '../runtime/modules/package-en
 export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** The project's folder: its dependencies count, or all of node_modules where it has no package.json. */
   readonly folder: string;
+  /** The packages that are meant; all if absent. */
+  readonly only?: readonly string[];
   /** How long one module may take to be imported. */
   readonly importTimeoutMs?: number;
 }
 
-const KEYS = ['name', 'folder', 'trust', 'bundle', 'kinds', 'importTimeoutMs'] as const;
+const KEYS = ['name', 'folder', 'only', 'trust', 'bundle', 'kinds', 'importTimeoutMs'] as const;
 
 /**
  * Tools and bundles that installed packages offer in their package.json:
@@ -25,15 +27,19 @@ const KEYS = ['name', 'folder', 'trust', 'bundle', 'kinds', 'importTimeoutMs'] a
  */
 export function packages(given: PackagesOptions): Source {
   const { importTimeoutMs = IMPORT_TIMEOUT_MS, ...options } = readOptions<PackagesOptions>(given, KEYS, 'packages()');
-  const { folder: _folder, ...rest } = options;
+  const { folder: _folder, only, ...rest } = options;
   if (typeof options.folder !== 'string') {
     throw new ToolcribError('invalid_option', `packages() takes a folder, got ${describe(options.folder)}.`);
+  }
+  if (only !== undefined && !isNameList(only)) {
+    throw new ToolcribError('invalid_option', `packages() takes names of packages as only, got ${describe(only)}.`);
   }
   const folder = resolve(options.folder);
   return {
     trust: true,
     isLocal: true,
     ...rest,
+    startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
     async start(context) {
       const { clock } = context;
       const closing = new AbortController();
@@ -42,11 +48,28 @@ export function packages(given: PackagesOptions): Source {
         if (!signal.aborted) context.warn(`${rest.name}: ${message}`);
       };
       const entriesOf = createEntryReader(warn);
-      const find = async () => toModules(installedPackages(folder).flatMap(entriesOf), warn);
+      const find = async () => toModules(meantPackages(folder, only, warn).flatMap(entriesOf), warn);
       const reading = createModuleReading({ source: rest.name, importTimeoutMs, clock, signal, warn, find });
       return { ...(await reading.start()), close: async () => closing.abort() };
     },
   };
+}
+
+/** The installed packages that are meant; one that is not installed is reported. */
+function meantPackages(
+  folder: string,
+  only: readonly string[] | undefined,
+  warn: (message: string) => void,
+): readonly InstalledPackage[] {
+  const installed = only?.length === 0 ? [] : installedPackages(folder);
+  if (only === undefined) return installed;
+  for (const name of only)
+    if (!installed.some((found) => found.name === name)) warn(`The package "${name}" is not installed in ${folder}.`);
+  return installed.filter(({ name }) => only.includes(name));
+}
+
+function isNameList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string');
 }
 
 /** Reads what packages offer; a package.json that cannot be read leaves its package as it was. */

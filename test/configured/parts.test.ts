@@ -1,7 +1,9 @@
 import { cpSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { cribOf, folderWith, namesOf } from './workshop.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { cribOf, folderWith, namesOf, write } from './workshop.ts';
 
 const PLUGIN = `
 export const greet = {
@@ -44,6 +46,69 @@ defaultProfile: assistant
     });
     const crib = await cribOf(folder);
     expect(await (await crib.open()).call('acme')).toMatchObject({ content: [{ text: 'from a package' }] });
+  });
+
+  it.each([
+    ['true', ['bolt', 'nut'], []],
+    ['false', [], []],
+    ['[]', [], []],
+    ['[acme-nuts]', ['nut'], []],
+    ['[acme-nuts, acme-nails]', ['nut'], [expect.stringContaining('npm: The package "acme-nails" is not installed')]],
+  ])('packages: %s lists these alone', async (packages, names, warnings) => {
+    const offer = (tool: string) => `{ "type": "module", "toolcrib": { "tools": { "${tool}": "./tool.js" } } }`;
+    const module = (tool: string) => `export default { name: '${tool}', description: '', execute: () => 1 };`;
+    const folder = folderWith({
+      'toolcrib.yaml': `sources: { npm: { packages: ${packages} } }\n`,
+      'package.json': '{ "dependencies": { "acme-nuts": "1", "acme-bolts": "1" } }',
+      'node_modules/acme-nuts/package.json': offer('nut'),
+      'node_modules/acme-nuts/tool.js': module('nut'),
+      'node_modules/acme-bolts/package.json': offer('bolt'),
+      'node_modules/acme-bolts/tool.js': module('bolt'),
+    });
+    const crib = await cribOf(folder);
+    expect([namesOf(crib), crib.warnings()]).toEqual([names, warnings]);
+  });
+
+  it('database: false lists nothing of the store', async () => {
+    const stored = (isOn: boolean) => `sources: { mine: { database: ${isOn}, kinds: [http] } }\n`;
+    const folder = folderWith({ 'toolcrib.yaml': stored(true) });
+    const crib = await cribOf(folder);
+    await crib.store?.specs.putAll(
+      [{ name: 'ping', description: '', run: { kind: 'http', url: 'http://localhost/' } }],
+      'test',
+    );
+    await crib.reload();
+    expect(namesOf(crib)).toEqual(['ping']);
+    write(folder, { 'toolcrib.yaml': stored(false) });
+    await crib.reload();
+    expect(namesOf(crib)).toEqual([]);
+  });
+
+  it.each([
+    ['modules', 'modules: ./slow, initTimeoutMs: 300', 'slow/one.mjs'],
+    ['packages', 'packages: true, initTimeoutMs: 300', 'node_modules/slow/one.mjs'],
+  ])('initTimeoutMs bounds how long %s take to start', async (_, entry, file) => {
+    const folder = folderWith({
+      'toolcrib.yaml': `sources: { late: { ${entry} } }\n`,
+      'package.json': '{ "dependencies": { "slow": "1" } }',
+      'node_modules/slow/package.json': '{ "toolcrib": { "tools": { "one": "./one.mjs" } } }',
+      [file]: "await new Promise(() => setInterval(() => {}, 1000)); export const one = { name: 'one', execute() {} };",
+    });
+    expect((await cribOf(folder)).warnings()).toContainEqual(expect.stringMatching(/^late: .*300 ms/));
+  });
+
+  it('initTimeoutMs bounds how long a list at an address may take', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => silent.closeAllConnections());
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo; // it listens on a port
+    const folder = folderWith({
+      'toolcrib.yaml': `sources: { far: { http: "http://127.0.0.1:${port}/", initTimeoutMs: 300 } }\n`,
+    });
+    expect((await cribOf(folder)).sources().slice(1)).toMatchObject([
+      { name: 'far', reason: expect.stringContaining('300 ms') },
+    ]);
   });
 
   it('tools of TOOLCRIB_PLUGINS_DIR are there', async () => {

@@ -91,7 +91,7 @@ const retrieval = object<RetrievalConfig>('How tools are found.', {
 const results = object<ResultsConfig>('What becomes of large results.', {
   offloadBytes: whole('Larger ones are kept in the store and handed over as a preview.'),
   keepMs: whole('How long they are kept.'),
-  quotaBytes: whole('How much is kept of one caller.'),
+  quotaBytes: whole('How much is kept of all callers together; what does not fit is not kept.'),
 });
 
 /** The one description of a configuration: what is checked, what editors show, what is emitted. */

@@ -186,7 +186,13 @@ export const sourceNode = either(
   ),
   object<DatabaseSourceConfig>(
     'Specs in the store.',
-    { database: flag('Specs kept in the store.'), secrets: grantedSecrets, ...settings, ...commands, refreshMs },
+    {
+      database: flag('Specs kept in the store; false lists none.'),
+      secrets: grantedSecrets,
+      ...settings,
+      ...commands,
+      refreshMs,
+    },
     ['database'],
   ),
   object<CustomSourceConfig>(
