@@ -15,7 +15,7 @@ import { findPrivateFolder, type PrivateFolder } from '../store/private-folder.t
 import { storeExists } from '../store/store-exists.ts';
 import { findStateFolder } from '../store/store-place.ts';
 import { auditKeysOf } from './audit-extensions.ts';
-import { loadConfig, readConfigObject } from './config/load-config.ts';
+import { type ConfigPlace, loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
 import { createConfiguredParts } from './configured-parts.ts';
@@ -25,9 +25,11 @@ import type { CribOptions } from './crib-options.ts';
 import type { Equipment } from './extension-ports.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { lazyStore } from './lazy-store.ts';
+import type { NamedPath } from './named-paths.ts';
 import type { Parts } from './parts.ts';
 import { protectedPaths } from './protected-paths.ts';
 import { createSourceSecrets, type SourceSecrets } from './source-secrets.ts';
+import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {
@@ -47,6 +49,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const load = () => loadFrom(options, env);
   let loaded = await load();
   const { folder } = loaded;
+  const named = await createWrittenPaths(loaded, { env, secrets: options.secrets });
   const secretsOf = () => ({ ...loaded.config.secrets, ...options.secrets });
   const secrets = createSecrets(secretsOf, { env, folder });
   const redact = createRedact(secrets);
@@ -71,11 +74,11 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     python,
     config: () => loaded.config,
     hidden: () => {
-      const storeUrl = options.store?.url ?? loaded.config.store?.url;
-      const config = { ...loaded.config, secrets: secretsOf() };
-      const readOnly = protectedPaths({ ...loaded, config }, env);
-      const kept = { ...namedKeyFiles(loaded, options, env), ...variableFiles(loaded), ...config.secrets };
-      return hiddenPaths({ folder, env, storeUrl, secrets: kept, readOnly });
+      const storeUrls = [options.store?.url, first.store?.url, loaded.config.store?.url];
+      const paths = named.list();
+      const readOnly = protectedPaths(loaded, paths, env);
+      const kept = { ...namedKeyFiles(loaded, options, env), ...secretFiles(paths), ...secretsOf() };
+      return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
     },
   });
   let isFirst = true;
@@ -99,7 +102,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       sign: async (name, text) => signWith(await secrets.get(name), text),
     },
     async read() {
-      if (!isFirst) loaded = requireContent(await load(), loaded);
+      if (!isFirst) loaded = await named.follow(async () => requireContent(await load(), loaded), placeOf(options));
       isFirst = false;
       secrets.noteEnvironment();
       const parts = await partsOf(loaded);
@@ -162,9 +165,12 @@ function watchFiles({ used, onChange, warn }: Watching) {
 function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
   const surroundings = { env, secretNames: Object.keys(options.secrets ?? {}) };
   if (options.config !== undefined) return readConfigObject(options.config, { ...surroundings, folder: process.cwd() });
-  const path = resolve(options.configFile ?? '.');
-  if (isFolder(path)) return loadConfig({ ...surroundings, cwd: path });
-  return loadConfig({ ...surroundings, cwd: process.cwd(), file: path });
+  return loadConfig({ ...surroundings, ...placeOf(options) });
+}
+
+function placeOf({ configFile = '.' }: CribOptions): ConfigPlace {
+  const path = resolve(configFile);
+  return isFolder(path) ? { cwd: path } : { cwd: process.cwd(), file: path };
 }
 
 /** Files with the operator token and the audit key that the owner names: tools see them as little as other secrets. */
@@ -176,12 +182,10 @@ function namedKeyFiles({ config }: LoadedConfig, { extensions = [] }: CribOption
   return Object.fromEntries(files.map((file) => [file, { file }])); // a path is not a name that a secret could have
 }
 
-/** Files of variables for MCP servers, which hold their tokens. One that is not there is not made. */
-function variableFiles({ config, folder }: LoadedConfig) {
-  const servers = Object.values(config.sources ?? {}).flatMap((source) => ('mcp' in source ? [source.mcp] : []));
-  const files = servers.flatMap((server) => ('envFile' in server && server.envFile ? [server.envFile] : []));
-  const there = files.map((file) => resolve(folder, file)).filter((file) => existsSync(file));
-  return Object.fromEntries(there.map((file) => [file, { file }]));
+/** Files of secrets and variables that the configuration names. One that is not there is not made. */
+function secretFiles(paths: readonly NamedPath[]) {
+  const there = paths.filter(({ path, holds }) => holds === 'secrets' && existsSync(path));
+  return Object.fromEntries(there.map(({ path }) => [path, { file: path }]));
 }
 
 function isFolder(path: string): boolean {

@@ -8,8 +8,8 @@ export interface KeptAt {
   /** The folder of the configuration. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The address of the store, as far as it can be told. */
-  readonly storeUrl: unknown;
+  /** Addresses that the store may have, as far as they can be told. */
+  readonly storeUrls: readonly unknown[];
   readonly secrets: Readonly<Record<string, SecretDeclaration>>;
   /** What decides what the crib runs. */
   readonly readOnly: readonly string[];
@@ -19,11 +19,12 @@ export interface KeptAt {
 const BESIDE = ['', '-wal', '-shm', '-journal'];
 
 /** Hidden are the state folders with keys and tokens, those of other configurations of this user as well, the database, and files that hold secrets. */
-export function hiddenPaths({ folder, env, storeUrl, secrets, readOnly }: KeptAt): HiddenPaths {
+export function hiddenPaths({ folder, env, storeUrls, secrets, readOnly }: KeptAt): HiddenPaths {
   const { beside, states } = stateFolders(folder, env);
-  const database =
-    typeof storeUrl === 'string' && storeUrl.startsWith('sqlite:') ? storeUrl.slice('sqlite:'.length) : '';
+  const databases = storeUrls.flatMap((url) =>
+    typeof url === 'string' && url.startsWith('sqlite:') ? [url.slice('sqlite:'.length)] : [],
+  );
   const kept = Object.values(secrets).flatMap((secret) => ('file' in secret ? [resolve(folder, secret.file)] : []));
-  const files = database === '' ? [] : BESIDE.map((end) => `${resolve(folder, database)}${end}`);
+  const files = databases.flatMap((file) => BESIDE.map((end) => `${resolve(folder, file)}${end}`));
   return { folders: [beside, states], files: [...files, ...kept], readOnly };
 }

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { configNode } from '../../src/crib/config/config-schema.ts';
 import { readConfigObject } from '../../src/crib/config/load-config.ts';
+import type { LoadedConfig } from '../../src/crib/config/loaded-config.ts';
 import type { SchemaNode } from '../../src/crib/config/schema-node.ts';
+import { namedPaths } from '../../src/crib/named-paths.ts';
 import { protectedPaths } from '../../src/crib/protected-paths.ts';
+import { createWrittenPaths } from '../../src/crib/written-paths.ts';
 
 /** A text of the schema that names a path, where it stands, and a configuration that says it. */
 interface PathKey {
@@ -92,7 +95,12 @@ async function example() {
   const env = { PATH: process.env.PATH, TOOLCRIB_PLUGINS_DIR: join(folder, 'plugins') };
   const loaded = await readConfigObject(CONFIG, { env, folder });
   expect(loaded.problems).toEqual([]);
-  return { folder, paths: protectedPaths(loaded, env) };
+  return { folder, loaded, env, paths: await pathsOf(loaded, env) };
+}
+
+async function pathsOf(loaded: LoadedConfig, env: Readonly<Record<string, string | undefined>>) {
+  const named = await createWrittenPaths(loaded, { env, secrets: undefined });
+  return protectedPaths(loaded, named.list(), env);
 }
 
 it('every key of the configuration that names a path is known to the list of what no command may write', () => {
@@ -107,19 +115,26 @@ it.each(Object.entries(KEYS))('what %s names is protected as the schema says', a
   for (const name of names) expect(paths, key).toContain(join(folder, name));
 });
 
+it('without a mistake nothing is protected beyond what the configuration stands for', async () => {
+  const { folder, loaded, env, paths } = await example();
+  const place = { base: folder, folder, env, read: (_: SchemaNode, text: string) => text };
+  const meant = namedPaths(configNode, loaded.config, place);
+  expect([...paths].toSorted()).toEqual([...protectedPaths(loaded, meant, env)].toSorted());
+});
+
 it('compiled code of the command line is protected, wherever it is kept', async () => {
   const { folder, paths } = await example();
   expect(paths).toContain(join(homedir(), '.cache/toolcrib'));
   const loaded = await readConfigObject({}, { env: {}, folder });
   const env = { XDG_CACHE_HOME: join(folder, 'cache'), NODE_COMPILE_CACHE: join(folder, 'compiled') };
-  for (const name of ['cache/toolcrib', 'compiled']) expect(protectedPaths(loaded, env)).toContain(join(folder, name));
+  for (const name of ['cache/toolcrib', 'compiled']) expect(await pathsOf(loaded, env)).toContain(join(folder, name));
 });
 
 it('folders of programs, the running code and what variables name as code are protected', async () => {
   const { folder } = await example();
   const mcp = { command: 'node', env: { NODE_OPTIONS: '--import=./hook.mjs -r ./more.cjs', PYTHONPATH: './lib:.' } };
   const env = { PATH: `${join(folder, 'bin')}:/usr/bin:relative`, NODE_OPTIONS: `--require "${folder}/own.cjs"` };
-  const paths = protectedPaths(await readConfigObject({ sources: { served: { mcp } } }, { env, folder }), env);
+  const paths = await pathsOf(await readConfigObject({ sources: { served: { mcp } } }, { env, folder }), env);
   for (const name of ['bin', 'hook.mjs', 'more.cjs', 'lib', 'own.cjs']) expect(paths).toContain(join(folder, name));
   expect(paths).toContain(process.execPath);
   expect(paths).toContain(join(import.meta.dirname, '../../src'));

@@ -35,9 +35,9 @@ export function toData(root: Node | null, yaml: typeof import('yaml')): Document
   return { value: value ?? undefined, mistakes: conversion.mistakes };
 }
 
-function toValue(node: Node | null, conversion: Conversion): unknown {
+function toValue(node: Node | null | undefined, conversion: Conversion): unknown {
   const { yaml, anchors } = conversion;
-  if (node === null) return null;
+  if (node === null || node === undefined) return null; // beside a syntax error there may be nothing
   if (yaml.isAlias(node)) return toAliased(node.source, offsetOf(node), conversion);
   if (conversion.depth >= MAX_DEPTH) return reject(conversion, offsetOf(node), TOO_DEEP);
   const { anchor } = node as { anchor?: string }; // scalars, lists and maps may have one

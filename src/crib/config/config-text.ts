@@ -17,8 +17,7 @@ export interface ReadText extends ConfigText {
 
 /** Parses a text; one that is no configuration at all throws. */
 export async function readConfigText(text: string, shownAs: string): Promise<ReadText> {
-  const isJson = /\.jsonc?$/i.test(shownAs);
-  const parsed: ParsedConfig = await parseConfig(isJson ? blankComments(text) : text);
+  const parsed = await parseText(text, shownAs);
   const lines = text.split(/\r?\n/);
   const show = (message: string, place: Position | undefined, isHidden: boolean): string => {
     if (place === undefined) return `${shownAs}: ${message}`;
@@ -39,6 +38,15 @@ export async function readConfigText(text: string, shownAs: string): Promise<Rea
     locate,
     show: (mistake) => show(mistake.message, locate(mistake), isDelicate(mistake.path)),
   };
+}
+
+/** What a text says, whatever mistakes are in it. */
+export async function parseLeniently(text: string, file: string): Promise<unknown> {
+  return (await parseText(text, file)).value;
+}
+
+function parseText(text: string, file: string): Promise<ParsedConfig> {
+  return parseConfig(/\.jsonc?$/i.test(file) ? blankComments(text) : text);
 }
 
 /** A configuration that was given as an object has no places. */

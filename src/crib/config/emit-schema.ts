@@ -50,7 +50,7 @@ function emit(node: SchemaNode): Emitted {
 }
 
 function emitNode(node: SchemaNode): Emitted {
-  const { use: _use, decides: _decides, says: _says, ...emittable } = node;
+  const { use: _use, decides: _decides, holds: _holds, says: _says, ...emittable } = node;
   const { properties, additionalProperties, items, anyOf, description, ...plain } = emittable;
   const emitted = {
     ...plain,

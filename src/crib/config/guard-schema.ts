@@ -54,7 +54,9 @@ const variable = text('The variable.', {
 const auditKey = either(
   "The Ed25519 key that signs the record; made and kept in the user's state directory if absent. Replicas may share it.",
   object<{ readonly env: string }>('In an environment variable.', { env: variable }, ['env']),
-  object<{ readonly file: string }>('In a file.', { file: text('The file.', { use: 'path' }) }, ['file']),
+  object<{ readonly file: string }>('In a file.', { file: text('The file.', { use: 'path', holds: 'secrets' }) }, [
+    'file',
+  ]),
 );
 
 function keepBounds(things: string): Readonly<Record<keyof KeepBounds, SchemaNode>> {
@@ -189,7 +191,9 @@ const hosts = oneOrMany(
 export const secretNode = either(
   'A secret; it is looked for when it is used.',
   object<DeclaredBy<'env'>>('In an environment variable.', { env: variable, hosts }, ['env']),
-  object<DeclaredBy<'file'>>('In a file.', { file: text('The file.', { use: 'path' }), hosts }, ['file']),
+  object<DeclaredBy<'file'>>('In a file.', { file: text('The file.', { use: 'path', holds: 'secrets' }), hosts }, [
+    'file',
+  ]),
   object<DeclaredBy<'command'>>(
     'What a command prints.',
     {

@@ -5,7 +5,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../runtime/placeholders.ts';
 import type { Config } from './config.ts';
 import { configNode } from './config-schema.ts';
-import { type ConfigText, objectText, readConfigText, toConfigError } from './config-text.ts';
+import { type ConfigText, objectText, parseLeniently, readConfigText, toConfigError } from './config-text.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { readBySchema, report, type Spot } from './read-by-schema.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -18,13 +18,17 @@ export interface ConfigSurroundings {
   readonly secretNames?: Iterable<string>;
 }
 
+/** Where a configuration is looked for. */
+export interface ConfigPlace {
+  readonly file?: string;
+  readonly cwd: string;
+}
+
 /** Names of a configuration in the working directory; the first that is there is read. */
 export const CONFIG_FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
 
 /** Reads the file that is named, or the one in `cwd`; no file is an empty configuration. */
-export async function loadConfig(
-  options: ConfigSurroundings & { readonly file?: string; readonly cwd: string },
-): Promise<LoadedConfig> {
+export async function loadConfig(options: ConfigSurroundings & ConfigPlace): Promise<LoadedConfig> {
   const { cwd } = options;
   const there = options.file === undefined ? await findFiles(cwd) : [resolve(cwd, options.file)];
   const [file, ...others] = there;
@@ -34,6 +38,21 @@ export async function loadConfig(
   const loaded = await readConfig(text.value ?? {}, { ...options, folder: dirname(file), file, text, showFile });
   const unread = others.map((other) => `${showFile(other)} is not read, because ${showFile(file)} is there.`);
   return { ...loaded, isEmpty: text.value === undefined || text.value === null, notes: [...loaded.notes, ...unread] };
+}
+
+/** What a file says, as far as it can be parsed; undefined for one that cannot be read. */
+export async function readWritten(file: string): Promise<unknown> {
+  try {
+    return await parseLeniently(await readConfigFile(file, file), file);
+  } catch (error) {
+    if (error instanceof ToolcribError) return undefined;
+    throw error;
+  }
+}
+
+/** The file that is named, or the one in `cwd`. */
+export async function findConfig({ file, cwd }: ConfigPlace): Promise<string | undefined> {
+  return file === undefined ? (await findFiles(cwd))[0] : resolve(cwd, file);
 }
 
 /** Reads a configuration that is given as an object. */
@@ -71,6 +90,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   return {
     ...(file !== undefined && { file }),
     folder,
+    written: value,
     config: freezeJson({ ...read, sources: found.sources }),
     declared: found.declared,
     problems: found.problems,

@@ -29,6 +29,8 @@ export interface LoadedConfig {
   /** Relative paths started here. */
   readonly folder: string;
   readonly config: Config;
+  /** The data as they were written, entries with problems included. */
+  readonly written: unknown;
   /** In their order, those with problems included. */
   readonly declared: readonly DeclaredSource[];
   readonly problems: readonly ConfigProblem[];

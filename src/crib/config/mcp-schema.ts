@@ -19,7 +19,7 @@ const mcpChild = object<McpChild>(
       text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
       'Added to the few variables that a child gets.',
     ),
-    envFile: text('A file of NAME=value lines.', { use: 'path' }),
+    envFile: text('A file of NAME=value lines.', { use: 'path', holds: 'secrets' }),
     cwd: text("Where it runs; default this file's folder.", { use: 'path', decides: 'file' }),
   },
   ['command'],

@@ -16,7 +16,7 @@ interface TextMistake extends Position {
 
 /** A text as data, and where in the text each part of it stands. */
 export interface ParsedConfig {
-  /** Undefined for an empty text; worth nothing if there are mistakes. */
+  /** Undefined for an empty text; if there are mistakes, what could be read around them. */
   readonly value: unknown;
   readonly mistakes: readonly TextMistake[];
   /** The place of what stands at the path, or of the nearest thing around it. */
@@ -34,11 +34,12 @@ export async function parseConfig(text: string): Promise<ParsedConfig> {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   const broken = findErrors([...document.errors, ...document.warnings], text);
-  const data = broken.length > 0 ? { value: undefined, mistakes: broken } : toData(document.contents, yaml);
+  const data = toData(document.contents, yaml);
+  const mistakes = broken.length > 0 ? broken : data.mistakes;
   const findOffset = createFindOffset(document.contents, yaml);
   return {
     value: data.value,
-    mistakes: data.mistakes.map(({ message, offset }) => ({ message, ...toPosition(offset) })),
+    mistakes: mistakes.map(({ message, offset }) => ({ message, ...toPosition(offset) })),
     locate(path, at) {
       const offset = findOffset(path, at);
       return offset === undefined ? undefined : toPosition(offset);

@@ -106,12 +106,15 @@ async function expandFile(entry: Entry, { surroundings, showFile }: SourceReadin
   const block = findServers(parsed.value);
   if (block === undefined) surroundings.note(`${parsed.shownAs} holds no servers.`);
   if (block === undefined) return [];
-  const home = dirname(mcpFile);
-  // .vscode/mcp.json and .cursor/mcp.json speak of the folder they stand in.
-  const folder = basename(home).startsWith('.') ? dirname(home) : home;
-  const inFile = { ...surroundings, folder, workspaceFolder: surroundings.folder };
+  const inFile = { ...surroundings, folder: baseOfServers(mcpFile), workspaceFolder: surroundings.folder };
   const read = readServers(block.servers, { path: block.path, text: parsed, surroundings: inFile, settings });
   return read.map((declared) => ({ ...declared, from: entry.name }));
+}
+
+/** Where relative paths of a file of servers start: .vscode/mcp.json and .cursor/mcp.json speak of the folder they stand in. */
+export function baseOfServers(file: string): string {
+  const home = dirname(file);
+  return basename(home).startsWith('.') ? dirname(home) : home;
 }
 
 async function parseServers(file: string, shownAs: string): Promise<ReadText | string> {

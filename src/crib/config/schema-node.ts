@@ -14,7 +14,7 @@ type TextUse =
 /** The types of JSON that the schema speaks of. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
 
-/** The part of JSON Schema 2020-12 that the configuration is written in; `use`, `decides` and `says` are ours and are not emitted. */
+/** The part of JSON Schema 2020-12 that the configuration is written in; `use`, `decides`, `holds` and `says` are ours and are not emitted. */
 export interface SchemaNode {
   readonly type?: JsonType;
   readonly description?: string;
@@ -34,6 +34,8 @@ export interface SchemaNode {
   readonly use?: TextUse | 'commandLine' | 'selector' | 'spec';
   /** How far what a path names decides what the crib runs: not at all, or only where it is a file. If absent it does, whatever it is. */
   readonly decides?: 'nothing' | 'file';
+  /** What lies at a path, where that matters: secrets, which no command may read, or servers, which name paths themselves. */
+  readonly holds?: 'secrets' | 'servers';
   /** What the value must be, in words, where there is a pattern. */
   readonly says?: string;
 }

@@ -209,7 +209,10 @@ export const sourceNode = either(
   object<McpFileSourceConfig>(
     'A file of MCP servers.',
     {
-      mcpFile: text('An mcp.json or a YAML map of servers; each becomes a source of its own name.', { use: 'path' }),
+      mcpFile: text('An mcp.json or a YAML map of servers; each becomes a source of its own name.', {
+        use: 'path',
+        holds: 'servers',
+      }),
       ...settings,
       ...connection,
     },
