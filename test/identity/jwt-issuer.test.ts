@@ -55,6 +55,33 @@ describe('an issuer that answers something else', () => {
     expect(inside.requests).toEqual([]);
   });
 
+  it.each([
+    ['another port', 'http://127.0.0.1:{port}/keys'],
+    ['another port by another name', 'http://localhost:{port}/keys'],
+    ['another port by a number', 'http://2130706433:{port}/keys'],
+    ['another port by a short form', 'http://127.1:{port}/keys'],
+    ['another port in IPv6', 'http://[::ffff:127.0.0.1]:{port}/keys'],
+    ['another port behind a user', 'http://user:password@127.0.0.1:{port}/keys'],
+    ['another port without its scheme', '//127.0.0.1:{port}/keys'],
+  ])('with an address of keys on %s leads nobody there', async (_, address) => {
+    const issuer = await startIssuer();
+    const inside = await startServer(publish(issuer));
+    const port = inside.host.split(':')[1] ?? '';
+    issuer.discovery = { issuer: issuer.url, jwks_uri: address.replace('{port}', port) };
+    await expect(verifierOf(issuer).verify(await issuer.sign())).rejects.toThrow(
+      /private network|without jwks_uri|holds a password/,
+    );
+    expect(inside.requests).toEqual([]);
+  });
+
+  it('with an address of keys on another port is believed where the owner names that address', async () => {
+    const issuer = await startIssuer();
+    const inside = await startServer(publish(issuer));
+    const jwks = `http://${inside.host}/keys`;
+    await expect(verifierOf(issuer, { jwks }).verify(await issuer.sign())).resolves.toBeDefined();
+    expect(inside.requests).toHaveLength(1);
+  });
+
   it('is unavailable to who asks, and told to the operator', async () => {
     const issuer = await startIssuer();
     issuer.server.answer(html);

@@ -109,13 +109,16 @@ async function startDoor(claims: Claims, otherPort: number) {
 }
 
 /** A crib whose secret may go anywhere on this machine, so that only the address check stands in the way. */
-async function connect(url: string) {
+async function connect(
+  url: string,
+  { clientSecret = '${secret:client}', ...mcp }: Readonly<Record<string, string>> = {},
+) {
   vi.stubEnv('CLIENT_SECRET', 'client-secret-value');
   onTestFinished(() => void vi.unstubAllEnvs());
   const hosts = ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'];
-  const auth = { clientCredentials: { clientId: 'me', clientSecret: '${secret:client}' } };
+  const auth = { clientCredentials: { clientId: 'me', clientSecret } };
   const rest = { secrets: { client: { env: 'CLIENT_SECRET', hosts } } };
-  return cribWith({ m: { mcp: { url, auth } } }, { rest });
+  return cribWith({ m: { mcp: { url, auth, ...mcp } } }, { rest });
 }
 
 describe('a server that refuses us cannot make us connect to another port of this machine', () => {
@@ -125,6 +128,15 @@ describe('a server that refuses us cannot make us connect to another port of thi
     const crib = await connect(door.url);
     expect(stateOf(crib, 'm')).toMatchObject({ state: 'failed' });
     expect(door.asked).not.toEqual([]);
+    expect(other.count()).toBe(0);
+  });
+
+  it.each(CLAIMS)('where %s, by the older transport', async (_, claims) => {
+    const other = await startOther();
+    const door = await startDoor(claims, other.port);
+    const crib = await connect(door.url, { type: 'sse' });
+    expect(stateOf(crib, 'm')).toMatchObject({ state: 'failed' });
+    expect(door.asked.some((path) => path.startsWith('/.well-known/') || path === '/token')).toBe(true);
     expect(other.count()).toBe(0);
   });
 
@@ -174,5 +186,26 @@ describe('a server that refuses us cannot make us connect to another port of thi
     const { reason } = stateOf(await connect(door.url), 'm') as { readonly reason: string };
     expect(reason).toContain(`127.0.0.1:${other.port} is on a private network`);
     expect(reason).toContain('tokenUrl');
+  });
+});
+
+describe('a server that refuses us cannot have a clientSecret that is bound to no host sent elsewhere', () => {
+  it.each([
+    ...OTHER_PLACES.filter((place) => place.startsWith('https:') || place.includes('127.0.0.1:{')),
+    'https://evil.test',
+  ])('where %s gives out tokens', async (place) => {
+    const other = await startOther();
+    const door = await startDoor({ tokenEndpoint: `${place}/token` }, other.port);
+    const crib = await connect(door.url, { clientSecret: 'written-down' });
+    const { reason } = stateOf(crib, 'm') as { readonly reason: string };
+    expect(reason).toMatch(/its clientSecret would go to .*, which the server names: write tokenUrl/);
+    expect(reason).not.toContain('written-down');
+    expect(other.count()).toBe(0);
+  });
+
+  it('and may have it itself', async () => {
+    const door = await startDoor({}, 0);
+    await connect(door.url, { clientSecret: 'written-down' });
+    expect(door.asked).toContain('/token');
   });
 });

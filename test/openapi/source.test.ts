@@ -160,6 +160,74 @@ describe('a description at an address', () => {
     expect(crib.warnings().join()).toMatch(/its server is evil\.test, which the description names.*write baseUrl/);
   });
 
+  /** A crib of a remote description whose one operation needs a token, given out at an address that the description names. */
+  async function withTokens(
+    tokenUrl: (elsewhere: TestServer) => string,
+    entry: (server: TestServer, elsewhere: TestServer) => Fields,
+  ) {
+    const [server, elsewhere] = [await startServer(), await startServer()];
+    const oauth = { type: 'oauth2', flows: { clientCredentials: { tokenUrl: tokenUrl(elsewhere), scopes: {} } } };
+    const answers = { access_token: 'fetched', token_type: 'bearer' };
+    const description = {
+      ...withOperations('a'),
+      security: [{ oauth: [] }],
+      components: { securitySchemes: { oauth } },
+    };
+    server.answer(
+      ({ url }, response) => void response.end(JSON.stringify(url === '/specs' || url === '/' ? description : answers)),
+    );
+    elsewhere.give(answers);
+    vi.stubEnv('TOOLCRIB_TEST_API', 'written-down');
+    const secrets = { client: { env: 'TOOLCRIB_TEST_API', hosts: [server.host, elsewhere.host] } };
+    const { clientSecret = 'written-down', tokenUrl: own, ...rest } = entry(server, elsewhere);
+    const auth = { oauth: { clientId: 'me', clientSecret, ...(own !== undefined && { tokenUrl: own }) } };
+    const crib = await cribOf(remote(server, { auth, ...rest }, { secrets }));
+    const result = await tryCall(crib, 'pets_a').catch(() => undefined);
+    return { crib, server, elsewhere, result };
+  }
+
+  it.each<[string, (elsewhere: TestServer) => string, (server: TestServer) => Fields]>([
+    ['another port', ({ host }) => `http://${host}/token`, () => ({})],
+    [
+      'another port, where the owner says where the API is',
+      ({ host }) => `http://${host}/token`,
+      ({ host }) => ({ baseUrl: `http://${host}` }),
+    ],
+    ['another port without its scheme', ({ host }) => `//${host}/token`, () => ({})],
+    ['another name of the host', ({ host }) => `http://localhost:${host.split(':')[1]}/token`, () => ({})],
+    ['another host', () => 'https://evil.test/token', () => ({})],
+  ])('cannot have a clientSecret that is bound to no host sent to %s', async (_, tokenUrl, entry) => {
+    const { crib, server, elsewhere } = await withTokens(tokenUrl, entry);
+    expect(namesOf(crib)).toEqual([]);
+    expect(crib.warnings().join()).toMatch(
+      /its clientSecret would go to .*, which the description names: write tokenUrl/,
+    );
+    expect(elsewhere.requests).toEqual([]);
+    expect(server.requests.filter(({ url }) => url?.includes('token'))).toEqual([]);
+  });
+
+  it.each<[string, (elsewhere: TestServer) => string, (server: TestServer, elsewhere: TestServer) => Fields]>([
+    ['bound to that host', ({ host }) => `http://${host}/token`, () => ({ clientSecret: `\${secret:client}` })],
+    [
+      'sent where the owner says',
+      () => 'https://evil.test/token',
+      (_, { host }) => ({ tokenUrl: `http://${host}/token` }),
+    ],
+  ])('can have a clientSecret that is %s', async (_, tokenUrl, entry) => {
+    const { elsewhere, result } = await withTokens(tokenUrl, entry);
+    expect(result).toMatchObject({ ok: true });
+    expect(elsewhere.requests).toHaveLength(1);
+  });
+
+  it('can have a clientSecret that is bound to no host sent to its own host', async () => {
+    const { server, result } = await withTokens(
+      () => '/token',
+      () => ({}),
+    );
+    expect(result).toMatchObject({ ok: true });
+    expect(server.requests.map(({ url }) => url)).toContain('/token');
+  });
+
   it('may be on a private network, but no redirect of it', async () => {
     const [server, inner] = [await startServer(), await startServer()];
     inner.give(withOperations('a'));

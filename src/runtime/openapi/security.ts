@@ -1,5 +1,7 @@
 import { isRecord } from '../../core/json.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import type { HttpAuth } from '../http/http-run.ts';
+import { secretsIn, toSecretText } from '../secrets/secret-template.ts';
 import type { Description, Fields } from './description.ts';
 import { followRefs } from './local-refs.ts';
 import type { AuthSetting, Operation, Reading } from './reading.ts';
@@ -36,7 +38,8 @@ function readAlternative(schemes: Fields, base: string, reading: Reading): Alter
   for (const name of names) {
     const setting = settingOf(name, names.length, reading);
     const scheme = schemeOf(name, reading);
-    const made = setting && scheme && toAuth(scheme, setting, { base, scopes: schemes[name] });
+    const made =
+      setting && scheme && toAuth(scheme, setting, { base, scopes: schemes[name], isFar: reading.url !== undefined });
     if (made === undefined) missing.push(name.slice(0, 64));
     else auth.push(made);
   }
@@ -70,6 +73,8 @@ function schemeOf(name: string, { description }: Reading): Fields | undefined {
 interface Use {
   readonly base: string;
   readonly scopes: unknown;
+  /** Whether the description comes from an address, so that its host wrote it. */
+  readonly isFar: boolean;
 }
 
 function toAuth(scheme: Fields, setting: AuthSetting, use: Use): HttpAuth | undefined {
@@ -107,15 +112,27 @@ function toHttpAuth({ scheme }: Fields, setting: AuthSetting): HttpAuth | undefi
 
 type ClientSetting = Extract<AuthSetting, { readonly clientId: string }>;
 
-function toClientCredentials({ flows }: Fields, setting: ClientSetting, { base, scopes }: Use): HttpAuth | undefined {
+function toClientCredentials({ flows }: Fields, setting: ClientSetting, use: Use): HttpAuth | undefined {
+  const { base, scopes, isFar } = use;
   const flow = isRecord(flows) && isRecord(flows.clientCredentials) ? flows.clientCredentials : {};
   const said = typeof flow.tokenUrl === 'string' ? URL.parse(flow.tokenUrl, `${base}/`)?.href : undefined;
   const tokenUrl = setting.tokenUrl ?? said;
   if (tokenUrl === undefined || (setting.tokenUrl === undefined && tokenUrl.includes('${'))) return undefined;
+  if (isFar && setting.tokenUrl === undefined) requireOwnOrigin(tokenUrl, base, setting.clientSecret);
   const wanted = Array.isArray(scopes)
     ? scopes.filter((scope) => typeof scope === 'string' && !scope.includes('$'))
     : [];
   const scope = setting.scope ?? wanted.join(' ');
   const { clientId, clientSecret } = setting;
   return { clientCredentials: { tokenUrl, clientId, clientSecret, ...(scope !== '' && { scope }) } };
+}
+
+/** What is no secret of ours is bound to no host: then only the owner may say where it goes, besides the API itself. */
+function requireOwnOrigin(tokenUrl: string, base: string, clientSecret: string): void {
+  const { origin, host } = new URL(tokenUrl);
+  if (origin === new URL(base).origin || secretsIn(toSecretText(clientSecret)).length > 0) return;
+  throw new ToolcribError(
+    'invalid_description',
+    `its clientSecret would go to ${host}, which the description names: write tokenUrl, or a \${secret:NAME} with hosts`,
+  );
 }
