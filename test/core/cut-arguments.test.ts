@@ -31,6 +31,18 @@ describe('arguments among many requests', () => {
     expect(Object.values(cutArguments({ '…': 'evil', ...many }).arguments)).toContain('evil');
   });
 
+  it.each([
+    ['at the top', (key: string): JsonObject => ({ [key]: 'x', path: '/etc/passwd' })],
+    ['inside', (key: string): JsonObject => ({ inner: { [key]: 'x' }, path: '/etc/passwd' })],
+    ['in a list', (key: string): JsonObject => ({ list: [{ [key]: 'x' }], path: '/etc/passwd' })],
+  ])('cut a name that is very long %s, say its length, and still name the others', (_, given) => {
+    const { arguments: shown } = cutArguments(given('k'.repeat(1_000_000)));
+    const text = JSON.stringify(shown);
+    expect(text).toContain(`"${'k'.repeat(100)}… (1000000 characters)":`);
+    expect(text.length).toBeLessThan(500);
+    expect(shown.path).toBeDefined();
+  });
+
   it('keep a key that other code takes for the prototype', () => {
     const given = JSON.parse(`{"__proto__": {"a": "${'x'.repeat(5000)}"}}`) as JsonObject; // an own key
     expect(Object.keys(cutArguments(given).arguments)).toEqual(['__proto__']);

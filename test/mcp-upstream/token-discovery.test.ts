@@ -166,6 +166,16 @@ describe('a server that refuses us cannot make us connect to another port of thi
     expect(other.count()).toBe(0);
   });
 
+  it.each([301, 302, 303, 307, 308])(
+    'nor is a redirect %i of the token endpoint followed on its own port',
+    async (status) => {
+      const door = await startDoor({ redirects: { '/token': `${status} {door}/elsewhere` } }, 0);
+      expect(stateOf(await connect(door.url), 'm')).toMatchObject({ state: 'failed' });
+      expect(door.asked).toContain('/token');
+      expect(door.asked).not.toContain('/elsewhere');
+    },
+  );
+
   it('nor by the place for messages that a server of the older transport names', async () => {
     const other = await startOther();
     const door = await startHttp((_, response) => {
