@@ -219,6 +219,19 @@ describe('OAuth 2 client credentials', () => {
     }
   });
 
+  it.each([301, 302, 303, 307, 308])(
+    'a redirect %i of the token address is not followed, wherever it leads',
+    async (status) => {
+      const { call, tokens, api } = await startTokens(3600);
+      for (const host of [tokens.host, api.host]) {
+        tokens.answer((_, response) => void response.writeHead(status, { location: `http://${host}/elsewhere` }).end());
+        expect(codeOf(await call())).not.toBe('done');
+      }
+      expect(tokens.requests.map(({ url }) => url)).toEqual(['/token', '/token']);
+      expect(api.requests).toEqual([]);
+    },
+  );
+
   it('whoever is cancelled while a token is fetched does not wait for it, and closing ends the fetching', async () => {
     const { tokens, api, executor } = await startTokens(3600);
     tokens.answer(() => {});
