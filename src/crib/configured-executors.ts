@@ -15,6 +15,7 @@ import { toSecretText } from '../runtime/secrets/secret-template.ts';
 import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { HiddenPaths, ShellPorts, ShellSettings } from '../runtime/shell/shell-ports.ts';
 import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from './config/config.ts';
+import { withPythonFolders } from './loaded-code.ts';
 
 /** What the executors of a configuration are made of. */
 export interface ExecutorPorts {
@@ -77,7 +78,10 @@ function withCode(ports: ExecutorPorts) {
     },
     hidden() {
       const hidden = ports.hidden();
-      return { ...hidden, readOnly: [...new Set([...hidden.readOnly, ...[...code.values()].flat()])] };
+      return {
+        ...hidden,
+        readOnly: withPythonFolders([...hidden.readOnly, ...[...code.values()].flat()], ports.folder),
+      };
     },
   };
 }

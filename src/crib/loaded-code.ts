@@ -6,6 +6,12 @@ export function aroundModule(path: string): readonly string[] {
   return foldersAbove(path).flatMap((folder) => [join(folder, 'node_modules'), join(folder, 'package.json')]);
 }
 
+/** Paths of code with the folders in which Python would look for what its files import. One that contains `around` is what programs work on. */
+export function withPythonFolders(paths: readonly string[], around: string): readonly string[] {
+  const folders = paths.filter((path) => /\.pyw?$/i.test(path)).map((path) => dirname(path));
+  return [...new Set([...paths, ...folders.filter((folder) => !isInside(around, folder))])];
+}
+
 /** Folders of the system, which every sandbox shows read-only. */
 const SYSTEM = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 

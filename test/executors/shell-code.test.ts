@@ -11,12 +11,15 @@ const FILES = {
   'lib/guard.js': 'export default { name: "g", priority: "normal", onEnd() {} };\n',
   'py/tools.py': 'def f() -> int:\n  return 1\n',
   'hook.cjs': '1\n',
+  'jobs/report.py': 'print(1)\n',
+  'snakes/server.py': 'print(1)\n',
   'server.env': 'TOKEN=abc\n',
   'free/data.sh': 'data\n',
 };
 const REST = {
   extensions: { guard: { module: './lib/guard.js' } },
   sources: {
+    snakes: { mcp: { command: 'python3', args: ['snakes/server.py'] } },
     served: {
       mcp: {
         command: 'node',
@@ -31,6 +34,7 @@ const RUNNING = [
   shellTool('deploy', {}, { command: ['sh', '-e', 'scripts/deploy.sh'], sandbox: { mode: 'none' } }),
   shellTool('own', {}, { command: ['timeout', '9', 'sh', 'later.sh'], sandbox: { mode: 'none' } }),
   shellTool('program', {}, { command: ['./bin/own', 'free/data.sh'], sandbox: { mode: 'none' } }),
+  shellTool('report', {}, { command: ['python3', 'jobs/report.py'], sandbox: { mode: 'none' } }),
   {
     name: 'snake',
     description: 'Snake.',
@@ -46,6 +50,10 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
     ['a script of another tool that is not there yet', 'echo evil > later.sh'],
     ['the program of another tool', 'echo evil > bin/own'],
     ['the module of a Python function', 'echo evil > py/tools.py'],
+    ['a module beside a Python function', 'echo evil > py/json.py'],
+    ['a package beside a Python function', 'mkdir -p py/json'],
+    ['a module beside a Python script', 'echo evil > jobs/json.py'],
+    ['a module beside a Python script of a server', 'echo evil > snakes/json.py'],
     ['what was compiled of the module of a Python function', 'mkdir -p py/__pycache__/x'],
     ['a package beside a module', 'mkdir -p lib/node_modules/x'],
     ['a package.json beside a module', 'echo evil > lib/package.json'],
@@ -60,7 +68,7 @@ describe.skipIf(!SANDBOX.ok)('a command in a sandbox', () => {
       rest: REST,
       tools: [...RUNNING, script('attack', `${attack} && echo WROTE`), script('fine', 'echo x > free/data.sh')],
     });
-    expect(crib.warnings().join()).not.toMatch(/guard|deploy|own|snake/);
+    expect(crib.warnings().join()).not.toMatch(/guard|deploy|own|snake"|report/);
     expect(said(await chest.call('attack', {}))).toMatch(/^tool_error/);
     expect(said(await chest.call('deploy', {}))).toBe('honest\n');
     expect(said(await chest.call('fine', {}))).toBe('');

@@ -1,5 +1,5 @@
-import { linkSync, symlinkSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { linkSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SANDBOX, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
@@ -33,6 +33,46 @@ describe('without a sandbox', () => {
     expect(said(await chest.call('read', { text: numbers }))).toBe(numbers);
     const many = Array.from({ length: 6000 }, (_, index) => `/data/${index}`).join('\n');
     expect(said(await chest.call('read', { text: many }))).toMatch(/^invalid_input: .*more than 5000 paths/);
+  });
+
+  it.each<[string, object, Readonly<Record<string, boolean>>]>([
+    [
+      'a folder',
+      { command: ['echo', '-C', '{{ROOT}}', '{name}'] },
+      { '.toolcrib/key': false, 'a.txt': true, '.t*/key': false },
+    ],
+    [
+      'a folder in an option',
+      { command: ['echo', '--from={{ROOT}}', '{name}'] },
+      { '.toolcrib': false, 'a.txt': true },
+    ],
+    [
+      'a folder behind a letter',
+      { command: ['echo', '-C{{ROOT}}', '{name}'] },
+      { 'x/../.toolcrib/key': false, 'a.txt': true },
+    ],
+    [
+      'a folder in a variable',
+      { command: ['echo', '{name}'], env: { AT: '{{ROOT}}' } },
+      { '.toolcrib/key': false, 'a.txt': true },
+    ],
+    [
+      'a folder by a relative path',
+      { command: ['echo', '-C', '..', '{name}'], cwd: 'work' },
+      { '.toolcrib/key': false, 'a.txt': true },
+    ],
+    [
+      'the folder of the state',
+      { command: ['echo', '-C', '{{ROOT}}/.toolcrib', '{name}'] },
+      { key: false, 'a.txt': false, '/dev/null': true },
+    ],
+  ])('an argument is also judged from %s that the command itself names', async (_, run, cases) => {
+    const under = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-fixed-')));
+    const written = JSON.parse(JSON.stringify(run).replaceAll('{{ROOT}}', under)) as object; // as it was
+    const tools = [shellTool('join', { name: TEXT }, { cwd: 'work', ...written })];
+    const { chest } = await shopWith({ under, sandbox: 'none', tools, files: FILES, rest: REST });
+    for (const [name, isFine] of Object.entries(cases))
+      expect(said(await chest.call('join', { name })), name).toMatch(isFine ? new RegExp(name) : REFUSED);
   });
 
   it('no argument names, lies in or contains what the crib keeps for itself, whatever the argument is called', async () => {
@@ -175,4 +215,22 @@ it.skipIf(!SANDBOX.ok)('in a sandbox the same arguments are passed on, and lead 
     expect(said(answer), name).toMatch(/^tool_error/);
     expect(JSON.stringify(answer)).not.toContain('the key');
   }
+});
+
+it('check names a tool whose own command names what the crib keeps for itself, and joins arguments to it', async () => {
+  const tools = [
+    shellTool('joins', { name: TEXT }, { command: ['tar', '-C', '.toolcrib', '{name}'] }),
+    shellTool('option', { name: TEXT }, { command: ['cat', '--from=token.txt', '{name}'] }),
+    shellTool('fixed', {}, { command: ['ls', '.toolcrib'] }),
+    shellTool('beside', { name: TEXT }, { command: ['tar', '-C', 'work', '{name}'] }),
+  ];
+  const { crib, folder } = await shopWith({ sandbox: 'none', tools, files: FILES, rest: REST });
+  expect((await crib.review()).problems).toEqual([
+    expect.stringMatching(
+      `^Tool joins: the command names ${join(folder, '.toolcrib')}, which the crib keeps for itself`,
+    ),
+    expect.stringMatching(
+      `^Tool option: the command names ${join(folder, 'token.txt')}, which the crib keeps for itself`,
+    ),
+  ]);
 });

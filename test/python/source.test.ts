@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cribOf, folderWith, namesOf, nextChange, write } from '../configured/workshop.ts';
@@ -114,6 +114,21 @@ class Broken(AITool):
 `;
 
 describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
+  it('finds modules of Python before a file of the same name beside it, and its own modules before installed ones', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': 'sources: { py: { python: ./tools.py, prefix: "" } }',
+      'tools.py':
+        'import colorsys, wave, pip, helper\ndef where() -> list:\n  return [one.__file__ for one in (colorsys, wave, pip, helper)]',
+      'colorsys.py': '',
+      'wave/__init__.py': '',
+      'pip.py': '',
+      'helper.py': '',
+    });
+    const crib = await cribOf(folder);
+    const { data } = (await (await crib.open()).call('where', {})) as { readonly data: readonly string[] }; // as it returns
+    expect(data.map((file) => file.startsWith(realpathSync(folder)))).toEqual([false, false, true, true]);
+  });
+
   it('finds public functions of .py files and describes them by signature and docstring', async () => {
     const folder = folderWith({
       'toolcrib.yaml': CONFIG,

@@ -3,11 +3,14 @@ import { relative } from 'node:path';
 import type { ExecutorReview } from '../../core/executor.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
+import { namesIn } from '../template.ts';
 import { findFolders } from './allowed-folders.ts';
+import { planCommand, templatesOf } from './command-plan.ts';
 import { looseLinks, withSystem } from './masks.ts';
 import type { FoundSandbox } from './sandbox.ts';
 import type { HiddenPaths, ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
+import { fixedPathsOf } from './state-arguments.ts';
 import { cureOf, modeOf, rootsOf } from './surroundings.ts';
 import { isInside, tracePath } from './trace-path.ts';
 
@@ -16,24 +19,34 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
   const refused = new Map<string, string[]>();
   const unconfined: string[] = [];
   const writing = new Map<string, string[]>();
+  const keeping = new Map<string, string[]>();
+  const hidden = ports.hidden();
+  const kept = [...hidden.folders, ...hidden.files].map(realOf);
   for (const spec of specs) {
     const run = spec[RUN] as ShellRun; // of its kind, and checked when it was let in
     const settings = ports.settings(spec.source);
     const mode = modeOf(run, settings);
     if (mode === 'required' && !found.ok) add(refused, cureOf(run, settings), spec.name);
     if (mode === 'none' || (mode === 'preferred' && !found.ok)) unconfined.push(spec.name);
-    for (const { path, isWritable } of rootsOf(run, settings, ports.folder))
-      if (isWritable) add(writing, path, spec.name);
+    const roots = rootsOf(run, settings, ports.folder);
+    for (const { path, isWritable } of roots) if (isWritable) add(writing, path, spec.name);
+    for (const path of joinedPathsOf(run, spec, roots[0]?.path ?? ports.folder))
+      if (kept.some((place) => isInside(realOf(path), place))) add(keeping, path, spec.name);
   }
   const reason = found.ok ? '' : found.reason;
   const system = found.ok ? found.sandbox.system : [];
-  const surroundings = { hidden: ports.hidden(), system, folder: ports.folder };
+  const surroundings = { hidden, system, folder: ports.folder };
   return {
     problems: [
       ...Array.from(
         refused,
         ([cure, names]) =>
           `${countOf(names)} cannot be run, because there is no sandbox here (${reason}): ${listOf(names)}. To mend it: ${cure}.`,
+      ),
+      ...Array.from(
+        keeping,
+        ([path, names]) =>
+          `${whoOf(names)}: the command names ${path}, which the crib keeps for itself, and takes arguments. Without a sandbox relative ones are refused; in a sandbox nothing is found there. Name another path.`,
       ),
       ...Array.from(writing, ([root, names]) => inReach(root, names, surroundings)).flat(),
     ],
@@ -44,6 +57,13 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
             `${countOf(unconfined)} may run without a sandbox${reason === '' ? '' : ` (${reason})`}: ${listOf(unconfined)}.`,
           ],
   };
+}
+
+/** The paths that a command names itself, and to which its program may join what a caller says. */
+function joinedPathsOf(run: ShellRun, spec: ToolSpec, base: string): readonly string[] {
+  const plan = planCommand(run, spec);
+  const takesArguments = templatesOf(plan).some((template) => namesIn(template).length > 0);
+  return takesArguments ? fixedPathsOf(plan, base) : [];
 }
 
 function add(lists: Map<string, string[]>, key: string, name: string): void {
@@ -66,7 +86,7 @@ function inReach(root: string, tools: readonly string[], surroundings: Surroundi
   const around = fixed.filter((path) => isInside(place, realOf(path)));
   const within = fixed.filter((path) => isInside(realOf(path), place) && existsSync(path));
   const show = (path: string) => relative(folder, path) || '.';
-  const who = `${tools.length === 1 ? 'Tool' : 'Tools'} ${listOf(tools)}`;
+  const who = whoOf(tools);
   if (around.length > 0)
     return [
       `${who} cannot write ${show(root)}: it lies in ${listOf(around.map(show))}, which decides what the crib runs. Name another folder.`,
@@ -95,6 +115,10 @@ function realOf(path: string): string {
   } catch {
     return path;
   }
+}
+
+function whoOf(tools: readonly string[]): string {
+  return `${tools.length === 1 ? 'Tool' : 'Tools'} ${listOf(tools)}`;
 }
 
 const MANY = 50;

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
@@ -25,7 +25,30 @@ export interface BareCall {
  * Without a sandbox nothing but this stands between a program and what the crib keeps for itself. So no argument, whatever
  * its name, may name that, lie in it or contain it: alone, as a part of an option, or as a `file:` address.
  */
-export function requireNoState({ plan, given, filled, cwd, folders: { hidden, kept } }: BareCall): void {
+export function requireNoState(call: BareCall): void {
+  // A program may join an argument to a folder that its command names: tar -C FOLDER NAME.
+  const own = fixedPathsOf(call.plan, call.cwd).filter(isFolder);
+  for (const base of new Set([call.cwd, ...own])) requireNoStateFrom({ ...call, cwd: base });
+}
+
+/** The paths that the command itself may name, whatever the caller says. */
+export function fixedPathsOf(plan: CommandPlan, cwd: string): readonly string[] {
+  const fixed = templatesOf(plan)
+    .filter((template) => template !== plan.stdin && template !== plan.cwd)
+    .flatMap(({ parts }) => (parts.every((part) => typeof part === 'string') ? [parts.join('')] : []));
+  const texts = fixed.flatMap((text) => [text, text.replace(/^-[A-Za-z]/, '')]);
+  return [...new Set(texts.flatMap(pathsIn).map((path) => resolve(cwd, path)))];
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false; // nor can a program go there
+  }
+}
+
+function requireNoStateFrom({ plan, given, filled, cwd, folders: { hidden, kept } }: BareCall): void {
   const secret = [...hidden.folders, ...hidden.files];
   const leads = (path: string) => leadsToState(path, cwd, kept);
   const isState = (text: string) => secret.some((path) => text.includes(path)) || pathsIn(text).some(leads);

@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import sys
 from importlib import metadata, util
 
 from toolcrib_worker.describing import describe_function, describe_tool, is_tool_like
@@ -20,7 +19,7 @@ def find(desk, request):
     for wanted in request["find"]:
         desk.answer(call_id, b"yield", _look_at(desk.loader, wanted))
     files = list(desk.loader.file_states())
-    desk.answer(call_id, b"end", {"files": files, "folders": [path for path in sys.path[1:] if os.path.isdir(path)]})
+    desk.answer(call_id, b"end", {"files": files, "folders": desk.loader.other_folders()})
 
 
 def _look_at(loader, wanted):

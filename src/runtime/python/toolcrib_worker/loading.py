@@ -46,7 +46,7 @@ class Loader:
         self._objects = {}
         self._files = {}
         self._known_modules = 0
-        sys.path[0] = self._folder  # in the place of our own folder
+        _look_in(self._folder)
 
     def load(self, module, name):
         """The function `name` of `module`: a name, or the path of a file."""
@@ -82,6 +82,10 @@ class Loader:
         except OSError:
             return True
         return False
+
+    def other_folders(self):
+        """The folders besides in which modules are looked for."""
+        return [path for path in sys.path if path != self._folder and os.path.isdir(path)]
 
     def file_states(self):
         """The files that were imported from the folder."""
@@ -119,6 +123,15 @@ class Loader:
         # A virtual environment may lie in the folder; what is installed there does not change under our feet.
         inside = file.startswith(self._folder + os.sep)
         return inside and "site-packages" not in file and not file.startswith(sys.prefix + os.sep)
+
+
+def _look_in(folder):
+    """Modules are looked for in the folder, but not those of Python itself: a file put there must not take their place."""
+    names = ("lib-dynload", "python%d%d.zip" % sys.version_info[:2])
+    library = os.path.dirname(os.__file__)
+    others = sys.path[1:]  # the first is our own folder
+    python = [path for path in others if path == library or os.path.basename(path) in names]
+    sys.path[:] = [*python, folder, *(path for path in others if path not in python)]
 
 
 def _import_file(path):
