@@ -17,6 +17,7 @@ import { findStateFolder } from '../store/store-place.ts';
 import { auditKeysOf } from './audit-extensions.ts';
 import { type ConfigPlace, loadConfig, readConfigObject } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
+import { createConfigInForce } from './config-in-force.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
 import { createConfiguredParts } from './configured-parts.ts';
 import { configuredPython } from './configured-python.ts';
@@ -36,8 +37,10 @@ export interface Configuration {
   readonly equipment: Equipment;
   /** For what only configured sources bring. */
   readonly executors: readonly Executor[];
-  /** The parts it stands for now. A mistake in it throws. */
+  /** The parts it stands for at the start. A mistake in it throws. */
   read(): Promise<Parts>;
+  /** Reads it again and hands over the parts that it stands for now. Where that throws, everything goes on as before the edit. */
+  readAgain<Applied>(apply: (parts: Parts) => Promise<Applied>): Promise<Applied>;
   /** Calls `onChange` after an edit of any file that was read. */
   watch(onChange: () => void, warn: (message: string) => void): void;
   close(): Promise<void>;
@@ -47,16 +50,17 @@ export interface Configuration {
 export async function openConfiguration(options: CribOptions): Promise<Configuration> {
   const { env } = process;
   const load = () => loadFrom(options, env);
-  let loaded = await load();
-  const { folder } = loaded;
-  const named = await createWrittenPaths(loaded, { env, secrets: options.secrets });
-  const secretsOf = () => ({ ...loaded.config.secrets, ...options.secrets });
+  const inForce = createConfigInForce(await load());
+  const { loaded, config } = inForce;
+  const { folder } = loaded();
+  const named = await createWrittenPaths(loaded(), { env, secrets: options.secrets });
+  const secretsOf = () => ({ ...config().secrets, ...options.secrets });
   const secrets = createSecrets(secretsOf, { env, folder });
   const redact = createRedact(secrets);
   const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
-  const store = lazyStore(() => openStoreOf(loaded, options, { secrets, warn }));
+  const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }));
   const servers = createMcpServers();
-  const python = configuredPython({ env, secrets, clock: systemClock, config: () => loaded.config });
+  const python = configuredPython({ env, secrets, clock: systemClock, config });
   const { watch = true, background = false } = options;
   const used = createSourceSecrets(secrets);
   const partsOf = createConfiguredParts(options, {
@@ -64,7 +68,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     store,
     secrets,
   });
-  const first = loaded.config;
+  const first = config();
   const executors = await configuredExecutors({
     folder,
     env,
@@ -72,16 +76,24 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     secrets,
     servers,
     python,
-    config: () => loaded.config,
+    config,
     hidden: () => {
-      const storeUrls = [options.store?.url, first.store?.url, loaded.config.store?.url];
+      const storeUrls = [options.store?.url, first.store?.url, config().store?.url];
       const paths = named.list();
-      const readOnly = protectedPaths(loaded, paths, env);
-      const kept = { ...namedKeyFiles(loaded, options, env), ...secretFiles(paths), ...secretsOf() };
+      const readOnly = protectedPaths(loaded(), paths, env);
+      const kept = { ...namedKeyFiles(loaded(), options, env), ...secretFiles(paths), ...secretsOf() };
       return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
     },
   });
-  let isFirst = true;
+  const readParts = async (): Promise<Parts> => {
+    secrets.noteEnvironment();
+    const parts = await partsOf(loaded());
+    watching?.listen(loaded().files, used.files());
+    const changed = changedExecutors(first, loaded().config).map(
+      (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
+    );
+    return { ...parts, problems: [...parts.problems, ...changed] };
+  };
   let privateFolder: PrivateFolder | undefined;
   let watching: ReturnType<typeof watchFiles> | undefined;
 
@@ -89,33 +101,36 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     executors,
     equipment: {
       store,
-      sharedRates: isPostgres(loaded, options) ? store.rates : undefined,
-      isStored: () => isStored(loaded, options),
+      sharedRates: isPostgres(loaded(), options) ? store.rates : undefined,
+      isStored: () => isStored(loaded(), options),
       stateFolder: () => findStateFolder(folder, env).path,
       privateFolder: () => {
         privateFolder ??= findPrivateFolder(folder, env);
         return privateFolder;
       },
-      ...(options.config === undefined && { configuration: loaded.file ?? folder }),
+      ...(options.config === undefined && { configuration: loaded().file ?? folder }),
       redact,
       hide: secrets.hide,
       sign: async (name, text) => signWith(await secrets.get(name), text),
     },
-    async read() {
-      if (!isFirst) loaded = await named.follow(async () => requireContent(await load(), loaded), placeOf(options));
-      isFirst = false;
-      secrets.noteEnvironment();
-      const parts = await partsOf(loaded);
-      watching?.listen(loaded.files, used.files());
-      const changed = changedExecutors(first, loaded.config).map(
-        (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
-      );
-      return { ...parts, problems: [...parts.problems, ...changed] };
+    read: readParts,
+    async readAgain(apply) {
+      const next = await named.follow(async () => requireContent(await load(), loaded()), placeOf(options));
+      inForce.tryOut(next);
+      try {
+        const applied = await apply(await readParts());
+        inForce.accept();
+        return applied;
+      } catch (cause) {
+        inForce.refuse();
+        await used.look(config().sources);
+        throw cause;
+      }
     },
     watch(onChange, warn) {
       if (options.watch === false) return;
       watching = watchFiles({ onChange, warn, used });
-      watching.listen(loaded.files, used.files());
+      watching.listen(loaded().files, used.files());
     },
     async close() {
       watching?.close();
@@ -174,7 +189,11 @@ function placeOf({ configFile = '.' }: CribOptions): ConfigPlace {
 }
 
 /** Files with the operator token and the audit key that the owner names: tools see them as little as other secrets. */
-function namedKeyFiles({ config }: LoadedConfig, { extensions = [] }: CribOptions, env: NodeJS.ProcessEnv) {
+function namedKeyFiles(
+  { config }: Pick<LoadedConfig, 'config'>,
+  { extensions = [] }: CribOptions,
+  env: NodeJS.ProcessEnv,
+) {
   const audit = config.extensions?.audit;
   const named = [audit === false ? undefined : audit?.key, auditKeysOf(extensions).key];
   const token = readOperatorSetting(env);

@@ -97,7 +97,7 @@ const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.res
 function createReload(engine: Engine, configuration: Configuration | undefined): () => Promise<Changes> {
   let lastEdit: Promise<unknown> = Promise.resolve();
   let lastReport = NOTHING_REPORTED;
-  const apply = async () => (configuration === undefined ? undefined : engine.apply(await configuration.read()));
+  const apply = async () => configuration?.readAgain(engine.apply);
   return async () => {
     const before = engine.generation().catalog;
     const earlier = lastReport;
