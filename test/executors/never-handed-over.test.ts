@@ -5,6 +5,7 @@ import type { Crib, ToolInput } from '../../src/index.ts';
 import { idOf, OPERATOR } from '../configured/payments.ts';
 import { cribOf, folderWith } from '../configured/workshop.ts';
 import { startHttp, startModern } from '../mcp-upstream/http-servers.ts';
+import { BREAKS, startEncrypted } from './broken-encryption.ts';
 import { bodyOf } from './http-shop.ts';
 
 /** A crib with one tool that a person must approve. */
@@ -153,5 +154,37 @@ describe('what was handed over has begun, whatever came of it: the yes is used',
     ],
   ])('%s', async (_, code, kind) => {
     expect(await approved(await kind())).toEqual({ code, state: 'done' });
+  });
+});
+
+describe('a server that has read the request and breaks the encryption: the yes is used', { timeout: 60_000 }, () => {
+  const breaks = Object.entries(BREAKS);
+  const allowing = (host: string) => `executors: { http: { allowPrivate: ["${host}"] } }\n`;
+
+  it.each(breaks)('http: %s', async (_, bytes) => {
+    let runs = 0;
+    const server = await startEncrypted((request) => {
+      runs++;
+      server.breakOff(request, bytes);
+    });
+    const { state } = await approved({ files: { 'toolcrib.yaml': allowing(server.host) }, tool: post(server.url) });
+    expect({ state, runs }).toEqual({ state: 'done', runs: 1 });
+  });
+
+  it.each(breaks)('mcp: %s', async (_, bytes) => {
+    let runs = 0;
+    const server = await startModern();
+    const door = await startEncrypted((request, response) => {
+      if (request.headers['mcp-method'] !== 'tools/call') {
+        forward(request, response, server.url).catch(() => response.destroy());
+        return;
+      }
+      runs++;
+      door.breakOff(request, bytes);
+    });
+    const source = `{ mcp: { url: "${door.url}" }, overrides: { m_echo: { policy: { approval: always } } } }`;
+    const files = { 'toolcrib.yaml': `sources: { m: ${source} }\n` };
+    const { state } = await approved({ files, name: 'm_echo', input: { text: 'x' } });
+    expect({ state, runs }).toEqual({ state: 'done', runs: 1 });
   });
 });

@@ -58,8 +58,18 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(options, resolve);
     if (given.agent !== undefined) endWith(request, signal);
-    request.on('error', reject);
-    request.on('socket', (socket) => endUnlessConnected(request, socket, url));
+    let isConnected = false;
+    request.on('error', (cause) => {
+      if (!isConnected) unconnected.add(cause);
+      reject(cause);
+    });
+    request.on('socket', (socket) => {
+      isConnected = !socket.connecting; // one that was kept
+      socket.once(connectedEvent(url), () => {
+        isConnected = true;
+      });
+      endUnlessConnected(request, socket, url);
+    });
     request.on('upgrade', (_response, socket) => {
       socket.destroy();
       reject(new FetchError('malformed', `${url.host} wants to speak something else than HTTP.`));
@@ -79,14 +89,19 @@ function endWith(request: ClientRequest, signal: AbortSignal): void {
 /** A host that takes no connections is down, and no caller waits for it longer than 3 s. */
 const CONNECT_MS = 2500;
 
-function endUnlessConnected(request: ClientRequest, socket: Socket, { host, protocol }: URL): void {
-  if (!socket.connecting) return; // one that was kept
+function endUnlessConnected(request: ClientRequest, socket: Socket, url: URL): void {
+  if (!socket.connecting) return;
   const timer = setTimeout(() => {
-    request.destroy(new FetchError('unreachable', `${host} took no connection within ${CONNECT_MS} ms.`));
+    request.destroy(new FetchError('unreachable', `${url.host} took no connection within ${CONNECT_MS} ms.`));
   }, CONNECT_MS);
   const stop = () => clearTimeout(timer);
-  socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', stop);
+  socket.once(connectedEvent(url), stop);
   socket.once('close', stop);
+}
+
+/** What a socket says when the first byte of a request can be sent. */
+function connectedEvent({ protocol }: URL): 'secureConnect' | 'connect' {
+  return protocol === 'https:' ? 'secureConnect' : 'connect';
 }
 
 function requireWebAddress(url: URL): void {
@@ -146,10 +161,13 @@ function unknownHost(url: URL, cause?: unknown): FetchError {
   return new FetchError('unreachable', `${url.host} cannot be found: ${why}.`, { cause });
 }
 
-/** True for a failure after which it is certain that the server never saw the request. */
+/** Failures of requests that had no connection yet. */
+const unconnected = new WeakSet<Error>();
+
+/** True for a failure after which it is certain that the server never saw the request. A server can break the encryption of a connection at any time: only before there is a connection does that say so. */
 export function isNeverSent(cause: unknown): boolean {
   if (cause instanceof FetchError) return ['refused', 'unreachable'].includes(cause.failure);
-  if (!(cause instanceof Error) || !('code' in cause)) return false;
+  if (!(cause instanceof Error) || !('code' in cause) || !unconnected.has(cause)) return false;
   const syscall = 'syscall' in cause ? cause.syscall : undefined;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
   return /^(CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/.test(String(cause.code));
