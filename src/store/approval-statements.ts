@@ -135,14 +135,22 @@ interface CallEnd {
   readonly end: ParkedEnd | undefined;
 }
 
+/** A claim of this process: the same request may have been claimed again since. */
+export interface OwnClaim {
+  readonly id: string;
+  readonly process: string;
+  /** As it stands in the row; null for none, which ends nothing. */
+  readonly claim: string | null;
+}
+
 /** How the call that took it up ended. A process that was taken for dead knows better. */
-export function finishStatement(id: string, process: string, { outcome, end }: CallEnd): Statement {
+export function finishStatement({ id, process, claim }: OwnClaim, { outcome, end }: CallEnd): Statement {
   const result = end === undefined ? null : JSON.stringify(end.result);
   return sql`
     UPDATE toolcrib_approvals
     SET state = 'done', outcome = ${outcome}, result = ${result}, bytes = ${sizeOf(result)}, arguments = NULL,
       is_handed_over = ${end?.isHandedOver === false ? 0 : 1}, is_lost = 0
-    WHERE id = ${id} AND (state = 'claimed' OR (is_lost = 1 AND process = ${process}))`;
+    WHERE id = ${id} AND process = ${process} AND claim = ${claim} AND (state = 'claimed' OR is_lost = 1)`;
 }
 
 /** What a kept result takes; 0 for none. */
@@ -169,14 +177,14 @@ export function dropResultsStatements(id: string, bounds: KeepBounds): readonly 
 }
 
 /** The same call sent again finds it, unless another request for the same is open: of those there is one. */
-export function giveBackStatement(id: string, process: string): Statement {
+export function giveBackStatement({ id, process, claim }: OwnClaim): Statement {
   return sql`
     UPDATE toolcrib_approvals
     SET state = 'approved', is_parked = CASE WHEN EXISTS (
       SELECT 1 FROM toolcrib_approvals AS other
       WHERE other.binding = toolcrib_approvals.binding AND other.id <> toolcrib_approvals.id
         AND other.is_parked = 1 AND other.state IN ('waiting', 'approved')) THEN 0 ELSE 1 END
-    WHERE id = ${id} AND state = 'claimed' AND process = ${process} RETURNING id`;
+    WHERE id = ${id} AND state = 'claimed' AND process = ${process} AND claim = ${claim} RETURNING id`;
 }
 
 /** The oldest come first: newer ones do not keep them waiting. */

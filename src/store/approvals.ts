@@ -24,6 +24,7 @@ import {
   giveBackStatement,
   listStatement,
   OPEN_APPROVALS,
+  type OwnClaim,
   runnableStatement,
 } from './approval-statements.ts';
 import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
@@ -40,12 +41,20 @@ const PURGED_ROWS = 500;
 /** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
 export function approvals(engine: Engine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
   const listeners = new Set<(id: string) => void>();
+  /** The claims of this process, as their rows say them. */
+  const claims = new Map<string, string>();
   let added = 0;
   const tell = (id: string) => {
     for (const listener of listeners) listener(id);
   };
   const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
     rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
+  const hold = (id: string, row: Row | undefined) => {
+    if (row === undefined) return;
+    claims.set(id, textOf(row, 'claim'));
+    heartbeat.hold(nameOf(ownClaim(id)));
+  };
+  const ownClaim = (id: string): OwnClaim => ({ id, process: heartbeat.process, claim: claims.get(id) ?? null });
   const get = async (id: string) =>
     isApprovalId(id) ? one(await engine.read(sql`SELECT * FROM toolcrib_approvals WHERE id = ${id}`)) : undefined;
   const find: StoredApprovals['find'] = async (subject) => {
@@ -96,8 +105,9 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
       const signs = claim === undefined ? [] : [heartbeat.sign()];
       const statements = answerStatements(asked, { ...reply, at: now() }, claim);
       const rows = await engine.write([...signs, ...statements], 'power loss');
-      const answered = one(rows[signs.length + 1]);
-      if (answered?.state === 'claimed') heartbeat.hold(id);
+      const [row] = rows[signs.length + 1] ?? [];
+      const answered = row && toApproval(row, now());
+      if (answered?.state === 'claimed') hold(id, row);
       if (answered !== undefined) tell(id);
       return answered;
     },
@@ -112,14 +122,17 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
           SET state = 'claimed', claim = ${JSON.stringify({ callId, at })}, process = ${heartbeat.process}
           WHERE id = ${id} AND state = 'approved' AND binding = ${bindingOf(subject)} RETURNING *`,
       ];
-      const claimed = one((await engine.write(statements, 'power loss')).at(-1)); // at most once, whatever dies
-      if (claimed !== undefined) heartbeat.hold(id);
-      return claimed;
+      const claimed = (await engine.write(statements, 'power loss')).at(-1); // at most once, whatever dies
+      hold(id, claimed?.[0]);
+      return one(claimed);
     },
     giveBack: async (id) => {
-      const [given] = await heartbeat.settle(id, [giveBackStatement(id, heartbeat.process)]);
+      const own = ownClaim(id);
+      const [given] = await heartbeat.settle(nameOf(own), [giveBackStatement(own)]);
+      const isGiven = given?.length === 1;
+      if (isGiven && claims.get(id) === own.claim) claims.delete(id);
       tell(id);
-      return given?.length === 1;
+      return isGiven;
     },
     runnable: async (after, limit) => {
       const rows = await engine.read(runnableStatement(after, limit, now()));
@@ -127,7 +140,9 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
     },
     finish: async (id, outcome, end) => {
       const drops = end === undefined ? [] : dropResultsStatements(id, end.bounds ?? DEFAULT_KEEP_BOUNDS);
-      await heartbeat.settle(id, [finishStatement(id, heartbeat.process, { outcome, end }), ...drops]);
+      const own = ownClaim(id);
+      claims.delete(id);
+      await heartbeat.settle(nameOf(own), [finishStatement(own, { outcome, end }), ...drops]);
       tell(id);
     },
     ofCall: async (callId) => {
@@ -177,6 +192,11 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
       return () => listeners.delete(listener);
     },
   };
+}
+
+/** What the claim is called where it is held: one that was given back and taken again is another one. */
+function nameOf({ id, claim }: OwnClaim): string {
+  return `approval ${id} ${claim}`;
 }
 
 /** A request as it is right after it was added. */

@@ -153,6 +153,47 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     }, 20_000);
   });
 
+  it('what was written, though its answer was lost, ends no later claim of the same request', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // likewise
+    const store = await opened({ url });
+    const id = await approve(store);
+    await store.approvals.claim(id, served, 'call-1');
+    await store.repeats.begin('l', call('call-3'));
+    const engine = await engineOf(url);
+    const tables = ['toolcrib_approvals', 'toolcrib_repeats'];
+    for (const table of tables)
+      await engine.write([{ sql: `ALTER TABLE ${table} RENAME TO ${table}_away`, params: [] }]);
+    await expect(store.approvals.giveBack(id)).rejects.toThrow();
+    await expect(store.repeats.forget('l', 'call-3')).rejects.toThrow();
+    for (const table of tables)
+      await engine.write([{ sql: `ALTER TABLE ${table}_away RENAME TO ${table}`, params: [] }]);
+    await engine.write([sql`UPDATE toolcrib_approvals SET state = 'approved' WHERE id = ${id}`]); // as it would have
+    expect(await store.approvals.claim(id, served, 'call-1')).toBeDefined();
+    await vi.waitFor(async () => {
+      expect(await store.repeats.begin('l', call('call-4'))).toEqual({ state: 'new' }); // what was owed has been written
+    }, 20_000);
+    expect(await store.approvals.stateOf(id)).toBe('claimed');
+    await store.repeats.forget('l', 'call-4');
+    await forget(url, 1);
+    await vi.waitFor(async () => expect(await store.claims.silent()).toEqual([]), 20_000); // it still says that it lives
+  });
+
+  it('a claim is ended by the process that has it, and by no other', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // likewise
+    const [store, other] = [await opened({ url }), await opened({ url })];
+    const id = await approve(store);
+    await other.approvals.claim(id, served, 'call-1');
+    expect(await other.approvals.giveBack(id)).toBe(true);
+    await store.approvals.claim(id, served, 'call-1');
+    await other.approvals.finish(id, 'unavailable', { result: lostResult(), isHandedOver: false });
+    expect(await other.approvals.giveBack(id)).toBe(false);
+    expect(await store.approvals.stateOf(id)).toBe('claimed');
+    await store.approvals.finish(id, 'done', { result: done('paid'), isHandedOver: false });
+    expect(await other.approvals.takeResult(id, 'first')).toEqual(done('paid'));
+  });
+
   it('a process that gave a sign of life meanwhile keeps its claims', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
