@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { OutputTail } from '../processes/output-tail.ts';
 import { type Child, type ChildCommand, type ChildEnd, startChild } from '../processes/start-child.ts';
@@ -24,6 +25,8 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
   let child: Child | undefined;
   let end: ChildEnd | undefined;
   let isClosed = false;
+  let waitingBytes = 0;
+  let lastSent: Promise<void> = Promise.resolve();
   const closed = (): void => {
     if (isClosed) return;
     isClosed = true;
@@ -66,16 +69,19 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
         closed();
       });
     },
-    send(message) {
+    async send(message) {
       const stdin = child?.stdin;
-      return new Promise((resolve, reject) => {
-        const fail = (cause?: unknown) => reject(new McpFailure('unreachable', 'The server has ended.', { cause }));
-        if (stdin === undefined || !stdin.writable) return fail();
-        if (stdin.writableLength > MAX_WAITING_BYTES)
-          return reject(new McpFailure('busy', 'it does not read what it is sent'));
-        // Without its newline no server takes a message for one, so a write that failed was never seen.
-        stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? fail(error) : resolve()));
-      });
+      if (stdin === undefined || !stdin.writable) throw hasEnded();
+      if (waitingBytes > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read what it is sent');
+      const line = `${JSON.stringify(message)}\n`;
+      waitingBytes += line.length;
+      const sent = lastSent.then(() => writeLine(stdin, line));
+      lastSent = sent
+        .catch(() => {}) // told to who sent it
+        .finally(() => {
+          waitingBytes -= line.length;
+        });
+      await sent;
     },
     async close() {
       child?.keepAlive(true);
@@ -88,6 +94,21 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
     },
   };
   return transport;
+}
+
+/**
+ * Writes one message, and nothing else before it is written: several that are written together fail together, also those
+ * that the server has read. Without its newline no server takes a message for one, so one that failed was never seen.
+ */
+function writeLine(stdin: Writable, line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (!stdin.writable) return reject(hasEnded());
+    stdin.write(line, (error) => (error ? reject(hasEnded(error)) : resolve()));
+  });
+}
+
+function hasEnded(cause?: unknown): McpFailure {
+  return new McpFailure('unreachable', 'The server has ended.', { cause });
 }
 
 function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTail): string {
