@@ -63,7 +63,7 @@ describe('an issuer that answers something else', () => {
     ['another port in IPv6', 'http://[::ffff:127.0.0.1]:{port}/keys'],
     ['another port behind a user', 'http://user:password@127.0.0.1:{port}/keys'],
     ['another port without its scheme', '//127.0.0.1:{port}/keys'],
-  ])('with an address of keys on %s leads nobody there', async (_, address) => {
+  ])('names an address of keys on %s, and the crib does not connect there', async (_, address) => {
     const issuer = await startIssuer();
     const inside = await startServer(publish(issuer));
     const port = inside.host.split(':')[1] ?? '';
@@ -74,7 +74,7 @@ describe('an issuer that answers something else', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  it('with an address of keys on another port is believed where the owner names that address', async () => {
+  it('has its keys fetched from another port where the owner names that address', async () => {
     const issuer = await startIssuer();
     const inside = await startServer(publish(issuer));
     const jwks = `http://${inside.host}/keys`;

@@ -127,7 +127,7 @@ function toClientCredentials({ flows }: Fields, setting: ClientSetting, use: Use
   return { clientCredentials: { tokenUrl, clientId, clientSecret, ...(scope !== '' && { scope }) } };
 }
 
-/** What is no secret of ours is bound to no host: then only the owner may say where it goes, besides the API itself. */
+/** A text that is not a secret is bound to no host, so it goes to the API itself, or where the owner says. */
 function requireOwnOrigin(tokenUrl: string, base: string, clientSecret: string): void {
   const { origin, host } = new URL(tokenUrl);
   if (origin === new URL(base).origin || secretsIn(toSecretText(clientSecret)).length > 0) return;
