@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { HOOKS } from '../../src/extensions/define-extension.ts';
 import {
   approval,
   type Crib,
@@ -31,30 +30,6 @@ const WAYS: Readonly<Record<string, (extension: unknown) => Promise<Crib>>> = {
   },
   defineExtension: async (extension) => createCrib({ tools: [tool], extensions: [defineExtension(wrong(extension))] }),
 };
-
-/** Every name by which an extension takes part in a call or a listing. */
-const HOOK_NAMES: readonly string[] = [...HOOKS, 'before_execute', 'after_execute', 'on_error'];
-const KNOWN = new Set([...HOOK_NAMES, 'applies', 'close']);
-
-/** Ways to get the name of a hook wrong. */
-function misspellings(hook: string): readonly string[] {
-  const snake = hook.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const camel = hook.replaceAll(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
-  const capital = `${hook.slice(0, 1).toUpperCase()}${hook.slice(1)}`;
-  const swapped = `${hook.slice(0, 1)}${hook.slice(2, 3)}${hook.slice(1, 2)}${hook.slice(3)}`;
-  const all = [
-    snake,
-    camel,
-    capital,
-    swapped,
-    hook.toLowerCase(),
-    hook.toUpperCase(),
-    `${hook}s`,
-    `${hook}_`,
-    hook.slice(0, -1),
-  ];
-  return [...new Set(all)].filter((name) => !KNOWN.has(name));
-}
 
 async function callTool(crib: Crib, input: object = {}): Promise<ToolResult> {
   run.mockClear();
@@ -209,35 +184,6 @@ describe.each(Object.keys(WAYS))('an extension given by %s', (way) => {
     const asField = Object.assign(new Guard(), methods);
     await expect(give(asField)).rejects.toThrow(`Did you mean "${hook}"?`);
   });
-
-  it.each(HOOK_NAMES)('takes part by its hook %s, as a plain object and as an instance', async (hook) => {
-    const members = { name: 'one', priority: 500 };
-    for (const owner of [members, Object.assign(new (class Some {})(), members)]) {
-      const asked = vi.fn((_: unknown, next: unknown): unknown =>
-        typeof next === 'function' && hook === 'wrap' ? next() : undefined,
-      );
-      const crib = await give(Object.assign(owner, { [hook]: asked }));
-      await callTool(crib, { please: 'fail' });
-      await callTool(crib);
-      (await crib.open()).listActive();
-      expect(asked).toHaveBeenCalled();
-    }
-  });
-
-  it.each(HOOK_NAMES.flatMap(misspellings))(
-    'is refused with %s, as a plain object and as an instance',
-    async (method) => {
-      const plain = { name: 'careless', priority: 500, onStart() {}, onEnd() {}, [method]: () => 'no' };
-      await expect(give(plain)).rejects.toThrow(`has an unknown member "${method}"`);
-      class Careless {
-        readonly name = 'careless';
-        readonly priority = 500;
-        onStart() {}
-      }
-      Object.defineProperty(Careless.prototype, method, { value: () => 'no' });
-      await expect(give(new Careless())).rejects.toThrow(`has a method "${method}", which is not a hook`);
-    },
-  );
 
   it('as an instance of a class may have state and methods of its own', async () => {
     class Rich extends EventEmitter {
