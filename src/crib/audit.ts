@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { AuditReport } from '../core/audit-report.ts';
 import { KEPT_DAYS, type Recording } from '../core/audit-trail.ts';
 import type { Extension } from '../core/extension.ts';
@@ -65,8 +64,6 @@ export interface AuditSource {
 
 /** Whose key has signed a chain. */
 export type ChainSigner = 'own' | 'trusted' | 'unknown';
-
-const PAGE = 1000;
 
 /** The record of a crib that has a store. */
 export function createTrail({
@@ -190,16 +187,13 @@ export async function writtenStore({
 
 async function* everyRow({ audit }: Store): AsyncIterable<AuditRow> {
   const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
+  const { readPortions } = await import('../runtime/audit/event-loop-turns.ts');
   for (const { chain } of await audit.chains()) {
-    for (let after = 0, isMore = true; isMore; ) {
-      const rows = await audit.rows(chain, after, PAGE);
-      for (const row of rows) {
+    for await (const portion of readPortions(audit, chain, 0)) {
+      for (const row of portion) {
         const shown = toAuditRow({ ...row, chain });
         if (shown !== undefined) yield shown;
       }
-      isMore = rows.length === PAGE;
-      after = rows.at(-1)?.number ?? after;
-      await setImmediate(); // others want their turn
     }
   }
 }

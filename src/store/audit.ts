@@ -26,7 +26,7 @@ export function audit(engine: Engine, now: () => number): StoredAudit {
   return {
     storeId: () => storeId(engine),
     headless: async () => {
-      const rows = await engine.read(sql`
+      const rows = await engine.scan(sql`
         SELECT chain, count(*) AS total FROM (
           SELECT chain FROM toolcrib_audit UNION ALL SELECT chain FROM toolcrib_audit_checkpoints) AS written
         WHERE NOT EXISTS (SELECT 1 FROM toolcrib_audit_chains AS head WHERE head.chain = written.chain)

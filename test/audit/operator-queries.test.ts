@@ -4,12 +4,22 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCrib } from '../../src/index.ts';
-import { firstHash, nextHash } from '../../src/runtime/audit/proof.ts';
+import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
+import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
+import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
+import { openStore } from '../../src/store/open-store.ts';
 
 const ROWS = 50_000;
+/** Rows that are looked at between two turns of the event loop. */
+const ROWS_PER_TURN = 250;
+const SIGNATURES_PER_TURN = 8;
 
-/** A crib on a file with a call of its own and many rows that were written to it by somebody else. */
+/** A crib on a file with a call of its own and many rows that were written to it by another program. */
 async function cribWithRows() {
+  return (await recordedRows()).crib;
+}
+
+async function recordedRows() {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-operator-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'crib.db');
@@ -21,7 +31,13 @@ async function cribWithRows() {
   await (await crib.open()).call('add');
   await crib.audit.summary();
   writeRows(file);
-  return crib;
+  return { crib, file };
+}
+
+function change(file: string, ...statements: readonly string[]): void {
+  const database = new DatabaseSync(file, { timeout: 5000 });
+  for (const statement of statements) database.exec(statement);
+  database.close();
 }
 
 /** A chain that fits together, but for who signed it. */
@@ -44,6 +60,51 @@ function writeRows(file: string): void {
   }
   database.exec('COMMIT');
   database.close();
+}
+
+/** A chain of few rows with a signed checkpoint of each row, and as many of rows that are not there. */
+function writeSeals(file: string, count: number): void {
+  const database = new DatabaseSync(file, { timeout: 5000 });
+  const key = createPassingKey();
+  const header = signHeader(key, 'sealed', 1);
+  database.exec('BEGIN');
+  database
+    .prepare("INSERT INTO toolcrib_audit_chains (chain, public_key, started_at, signature) VALUES ('sealed', ?, 1, ?)")
+    .run(header.key, header.signature);
+  const insertRow = database.prepare("INSERT INTO toolcrib_audit VALUES ('sealed', ?, ?, 'c', 't', '', 'done', ?, ?)");
+  const insertSeal = database.prepare("INSERT INTO toolcrib_audit_checkpoints VALUES ('sealed', ?, ?, ?, ?)");
+  let hash = firstHash(header);
+  for (let number = 1; number <= 2 * count; number++) {
+    const entry = JSON.stringify({ at: number, callId: 'c', kind: 'call', number, outcome: 'done', tool: 't' });
+    hash = nextHash(hash, entry);
+    if (number <= count) insertRow.run(number, number, entry, hash);
+    const { signature } = signCheckpoint(key, { chain: 'sealed', count: number, hash, at: number });
+    insertSeal.run(number, hash, number, signature);
+  }
+  database.exec('COMMIT');
+  database.close();
+}
+
+/** Counts pieces of work between turns of the event loop. */
+function countPerTurn() {
+  let now = 0;
+  let most = 0;
+  let next: NodeJS.Immediate | undefined;
+  const turn = () => {
+    now = 0;
+    next = setImmediate(turn);
+  };
+  turn();
+  return {
+    count(pieces: number) {
+      now += pieces;
+      most = Math.max(most, now);
+    },
+    most() {
+      clearImmediate(next);
+      return most;
+    },
+  };
 }
 
 /** How often the event loop came round while something was done. */
@@ -69,14 +130,81 @@ describe('queries of an operator over many rows of the audit do not stop the eve
     for (const filter of [{ tool: 'none' }, { caller: 'nobody' }, { outcome: 'denied' }])
       await expect.poll(() => turnsDuring(() => crib.calls.list(filter)), soon).toBeGreaterThan(5);
     await expect.poll(() => turnsDuring(() => crib.audit.summary()), soon).toBeGreaterThan(5);
-    const pages = ROWS / 1000;
-    expect(await turnsDuring(() => crib.audit.verify())).toBeGreaterThan(pages);
+    const portions = ROWS / ROWS_PER_TURN;
+    expect(await turnsDuring(() => crib.audit.verify())).toBeGreaterThan(portions);
     let exported = 0;
     const exporting = async () => {
       for await (const row of crib.audit.export()) exported += row.number > 0 ? 1 : 0;
     };
-    expect(await turnsDuring(exporting)).toBeGreaterThan(pages);
+    expect(await turnsDuring(exporting)).toBeGreaterThan(portions);
     expect(exported).toBe(ROWS + 1);
+  });
+
+  it('a look for rows that no chain vouches for runs on the thread', async () => {
+    const { file } = await recordedRows();
+    const store = await openStore({ url: `sqlite:${file}`, env: {} });
+    onTestFinished(() => store.close());
+    await store.audit.count(); // starts the thread
+    await expect.poll(() => turnsDuring(() => store.audit.headless()), { timeout: 20_000 }).toBeGreaterThan(5);
+  });
+
+  it('the event loop turns before more than a portion of rows is looked at', async () => {
+    const { crib, file } = await recordedRows();
+    const store = await openStore({ url: `sqlite:${file}`, env: {} });
+    onTestFinished(() => store.close());
+    const looked = countPerTurn();
+    const rows: typeof store.audit.rows = async (chain, after, limit) => {
+      const found = await store.audit.rows(chain, after, limit);
+      return found.map(({ entry, ...rest }) => {
+        let isLookedAt = false;
+        return {
+          ...rest,
+          get entry() {
+            looked.count(isLookedAt ? 0 : 1);
+            isLookedAt = true;
+            return entry;
+          },
+        };
+      });
+    };
+    const watched = { ...store, audit: { ...store.audit, rows } };
+    const { rows: verified } = await verifyAudit({ store: watched, privateFolder: () => undefined, keySettings: {} });
+    expect(verified).toBe(ROWS + 1);
+    expect(looked.most()).toBe(ROWS_PER_TURN);
+    const exported = countPerTurn();
+    for await (const row of crib.audit.export()) exported.count(row.number > 0 ? 1 : 0);
+    expect(exported.most()).toBe(ROWS_PER_TURN);
+  });
+
+  it('the event loop turns after a few signatures, also of checkpoints after the last row', async () => {
+    const { file } = await recordedRows();
+    const seals = 2000;
+    writeSeals(file, seals / 2);
+    const store = await openStore({ url: `sqlite:${file}`, env: {} });
+    onTestFinished(() => store.close());
+    const checked = countPerTurn();
+    let all = 0;
+    const checkpoints: typeof store.audit.checkpoints = async (chain, after, limit) => {
+      const found = await store.audit.checkpoints(chain, after, limit);
+      return found.map(({ signature, ...rest }) => ({
+        ...rest,
+        get signature() {
+          all++;
+          checked.count(1);
+          return signature;
+        },
+      }));
+    };
+    const watched = { ...store, audit: { ...store.audit, checkpoints } };
+    const report = await verifyAudit({ store: watched, privateFolder: () => undefined, keySettings: {} });
+    expect(report.chains).toContainEqual(
+      expect.objectContaining({ chain: 'sealed', rows: seals / 2, sealed: seals / 2 }),
+    );
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ kind: 'tail_cut', chain: 'sealed', number: seals / 2 + 1, to: seals }),
+    );
+    expect(all).toBeGreaterThanOrEqual(seals);
+    expect(checked.most()).toBeLessThanOrEqual(SIGNATURES_PER_TURN);
   });
 
   it('find what they found before, filtered or not', async () => {
@@ -87,5 +215,72 @@ describe('queries of an operator over many rows of the audit do not stop the eve
     expect(await crib.calls.list({ tool: 'none' })).toEqual([]);
     await crib.close();
     await expect(crib.calls.list({ tool: 'none' })).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});
+
+describe('what verifying costs grows with the rows and not with their square', () => {
+  const wrongFrom = 101;
+  const wrongTo = ROWS - 100;
+
+  it.each([
+    ['hashes alone', "hash = 'x' || substr(hash, 2)"],
+    ['hashes alone, all the same', `hash = '${'0'.repeat(64)}'`],
+  ])('where the %s of many rows in a row were changed, and names these and no other', async (_, edit) => {
+    const { crib, file } = await recordedRows();
+    const before = await crib.audit.verify();
+    change(
+      file,
+      `UPDATE toolcrib_audit SET ${edit} WHERE chain = 'other' AND number BETWEEN ${wrongFrom} AND ${wrongTo}`,
+    );
+    const { findings, moreFindings } = await crib.audit.verify();
+    const changed = findings.filter(({ kind }) => kind === 'row_changed');
+    expect(changed[0]).toMatchObject({ chain: 'other', number: wrongFrom });
+    // The rows that follow the last changed one fit again.
+    expect(findings.length + moreFindings - before.findings.length).toBe(wrongTo - wrongFrom + 1);
+  });
+
+  it('where entries and hashes of many rows in a row were changed', async () => {
+    const { crib, file } = await recordedRows();
+    const edit = `entry = replace(entry, '"code"', '"evil"'), hash = 'x' || substr(hash, 2)`;
+    change(
+      file,
+      `UPDATE toolcrib_audit SET ${edit} WHERE chain = 'other' AND number BETWEEN ${wrongFrom} AND ${wrongTo}`,
+    );
+    const { findings, moreFindings } = await crib.audit.verify();
+    expect(findings).toContainEqual(expect.objectContaining({ kind: 'row_changed', number: wrongFrom }));
+    expect(findings.length + moreFindings).toBeGreaterThan(wrongTo - wrongFrom);
+  });
+
+  it('where every second row was removed: the chains are read once a portion', async () => {
+    const { file } = await recordedRows();
+    change(file, "DELETE FROM toolcrib_audit WHERE chain = 'other' AND number % 2 = 0");
+    const store = await openStore({ url: `sqlite:${file}`, env: {} });
+    onTestFinished(() => store.close());
+    let read = 0;
+    const chains: typeof store.audit.chains = () => {
+      read++;
+      return store.audit.chains();
+    };
+    const watched = { ...store, audit: { ...store.audit, chains } };
+    const { findings, moreFindings } = await verifyAudit({
+      store: watched,
+      privateFolder: () => undefined,
+      keySettings: {},
+    });
+    expect(findings.length + moreFindings).toBeGreaterThan(ROWS / 2 - 2);
+    expect(read).toBeLessThanOrEqual(ROWS / 2 / ROWS_PER_TURN + 3);
+  });
+
+  it('where more rows than a page lost their numbers', async () => {
+    const { crib, file } = await recordedRows();
+    change(file, "UPDATE toolcrib_audit SET number = 'x' || number WHERE chain = 'other' AND number > 100");
+    const { ok, findings } = await crib.audit.verify();
+    expect(ok).toBe(false);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ kind: 'row_changed', message: expect.stringContaining('has no number any more') }),
+    );
+    let exported = 0;
+    for await (const row of crib.audit.export()) exported += row.chain === 'other' ? 1 : 0;
+    expect(exported).toBeGreaterThanOrEqual(100);
   });
 });

@@ -19,11 +19,19 @@ export interface ChainEnd {
 /** Compares where a chain ends with where it was when it was sealed. */
 export async function judgeEnd(end: ChainEnd): Promise<void> {
   const { walked, kept, state } = end;
-  const beyond = walked.beyond.filter((checkpoint) => isGenuine(end, checkpoint));
-  const sealedTo = Math.max(kept?.count ?? 0, ...beyond.map(({ count }) => count));
-  if (sealedTo > walked.last) await reportMissing(end, sealedTo, beyond.length > 0);
+  const inside = await newestBeyond(end);
+  const sealedTo = Math.max(kept?.count ?? 0, inside ?? 0);
+  if (sealedTo > walked.last) await reportMissing(end, sealedTo, inside !== undefined);
   else if (state === 'closed' && kept !== undefined && walked.last > kept.count) await reportAdded(end, kept);
   else if (state === 'ended') noteUnsealed(end);
+}
+
+/** The row of the newest genuine checkpoint inside the database that lies after the last row. */
+async function newestBeyond(end: ChainEnd): Promise<number | undefined> {
+  let newest: number | undefined;
+  for await (const checkpoint of end.walked.beyond)
+    if (isGenuine(end, checkpoint)) newest = Math.max(newest ?? 0, checkpoint.count);
+  return newest;
 }
 
 function isGenuine({ chain, findings }: ChainEnd, checkpoint: Checkpoint): boolean {

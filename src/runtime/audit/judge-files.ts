@@ -1,6 +1,7 @@
 import type { StoredChain } from '../../core/stored-audit.ts';
 import { originOf, readOrigin } from './chain-origin.ts';
 import { type CheckpointFile, listCheckpointFiles } from './checkpoint-files.ts';
+import { createTurns, SIGNATURES_PER_TURN } from './event-loop-turns.ts';
 import type { Findings } from './findings.ts';
 import { type KnownKeys, listKeys } from './known-keys.ts';
 import { isSignedCheckpoint, isSignedKept, isSignedOrigin, type KeptCheckpoint } from './proof.ts';
@@ -31,11 +32,11 @@ export async function readAuditFolder(folder: string | undefined): Promise<Found
 }
 
 /** Judges the files of an audit folder by the keys that are known, and reports what none of them signed. */
-export function judgeFiles(
+export async function judgeFiles(
   { files, origin }: FoundFiles,
   keys: KnownKeys,
   { stored, findings }: { readonly stored: readonly StoredChain[]; readonly findings: Findings },
-): JudgedFiles {
+): Promise<JudgedFiles> {
   const known = listKeys(keys);
   const isSigned = typeof origin === 'object' && known.some((key) => isSignedOrigin(origin, key));
   const begun = [...files, ...stored.filter(({ key }) => key === keys.local)].map(({ chain }) => chain);
@@ -49,8 +50,14 @@ export function judgeFiles(
   }
   // Once there is an origin, all checkpoints were signed anew: the earlier form could be made of checkpoints in the database.
   const isEarlier = origin === undefined && newer === undefined;
+  const turn = createTurns(SIGNATURES_PER_TURN);
+  const list: JudgedFile[] = [];
+  for (const file of files) {
+    list.push(judgeFile(file, known, { isEarlier, findings }));
+    await turn();
+  }
   return {
-    list: files.map((file) => judgeFile(file, known, { isEarlier, findings })),
+    list,
     origins: new Set([...(isSigned ? [origin.origin] : []), ...files.flatMap(({ chain }) => originOf(chain) ?? [])]),
   };
 }

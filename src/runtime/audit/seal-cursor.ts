@@ -1,11 +1,14 @@
 import type { Checkpoint, StoredAudit } from '../../core/stored-audit.ts';
+import { createTurns, SIGNATURES_PER_TURN } from './event-loop-turns.ts';
 
-/** The checkpoints of one chain, in order, a page at a time. */
+/** The checkpoints of one chain, in order, a page at a time. The event loop turns after a few of them: each is a signature to check. */
 export interface SealCursor {
+  /** False where `take` of this row would find nothing. */
+  has(count: number): boolean;
   /** Those of row `count`, once all before were taken. */
   take(count: number): Promise<readonly Checkpoint[]>;
   /** All that are left. */
-  rest(): Promise<readonly Checkpoint[]>;
+  rest(): AsyncIterable<Checkpoint>;
 }
 
 const PAGE = 1000;
@@ -20,6 +23,7 @@ export function createSealCursor(
   let next = 0;
   let from = after;
   let isLast = false;
+  const turn = createTurns(SIGNATURES_PER_TURN);
   const current = async (): Promise<Checkpoint | undefined> => {
     if (next >= page.length && !isLast) {
       page = await audit.checkpoints(chain, from, PAGE);
@@ -29,23 +33,30 @@ export function createSealCursor(
     }
     return page[next];
   };
+  const pass = async (): Promise<void> => {
+    next++;
+    await turn();
+  };
   return {
+    has(count) {
+      const first = page[next];
+      const isAfter = first === undefined ? isLast : first.count > count;
+      return !isAfter || outside.some((checkpoint) => checkpoint.count === count);
+    },
     async take(count) {
       const taken = outside.filter((checkpoint) => checkpoint.count === count);
       for (let checkpoint = await current(); checkpoint !== undefined; checkpoint = await current()) {
         if (!(checkpoint.count <= count)) break;
         if (checkpoint.count === count) taken.push(checkpoint);
-        next++;
+        await pass();
       }
       return taken;
     },
-    async rest() {
-      const left: Checkpoint[] = [];
+    async *rest() {
       for (let checkpoint = await current(); checkpoint !== undefined; checkpoint = await current()) {
-        left.push(checkpoint);
-        next++;
+        yield checkpoint;
+        await pass();
       }
-      return left;
     },
   };
 }

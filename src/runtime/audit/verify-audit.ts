@@ -5,6 +5,7 @@ import type { StoredAudit, StoredChain } from '../../core/stored-audit.ts';
 import { auditFolder } from './audit-place.ts';
 import { judgeEnd } from './chain-ends.ts';
 import { originOf } from './chain-origin.ts';
+import { createTurns, ROWS_PER_TURN } from './event-loop-turns.ts';
 import { aboutEntry, createFindings, type Findings } from './findings.ts';
 import { type JudgedFile, type JudgedFiles, judgeFiles, newestOf, readAuditFolder } from './judge-files.ts';
 import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from './known-keys.ts';
@@ -48,14 +49,14 @@ export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> 
   const found = await readAuditFolder(folder);
   const keys = await readKnownKeys(folder, options.keySettings, options.passingKey);
   const findings = createFindings();
-  const files = judgeFiles(found, keys, { stored, findings });
+  const files = await judgeFiles(found, keys, { stored, findings });
   const verification = { audit, store, folder, keys, files, findings, intents: createOpenIntents() };
   const chains: ChainReport[] = [];
   for (const chain of stored) chains.push(await verifyChain(verification, chain));
   const begunMeanwhile = await audit.chains();
   reportAbsent(verification, new Set([...stored, ...begunMeanwhile].map(({ chain }) => chain)));
   await reportHeadless(verification);
-  reportIntents(verification, chains);
+  await reportIntents(verification, chains);
   noteElsewhere(findings, chains);
   return {
     ok: findings.list().length === 0,
@@ -150,7 +151,8 @@ async function reportHeadless({ audit, findings }: Verification): Promise<void> 
 }
 
 /** A call that was about to run may still be running as long as a process writes to its chain. */
-function reportIntents({ intents, findings }: Verification, chains: readonly ChainReport[]): void {
+async function reportIntents({ intents, findings }: Verification, chains: readonly ChainReport[]): Promise<void> {
+  const turn = createTurns(ROWS_PER_TURN);
   const open = new Set(chains.filter(({ state }) => state === 'open').map(({ chain }) => chain));
   for (const { chain, entry } of intents.list()) {
     const { number, at, tool, callId } = entry;
@@ -160,6 +162,7 @@ function reportIntents({ intents, findings }: Verification, chains: readonly Cha
       const message = `${call} has no outcome: its process ended while it ran, so look whether it was done.`;
       findings.add({ kind: 'intent_open', chain, number, at, tool, message });
     }
+    await turn();
   }
 }
 

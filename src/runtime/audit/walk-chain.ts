@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { AuditFindingKind } from '../../core/audit-report.ts';
 import {
   type AuditEntry,
@@ -9,6 +8,7 @@ import {
   type StoredAuditRow,
   type StoredChain,
 } from '../../core/stored-audit.ts';
+import { readPortions } from './event-loop-turns.ts';
 import { aboutEntry, type Findings, rowsFrom, sentence, timeText } from './findings.ts';
 import type { OpenIntents } from './open-intents.ts';
 import { firstHash, isSignedCheckpoint, isSignedCut, nextHash } from './proof.ts';
@@ -35,8 +35,8 @@ export interface Walked {
   readonly removed: number;
   /** The number of the last row that a signature vouches for. */
   readonly sealed: number;
-  /** Checkpoints inside the database of rows that are not there. */
-  readonly beyond: readonly Checkpoint[];
+  /** Checkpoints inside the database of rows that are not there; read while they are looked at. */
+  readonly beyond: AsyncIterable<Checkpoint>;
 }
 
 /** Where a walk stands. */
@@ -44,43 +44,47 @@ interface State {
   rows: number;
   /** The number that the next row should have. */
   next: number;
-  /** What the hash of the next row may follow from; unknown after rows that are missing. */
+  /** What the hash of the next row may follow from, at most `MAX_PREVIOUS`; unknown after rows that are missing. */
   previous: readonly string[] | undefined;
+  /** The chain as it was after the portion of this row was read; undefined until a gap in the portion asks for it. */
+  fresh: StoredChain | undefined;
   removed: number;
   sealed: number;
   isRewritten: boolean;
 }
 
-const PAGE = 1000;
+/** Each wrong row adds a hash that the next one may follow from. All of them would make the walk quadratic. */
+const MAX_PREVIOUS = 8;
 
-/** Looks at every row once, a page at a time, and says what does not fit. */
+/** Looks at every row once, a portion at a time, and says what does not fit. */
 export async function walkChain(walk: Walk): Promise<Walked> {
   const { audit, outside } = walk;
   const { chain } = walk.chain;
   const state = stateAfter(walk, believedCut(walk, walk.chain.cut));
   const seals = createSealCursor(audit, chain, { after: state.removed - 1, outside });
   for (const checkpoint of await seals.take(state.removed)) judgeSeal(walk, state, checkpoint);
-  for (let after = state.next - 1, isMore = true; isMore; ) {
-    const rows = await audit.rows(chain, after, PAGE);
-    for (const row of rows) {
-      if (!Number.isSafeInteger(row.number)) report(walk, 'row_changed', { row, says: 'has no number any more' });
-      else if (await isNext(walk, state, row)) {
-        judgeRow(walk, state, row);
-        for (const checkpoint of await seals.take(row.number)) judgeSeal(walk, state, checkpoint);
+  for await (const portion of readPortions(audit, chain, state.next - 1)) {
+    state.fresh = undefined;
+    for (const row of portion) {
+      if (!Number.isSafeInteger(row.number)) {
+        report(walk, 'row_changed', { row, says: 'has no number any more' });
+        continue;
       }
+      if (row.number > state.next) await explainGap(walk, state, row);
+      if (row.number < state.next) continue; // old rows are being removed, and this one with them
+      judgeRow(walk, state, row);
+      if (seals.has(row.number))
+        for (const checkpoint of await seals.take(row.number)) judgeSeal(walk, state, checkpoint);
     }
-    isMore = rows.length === PAGE;
-    after = rows.reduce((most, { number }) => (number > most ? number : most), after);
-    await setImmediate(); // others want their turn
   }
   const { rows, next, removed, sealed } = state;
-  return { rows, last: next - 1, removed, sealed, beyond: await seals.rest() };
+  return { rows, last: next - 1, removed, sealed, beyond: seals.rest() };
 }
 
 function stateAfter({ chain }: Walk, cut: ChainCut | undefined): State {
   const removed = cut?.count ?? 0;
   const previous = [cut === undefined ? firstHash(chain) : cut.hash];
-  return { rows: 0, next: removed + 1, previous, removed, sealed: removed, isRewritten: false };
+  return { rows: 0, next: removed + 1, previous, fresh: undefined, removed, sealed: removed, isRewritten: false };
 }
 
 function believedCut({ chain, trusts, findings }: Walk, cut: ChainCut | undefined): ChainCut | undefined {
@@ -90,19 +94,15 @@ function believedCut({ chain, trusts, findings }: Walk, cut: ChainCut | undefine
   return undefined;
 }
 
-/** False for a row that old rows are being removed with. Rows that are missing before it are reported. */
-async function isNext(walk: Walk, state: State, row: StoredAuditRow): Promise<boolean> {
-  if (row.number > state.next) await explainGap(walk, state, row);
-  return row.number >= state.next;
-}
-
+/** Reports rows that are missing before this one. */
 async function explainGap(walk: Walk, state: State, row: StoredAuditRow): Promise<void> {
   const { chain } = walk.chain;
-  const now = (await walk.audit.chains()).find((candidate) => candidate.chain === chain);
+  state.fresh ??= (await walk.audit.chains()).find((candidate) => candidate.chain === chain) ?? walk.chain;
+  const now = state.fresh;
   // Somebody may be removing old rows just now.
-  if (now?.cut !== undefined && now.cut.count >= state.next && now.cut.count !== walk.chain.cut?.count) {
+  if (now.cut !== undefined && now.cut.count >= state.next && now.cut.count !== walk.chain.cut?.count) {
     const cut = believedCut(walk, now.cut);
-    if (cut !== undefined) Object.assign(state, { ...stateAfter(walk, cut), rows: state.rows });
+    if (cut !== undefined) Object.assign(state, { ...stateAfter(walk, cut), rows: state.rows, fresh: now });
     if (row.number <= state.next) return;
   }
   const to = row.number - 1;
@@ -125,9 +125,14 @@ function judgeRow(walk: Walk, state: State, row: StoredAuditRow): void {
   if (entry !== undefined) walk.intents.see(walk.chain.chain, entry);
   if (entry?.kind === 'gap') noteGap(walk, entry);
   // One of the two was changed, and the next row shows which.
-  state.previous = follows ? [row.hash] : [row.hash, ...(possible ?? [])];
+  state.previous = follows ? [row.hash] : fewOf([row.hash, ...(possible ?? [])]);
   state.next = row.number + 1;
   state.rows++;
+}
+
+/** The newest, and the one that follows from the last row that was right: it is right again after any number of changed hashes. */
+function fewOf(hashes: readonly string[]): readonly string[] {
+  return hashes.length <= MAX_PREVIOUS ? hashes : [...hashes.slice(0, MAX_PREVIOUS - 1), ...hashes.slice(-1)];
 }
 
 function isIndexed(row: StoredAuditRow, { at, callId, tool, caller = '', outcome }: AuditEntry): boolean {
