@@ -11,12 +11,14 @@ export type AuditFindingKind =
   | 'rows_without_key'
   | 'no_checkpoint'
   | 'other_store'
+  | 'other_id'
   | 'forged'
   | 'intent_open';
 
 /** One thing that is wrong, and where. */
 export interface AuditFinding {
   readonly kind: AuditFindingKind;
+  /** Empty where it is about the whole audit. */
   readonly chain: string;
   /** The row, or the first of several. */
   readonly number?: number;

@@ -100,6 +100,7 @@ export function createAudit(source: AuditSource): CribAudit {
       return verifyAudit({
         store,
         privateFolder: () => privatePathOf(source),
+        formerFolders: source.equipment.formerFolders,
         keySettings: source.keySettings(),
         passingKey: source.trail?.passingKey(),
       });

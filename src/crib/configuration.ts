@@ -11,7 +11,7 @@ import { signWith } from '../runtime/secrets/secret.ts';
 import { hostOf } from '../runtime/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
 import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
-import { findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
+import { findFormerFolders, findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
 import { findStateFolder } from '../store/store-place.ts';
 import { auditKeysOf } from './audit-extensions.ts';
@@ -108,6 +108,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
         privateFolder ??= findPrivateFolder(folder, env);
         return privateFolder;
       },
+      formerFolders: () => findFormerFolders(folder, env),
       ...(options.config === undefined && { configuration: loaded().file ?? folder }),
       redact,
       hide: secrets.hide,

@@ -7,7 +7,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../extensions/define-extension.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../runtime/schemas/create-schemas.ts';
-import type { PrivateFolder } from '../store/private-folder.ts';
+import type { FormerFolder, PrivateFolder } from '../store/private-folder.ts';
 import type { Recheck } from './identify.ts';
 
 /** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
@@ -22,6 +22,8 @@ export interface Equipment {
   stateFolder(): string | undefined;
   /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */
   privateFolder(): PrivateFolder;
+  /** The private folders that the configuration had under other ids; looked for anew by each call. */
+  formerFolders(): readonly FormerFolder[];
   /** The file or folder that the configuration is read from; absent where it was given as data. */
   readonly configuration?: string;
   /** The text without the values of secrets. */
@@ -55,6 +57,7 @@ export const NO_EQUIPMENT: Equipment = {
   isStored: () => false,
   stateFolder: () => undefined,
   privateFolder: () => ({ path: undefined, warnings: [] }),
+  formerFolders: () => [],
   redact: (text) => text,
   hide: () => {},
   sign: async (secret) => {

@@ -33,6 +33,13 @@ export interface PrivateFolder {
   readonly warnings: readonly string[];
 }
 
+/** A private folder under an id that its configuration does not have any more. */
+export interface FormerFolder {
+  readonly path: string;
+  /** The file that held its id. */
+  readonly idFile: string;
+}
+
 const ID_FILE = 'id';
 /** The file in a private folder that names the folder of its configuration. It is written last: once it is there, nothing is moved any more. */
 const HOME_FILE = 'configuration';
@@ -86,17 +93,32 @@ function openFolder(folders: StateFolders, home: string, mayMakeId: () => boolea
 
 /** Says so where this configuration had another id and an audit under it: a program that removes both would otherwise leave no trace. */
 function lostFolders(states: string, home: string, id: string | undefined): readonly string[] {
-  const lost = readdirSync(states).filter(
-    (name) =>
-      ID.test(name) &&
-      name !== id &&
-      readHome(join(states, name)) === home &&
-      existsSync(join(states, name, 'audit/key.pem')),
-  );
+  const lost = foldersOf(states, home, id).filter((name) => existsSync(join(states, name, 'audit/key.pem')));
   return lost.map(
     (name) =>
-      `${join(states, name)} holds an audit key and checkpoints of this configuration under another id, and they are not used: ${join(home, '.toolcrib', ID_FILE)} was removed or changed. If a program did that, write ${name} into that file and run audit verify. If you made the configuration anew, move that folder away. If you moved the older one, open it once at its new place.`,
+      `${join(states, name)} holds an audit key and checkpoints of this configuration under another id, and they are not used: ${join(home, '.toolcrib', ID_FILE)} was removed or changed. If a program did that, write ${name} into that file and run audit verify. If you made the configuration anew, move that folder out of ${states}. If you moved the older one, open it once at its new place.`,
   );
+}
+
+/** The private folders that this configuration had under other ids than the one it has now. */
+export function findFormerFolders(configFolder: string, env: Environment): readonly FormerFolder[] {
+  const { beside, states } = stateFolders(configFolder, env);
+  const names = foldersOf(states, realpathOf(configFolder), readId(beside));
+  return names.map((name) => ({ path: join(states, name), idFile: join(beside, ID_FILE) }));
+}
+
+/** The names of the folders that belong to the configuration at `home`, but for the one of this id. */
+function foldersOf(states: string, home: string, id: string | undefined): readonly string[] {
+  return namesIn(states).filter((name) => ID.test(name) && name !== id && readHome(join(states, name)) === home);
+}
+
+/** Nothing where there is no such folder, or none that may be read: then keys and checkpoints were never kept there. */
+function namesIn(states: string): readonly string[] {
+  try {
+    return readdirSync(states);
+  } catch {
+    return [];
+  }
 }
 
 /** The id beside the configuration; undefined if there is none. Tools may have written it, so only its exact form is believed. */

@@ -1,16 +1,17 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { AuditReport, ChainReport } from '../../core/audit-report.ts';
 import type { Store } from '../../core/store.ts';
 import type { StoredAudit, StoredChain } from '../../core/stored-audit.ts';
 import { auditFolder } from './audit-place.ts';
 import { judgeEnd } from './chain-ends.ts';
 import { originOf } from './chain-origin.ts';
+import { type CheckpointFile, listCheckpointFiles } from './checkpoint-files.ts';
 import { createTurns, ROWS_PER_TURN } from './event-loop-turns.ts';
 import { aboutEntry, createFindings, type Findings } from './findings.ts';
 import { type JudgedFile, type JudgedFiles, judgeFiles, newestOf, readAuditFolder } from './judge-files.ts';
 import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from './known-keys.ts';
 import { createOpenIntents, type OpenIntents } from './open-intents.ts';
-import { isSignedHeader } from './proof.ts';
+import { isSignedHeader, isSignedKept } from './proof.ts';
 import { walkChain } from './walk-chain.ts';
 
 /** What the audit is verified with. */
@@ -18,6 +19,8 @@ export interface VerifyOptions {
   readonly store: Store;
   /** The folder for keys and checkpoints; undefined where no folder can be written. */
   privateFolder(): string | undefined;
+  /** Private folders that the configuration had under other ids, and the file that held the id. */
+  formerFolders?(): readonly { readonly path: string; readonly idFile: string }[];
   readonly keySettings: AuditKeySettings;
   /** The public key of this process where its key cannot be kept. */
   readonly passingKey?: string | undefined;
@@ -56,6 +59,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> 
   const begunMeanwhile = await audit.chains();
   reportAbsent(verification, new Set([...stored, ...begunMeanwhile].map(({ chain }) => chain)));
   await reportHeadless(verification);
+  if (!store.isMemory) await reportFormer(verification, options.formerFolders?.() ?? []);
   await reportIntents(verification, chains);
   noteElsewhere(findings, chains);
   return {
@@ -140,6 +144,31 @@ function reportAbsent({ files, folder = '', store, findings }: Verification, sto
       const message = `Chain ${chain} with its ${kept.count} rows is missing: it was removed, or an older copy of the database was put in its place.`;
       findings.add({ kind: 'chain_removed', chain, number: 1, to: kept.count, at: kept.at, message });
     }
+  }
+}
+
+/** An audit under another id is lost, unless this store has every row that was sealed under it, and a known key signed that. */
+async function reportFormer(
+  { audit, keys, findings }: Verification,
+  folders: readonly { readonly path: string; readonly idFile: string }[],
+): Promise<void> {
+  const chains = new Map((await audit.chains()).map((chain) => [chain.chain, chain]));
+  for (const { path, idFile } of folders) {
+    const files = await listCheckpointFiles(auditFolder(path)).catch(() => undefined);
+    const lost: CheckpointFile[] = [];
+    for (const file of files ?? []) if (!(await isRecorded(file))) lost.push(file);
+    if (files !== undefined && lost.length === 0) continue;
+    const rows = lost.reduce((sum, { kept }) => sum + (kept?.count ?? 0), 0);
+    const message = `This configuration had an audit under another id, and ${rows} rows that were sealed under it cannot be verified: ${idFile} was removed or changed, and the checkpoints lie in ${path}. If a program did that, write ${basename(path)} into ${idFile} and run audit verify again. If you made the configuration anew, move ${path} out of ${dirname(path)}. If you moved the older configuration, open it once at its new place.`;
+    findings.add({ kind: 'other_id', chain: '', message });
+  }
+
+  async function isRecorded({ chain, kept }: CheckpointFile): Promise<boolean> {
+    if (kept?.count === 0) return true; // begun, and without rows
+    if (kept === undefined || !listKeys(keys).some((key) => isSignedKept(kept, key))) return false;
+    if ((chains.get(chain)?.cut?.count ?? 0) >= kept.count) return true; // removed because they were old
+    const [row] = await audit.rows(chain, kept.count - 1, 1);
+    return row?.number === kept.count && row.hash === kept.hash;
   }
 }
 
