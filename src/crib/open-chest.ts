@@ -231,8 +231,7 @@ function inherited(call: Call): CallOptions {
 // A batch comes from a model: an entry may be anything, and must not spoil the others.
 function readRequest(request: unknown): { readonly id: string; readonly name: string; readonly input: unknown } {
   if (typeof request !== 'object' || request === null) return { id: '', name: '', input: undefined };
-  const id = memberOf(request, 'id');
-  const name = memberOf(request, 'name');
+  const [id, name] = [memberOf(request, 'id'), memberOf(request, 'name')];
   return {
     id: typeof id === 'string' ? id : '',
     name: typeof name === 'string' ? name : '',

@@ -1,5 +1,5 @@
-import type { Checkpoint, StoredAuditRow, StoredChain } from '../core/stored-audit.ts';
-import type { Row } from './engine.ts';
+import type { AuditEntry, Checkpoint, StoredAuditRow, StoredChain } from '../core/stored-audit.ts';
+import { numberOf, type Row, textOf } from './engine.ts';
 
 // Whoever looks for changes must be able to read what was changed: a column that holds something else than was written
 // becomes a value that no honest row has, and never an error.
@@ -64,4 +64,29 @@ function text(row: Row, column: string): string {
 function number(row: Row, column: string): number {
   const value = row[column];
   return typeof value === 'number' ? value : Number.NaN;
+}
+
+/** What is read of the entry of a row. */
+type Entry = Partial<Pick<AuditEntry, 'kind' | 'intents' | 'durationMs'>>;
+
+export function readEntry(row: Row): Entry {
+  const entry = parseOrNothing(textOf(row, 'entry'));
+  return typeof entry === 'object' && entry !== null ? entry : {};
+}
+
+/** A row that was changed is found by verifying; here it says nothing. */
+function parseOrNothing(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function intentsOf({ kind, intents }: Entry): number {
+  return kind === 'intent' ? 1 : -(intents ?? 0);
+}
+
+export function endOfRow(row: Row): number {
+  return numberOf(row, 'at') + (readEntry(row).durationMs ?? 0);
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
   type AuditBatch,
-  type AuditEntry,
   type ChainCut,
   type Checkpoint,
   indexText,
@@ -9,8 +8,8 @@ import {
   type StoredAudit,
   type StoredAuditRow,
 } from '../core/stored-audit.ts';
-import { toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
-import { type Engine, numberOf, type Row, type SqlValue, type Statement, sql, textOf } from './engine.ts';
+import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
+import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
 
 /** Rows in one statement: few texts to prepare, and on a server few round trips. */
 const ROWS_AT_ONCE = [64, 8, 1] as const;
@@ -231,28 +230,4 @@ async function removeCut(engine: Engine, chain: string, limit: number): Promise<
     sql`DELETE FROM toolcrib_audit_checkpoints WHERE chain = ${chain} AND row_count < ${count}`,
   ]);
   return removed?.length ?? 0;
-}
-
-type Entry = Partial<Pick<AuditEntry, 'kind' | 'intents' | 'durationMs'>>;
-
-function readEntry(row: Row): Entry {
-  const entry = parseOrNothing(textOf(row, 'entry'));
-  return typeof entry === 'object' && entry !== null ? entry : {};
-}
-
-/** A row that was changed is found by verifying; here it says nothing. */
-function parseOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function intentsOf({ kind, intents }: Entry): number {
-  return kind === 'intent' ? 1 : -(intents ?? 0);
-}
-
-function endOfRow(row: Row): number {
-  return numberOf(row, 'at') + (readEntry(row).durationMs ?? 0);
 }
