@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { chmodSync, renameSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SANDBOX, said, script, shopWith, withPrograms } from './shell-shop.ts';
 
@@ -138,4 +140,43 @@ it('a file that the owner does not trust cannot free its commands', async () => 
     rest: { sources: { data: { files: './specs', trust: false } } },
   });
   expect(said(await chest.call('none', {}))).toMatch(CURE);
+});
+
+/** Puts a program that says to be bubblewrap first on the PATH, and returns its file. */
+function withBubblewrap(text: string): string {
+  withPrograms(['bwrap'], { bwrap: text });
+  const file = join(process.env.PATH?.split(':')[0] ?? '', 'bwrap');
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe('a bubblewrap that holds nothing in is none', () => {
+  it.each([
+    ['that only ends', '#!/bin/sh\nexit 0\n'],
+    ['that only starts the program', '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n'],
+    ['that says what it was not asked for', '#!/bin/sh\necho fine\n'],
+  ])('%s', async (_, text) => {
+    withBubblewrap(text);
+    const { crib, answer } = await answers({});
+    for (const name of ['declared', 'named', 'required', 'older']) expect(answer[name], name).toMatch(/^unavailable: /);
+    expect(answer.silent).toBe('bare\n');
+    const { problems, notes } = await crib.review();
+    expect(problems.join()).toContain('what it starts is not in a sandbox');
+    expect(notes.join()).toContain('what it starts is not in a sandbox');
+  });
+});
+
+describe.skipIf(!SANDBOX.ok)('a bubblewrap that goes away while the crib runs', () => {
+  it.each<Mode | undefined>([undefined, 'preferred', 'required'])('frees no command: %s', async (sandbox) => {
+    const file = withBubblewrap('#!/bin/sh\nexec /usr/bin/bwrap "$@"\n');
+    const { chest, crib } = await shopWith({ tools: LOCAL, ...(sandbox !== undefined && { sandbox }) });
+    const held = NAMES.filter((name) => sandbox === 'required' || name !== 'none');
+    for (const name of held) expect(said(await chest.call(name, {})), name).toMatch(/^(confined|ran)\n$/);
+    renameSync(file, `${file}.away`);
+    for (const name of held)
+      expect(said(await chest.call(name, {})), name).toMatch(/^unavailable: .*not installed, and there was one before/);
+    expect((await crib.review()).problems.join()).toContain(held.join(', '));
+    renameSync(`${file}.away`, file);
+    for (const name of held) expect(said(await chest.call(name, {})), name).toMatch(/^(confined|ran)\n$/);
+  });
 });

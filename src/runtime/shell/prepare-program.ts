@@ -91,8 +91,16 @@ function requireOutOfReach({ bubblewrap, system }: Sandbox, { roots }: AllowedFo
     Math.max(0, ...folders.filter((folder) => isInside(file, folder)).map(({ length }) => length));
   // The system is read-only, but for roots in it. A link to it may lie elsewhere.
   const isSafe = (file: string) => nearest(file, writable) === 0 || nearest(file, system) > nearest(file, writable);
-  if (isSafe(bubblewrap) && isSafe(realpathSync.native(bubblewrap))) return;
+  if (isSafe(bubblewrap) && isSafe(realOf(bubblewrap))) return;
   throw new ToolcribError('no_sandbox', 'bubblewrap, which would hold it in, lies in a folder that it may write');
+}
+
+function realOf(bubblewrap: string): string {
+  try {
+    return realpathSync.native(bubblewrap);
+  } catch (cause) {
+    throw new ToolcribError('no_sandbox', 'bubblewrap, which would hold it in, was there and is gone', { cause });
+  }
 }
 
 type Variables = Readonly<Record<string, string>>;

@@ -63,7 +63,7 @@ async function requireSandbox({ call, run, ports, findSandbox }: Preparation): P
   if (mode === 'none') return undefined;
   const found = await findSandbox();
   if (found.ok) return found.sandbox;
-  // Whoever prefers one does not lose it because the machine is busy.
+  // Whoever prefers one does not lose it because the machine is busy, or bubblewrap went away.
   if (found.mayPass) throw new ToolcribError('no_sandbox', `no sandbox can be made just now: ${found.reason}`);
   if (mode === 'preferred') return undefined;
   const cure = cureOf(run, settings);

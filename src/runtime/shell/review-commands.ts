@@ -11,7 +11,7 @@ import type { FoundSandbox } from './sandbox.ts';
 import type { HiddenPaths, ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 import { fixedPathsOf } from './state-arguments.ts';
-import { cureOf, modeOf, rootsOf } from './surroundings.ts';
+import { cureOf, modeOf, REPAIR, rootsOf } from './surroundings.ts';
 import { isInside, tracePath } from './trace-path.ts';
 
 /** What the owner should know about all commands on this machine: which cannot run, which run unconfined, and which may write what decides what the crib runs. */
@@ -26,8 +26,9 @@ export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, fo
     const run = spec[RUN] as ShellRun; // of its kind, and checked when it was let in
     const settings = ports.settings(spec.source);
     const mode = modeOf(run, settings);
-    if (mode === 'required' && !found.ok) add(refused, cureOf(run, settings), spec.name);
-    if (mode === 'none' || (mode === 'preferred' && !found.ok)) unconfined.push(spec.name);
+    const isWanted = mode === 'required' || (mode === 'preferred' && !found.ok && found.mayPass); // no call does without one then
+    if (isWanted && !found.ok) add(refused, found.mayPass ? REPAIR : cureOf(run, settings), spec.name);
+    if (mode === 'none' || (!isWanted && !found.ok)) unconfined.push(spec.name);
     const roots = rootsOf(run, settings, ports.folder);
     for (const { path, isWritable } of roots) if (isWritable) add(writing, path, spec.name);
     for (const path of joinedPathsOf(run, spec, roots[0]?.path ?? ports.folder))

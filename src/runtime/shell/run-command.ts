@@ -11,7 +11,7 @@ import { UnfitArgument } from './fill-command.ts';
 import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
 import { type Preparation, resolveCall } from './resolve-call.ts';
 import { reviewCommands } from './review-commands.ts';
-import { type FoundSandbox, findSandbox } from './sandbox.ts';
+import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox.ts';
 import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 
@@ -93,18 +93,24 @@ export function createCommands(ports: ShellPorts): Commands {
   };
 }
 
-/** It is tried out once for each PATH; where the machine was only busy, once more by the next call. */
+/**
+ * It is tried out once, and again where the PATH leads to another one or to none; where the machine was only busy, by the
+ * next call. Once there was one, no command runs without because it went away.
+ */
 function rememberSandbox(): (path: string | undefined) => Promise<FoundSandbox> {
-  const found = new Map<string | undefined, Promise<FoundSandbox>>();
+  let last: { readonly mark: string; readonly looking: Promise<FoundSandbox> } | undefined;
+  let wasThere = false;
+  const look = async (path: string | undefined): Promise<FoundSandbox> => {
+    const found = await findSandbox(path);
+    if (!found.ok && found.mayPass) last = undefined;
+    wasThere ||= found.ok;
+    if (found.ok || !wasThere) return found;
+    return { ...found, mayPass: true, reason: `${found.reason}, and there was one before` };
+  };
   return (path) => {
-    const known = found.get(path);
-    if (known !== undefined) return known;
-    const looking = findSandbox(path);
-    found.set(path, looking);
-    looking.then((result) => {
-      if (!result.ok && result.mayPass) found.delete(path);
-    });
-    return looking;
+    const mark = bubblewrapMark(path);
+    if (last?.mark !== mark) last = { mark, looking: look(path) };
+    return last.looking;
   };
 }
 

@@ -20,13 +20,14 @@ export function modeOf(run: ShellRun, { sandbox, source }: ShellSettings): Sandb
   return source ?? sandbox ?? 'preferred';
 }
 
+/** What helps on every machine. */
+export const REPAIR = 'install or repair bubblewrap';
+
 /** What the owner can do where a command must have a sandbox and this machine has none. */
 export function cureOf(run: ShellRun, settings: ShellSettings): string {
   const isForOwner =
     settings.sandbox !== 'required' && modeOf(run, { ...settings, sandbox: 'preferred' }) === 'preferred';
-  return isForOwner
-    ? 'install or repair bubblewrap, or write executors.shell.sandbox: preferred to run it without one'
-    : 'install or repair bubblewrap';
+  return isForOwner ? `${REPAIR}, or write executors.shell.sandbox: preferred to run it without one` : REPAIR;
 }
 
 /** The folders of a command: what its sandbox names, else those of the configuration, else where that lies, to be read only. */
