@@ -81,6 +81,7 @@ type Bindable = Extension & {
 /** A built-in as code and configuration name it: it works alone, and is made anew for the crib that takes it in. */
 export function bindable(make: (ports: ExtensionPorts) => Extension): Extension {
   const alone = make(PORTS_OF_NOBODY);
+  for (const hook of Object.values(alone)) if (typeof hook === 'function') HOOKS_OF_NOBODY.add(hook);
   return Object.defineProperty({ ...alone }, BIND, { value: { make, alone }, enumerable: true }); // a copy under another name stays bindable
 }
 
@@ -89,7 +90,11 @@ const PLACE: readonly string[] = ['name', 'priority', 'unsafeOrder'];
 
 /** Whatever code or a configuration gives for an extension, as one. Throws for one that would be taken in and never asked. */
 export function readExtension(given: unknown, place: ExtensionPlace = {}): Extension {
-  if (!isBindable(given)) return toExtension(given, place);
+  if (!isBindable(given)) {
+    const made = toExtension(given, place); // first, since it says what cannot be read
+    requireOwnHooks(given);
+    return made;
+  }
   const { alone } = given[BIND];
   // It is made anew for its crib: what a copy of it changes would be lost.
   const changed = Object.keys(given).find(
@@ -100,6 +105,18 @@ export function readExtension(given: unknown, place: ExtensionPlace = {}): Exten
     'invalid_option',
     `Extension "${given.name}" is built in, and its "${changed}" cannot be replaced in a copy; write an extension of that name.`,
   );
+}
+
+/** The hooks of built-ins before a crib took them in: they have nothing of a crib, such as its store. */
+const HOOKS_OF_NOBODY = new WeakSet<object>();
+
+/** A copy that has the hooks of a built-in and not what makes it anew would work with nothing of its crib. */
+function requireOwnHooks(given: unknown): void {
+  const members = Object.entries(given ?? {});
+  const hook = members.find(([, value]) => typeof value === 'function' && HOOKS_OF_NOBODY.has(value));
+  if (hook === undefined) return;
+  const message = `An extension has "${hook[0]}" of a built-in, which works only as it is: give the built-in itself to createCrib, or a copy made by { ...it, name }.`;
+  throw new ToolcribError('invalid_option', message);
 }
 
 function isBindable(given: unknown): given is Required<Bindable> {
@@ -121,16 +138,19 @@ export function createBinding(ports: ExtensionPorts): (extension: Extension) => 
   };
 }
 
-/** An extension that no crib has taken in records nothing. */
+/** An extension that no crib has taken in, or hooks that were taken out of one, could record nothing: calls fail instead. */
 const NO_TRAIL: AuditTrail = {
-  record: () => {},
-  recordLost: () => {},
-  intend: async () => {
-    throw new ToolcribError('not_available', 'There is no store for the audit.');
-  },
-  room: () => undefined,
+  record: hasNoTrail,
+  recordLost: hasNoTrail,
+  intend: async () => hasNoTrail(),
+  room: hasNoTrail,
   keepFor: () => {},
 };
+
+function hasNoTrail(): never {
+  const message = 'audit() records only as it is: give it to createCrib itself, not its hooks and not a copy of it.';
+  throw new ToolcribError('not_available', message);
+}
 
 /** Made at first look: an extension alone is hardly ever run. */
 const PORTS_OF_NOBODY: ExtensionPorts = {

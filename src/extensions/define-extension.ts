@@ -72,13 +72,31 @@ function fromMembers(members: Members): Extension {
     async wrap(call, next) {
       const reason = await veto?.(call);
       if (typeof reason === 'string') return failed(toolError('denied', reason));
-      if (reason) return failed(toolError('denied', `"${name}" does not allow this call.`));
-      const context = await before?.(call);
-      const result = await next(isRecord(context) ? call.with(context) : call);
+      if (!isNothing(reason) && reason !== false)
+        return failed(toolError('denied', `"${name}" does not allow this call.`));
+      const context = requireContext(await before?.(call), name);
+      const result = await next(context === undefined ? call : call.with(context));
       if (result.status !== 'failed') return (await after?.(call, result)) ?? result;
       return onError === undefined ? result : recover(result, onError(call, result.error));
     },
   };
+}
+
+/** What `before` adds to the context. Whatever else it returns was meant to stop the call, or to change it, and would be passed over. */
+function requireContext(context: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
+  if (isNothing(context)) return undefined;
+  const isResult = typeof context === 'object' && 'ok' in context && 'status' in context;
+  if (typeof context === 'object' && isPlain(context) && !Array.isArray(context) && !isResult)
+    return context as Readonly<Record<string, unknown>>; // seen to be one
+  const what = isResult ? 'a result' : describe(context);
+  throw refusal(
+    name,
+    `must return an object for the context from before, or nothing, got ${what}; to stop a call return a reason from veto`,
+  );
+}
+
+function isNothing(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
 }
 
 async function recover(
@@ -128,12 +146,25 @@ function readMembers(given: unknown, placeName?: string): Members {
   const members: Record<string, unknown> = { name };
   for (const key of KEYS) {
     const value = key === 'name' ? undefined : readMember(given, key, `extension "${name}"`);
-    if (value === undefined) continue;
+    if (value === undefined && !isHidden(given, key)) continue;
+    if (value === undefined)
+      throw refusal(
+        name,
+        `has a field "${key}" without a value, which hides the method of its class; remove the field`,
+      );
     const newer = key in OLDER ? OLDER[key as keyof typeof OLDER] : key; // seen to be one
     if (members[newer] !== undefined) throw refusal(name, `has both ${newer} and ${key}; keep one`);
     members[newer] = isFunctionKey(key) ? bound(given, value, `"${key}" of extension "${name}"`) : value;
   }
+  // What hangs under symbols is for the crib that takes the extension in: without it a built-in would not be known as one.
+  const kept = Object.getOwnPropertySymbols(given).map((symbol) => [symbol, Reflect.get(given, symbol)] as const);
+  Object.assign(members, Object.fromEntries(kept));
   return members as unknown as Members; // every key is one of its keys, and hooks are functions
+}
+
+/** True for a method of a class that a field without a value stands before: `veto?: Veto;` in a class makes one. */
+function isHidden(given: object, key: string): boolean {
+  return ownersOf(given).some((owner) => typeof Object.getOwnPropertyDescriptor(owner, key)?.value === 'function');
 }
 
 function isFunctionKey(key: string): boolean {
@@ -165,7 +196,10 @@ function hookMeantBy(method: string): string | undefined {
   const near = nearest(method, hooks) ?? nearest(method.replaceAll('_', ''), hooks);
   if (near !== undefined) return near;
   if (/^on[A-Z_]/.test(method)) return 'onError';
-  return /^(before|after|veto|wrap)(?=[A-Z_])/.exec(method)?.[1];
+  if (/veto/i.test(method)) return 'veto';
+  if (/^pre(?=[A-Z_])|(execute|call|run)_?before$/.test(method.replace('Before', 'before'))) return 'before';
+  if (/^post(?=[A-Z_])|(execute|call|run)_?after$/.test(method.replace('After', 'after'))) return 'after';
+  return /^(before|after|wrap)(?=[A-Z_])/.exec(method)?.[1];
 }
 
 /** The names of its own members and of those of its classes, and whether they can be called. */
@@ -180,7 +214,7 @@ function membersOf(given: object): ReadonlyMap<string, boolean> {
 /** The object itself, then the prototypes of its classes. */
 function ownersOf(given: object): readonly object[] {
   const parent: object | null = Object.getPrototypeOf(given);
-  const isTop = parent === null || Object.getPrototypeOf(parent) === null;
+  const isTop = parent === null || Object.hasOwn(parent, 'isPrototypeOf'); // what every object inherits, of any realm
   return isTop ? [given] : [given, ...ownersOf(parent)];
 }
 

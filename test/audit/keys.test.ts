@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { audit, createCrib } from '../../src/index.ts';
+import { audit, createCrib, defineExtension, type Extension, type ExtensionHooks } from '../../src/index.ts';
 import { firstHash, nextHash, signCheckpoint, signCut, signHeader } from '../../src/runtime/audit/proof.ts';
 import { createPassingKey, openSigningKey } from '../../src/runtime/audit/signing-key.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -422,11 +422,39 @@ describe('audit() in code without a store', () => {
     ['as it is', () => [audit()]],
     ['tuned', () => [audit({ retentionDays: 3 })]],
     ['under another name', () => [{ ...audit(), name: 'records' }]],
+    ['frozen', () => [Object.freeze(audit())]],
+    ['as a prototype', () => [Object.assign(Object.create(audit()), { name: 'records' })]],
   ])('is refused by createCrib: %s', async (_, extensions) => {
     await expect(createCrib({ tools: TOOLS, extensions: extensions() })).rejects.toMatchObject({
       code: 'not_available',
       message: expect.stringMatching(/audit\(\) needs a store.*store: \{ url \}/),
     });
+  });
+
+  it.each([
+    ['made by defineExtension', () => defineExtension(audit() as ExtensionHooks)],
+    ['a copy of its members', () => Object.fromEntries(Object.entries(audit())) as unknown as Extension],
+    ['one of its hooks', () => ({ name: 'records', priority: 1000, onEnd: audit().onEnd }) as Extension],
+  ])('is refused with a store as well where it would record nothing: %s', async (_, make) => {
+    for (const rest of [{}, { store: { url: 'memory:' } }])
+      await expect(createCrib({ tools: TOOLS, extensions: [make()], ...rest })).rejects.toThrow(/built.in/);
+  });
+
+  it('does not record unnoticed where its hooks are called by another extension', async () => {
+    const { wrap, onEnd } = audit();
+    const gate: Extension = {
+      name: 'audit',
+      priority: 1000,
+      unsafeOrder: true,
+      wrap: (call, next) => wrap?.(call, next) ?? next(call),
+    };
+    const watcher: Extension = { name: 'audit', priority: 1000, onEnd: (call, result) => onEnd?.(call, result) };
+    const stopped = await createCrib({ tools: TOOLS, extensions: [gate], store: { url: 'memory:' } });
+    const watched = await createCrib({ tools: TOOLS, extensions: [watcher], store: { url: 'memory:' } });
+    onTestFinished(async () => void (await Promise.all([stopped.close(), watched.close()])));
+    expect(await (await stopped.open()).call('add', {})).toMatchObject({ error: { code: 'internal' } });
+    await (await watched.open()).call('add', {});
+    expect(watched.warnings().join()).toContain('audit() records only as it is');
   });
 
   it('is refused by extensions.add', async () => {

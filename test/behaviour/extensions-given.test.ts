@@ -173,6 +173,11 @@ describe.each(Object.keys(WAYS))('an extension given by %s', (way) => {
     ['warp', { warp() {} }, 'wrap'],
     ['aplies', { aplies() {} }, 'applies'],
     ['v_e_t_o', { v_e_t_o() {} }, 'veto'],
+    ['shouldVeto', { shouldVeto() {} }, 'veto'],
+    ['preExecute', { preExecute() {} }, 'before'],
+    ['pre_execute', { pre_execute() {} }, 'before'],
+    ['postCall', { postCall() {} }, 'after'],
+    ['execute_before', { execute_before() {} }, 'before'],
   ])('as an instance of a class with a method %s is refused with the nearest hook', async (_, methods, hook) => {
     class Careless {
       readonly name = 'careless';
@@ -193,6 +198,8 @@ describe.each(Object.keys(WAYS))('an extension given by %s', (way) => {
       log() {}
       lookUp() {}
       clone() {}
+      prepare() {}
+      retryAfter() {}
       _before() {}
       veto() {
         return `${++this.count}`;
@@ -201,6 +208,49 @@ describe.each(Object.keys(WAYS))('an extension given by %s', (way) => {
     const crib = await give(new Rich());
     await callTool(crib);
     expect(await callTool(crib)).toMatchObject({ error: { message: '2' } });
+  });
+
+  it('as an instance of a class whose field hides the hook of its class is refused', async () => {
+    class Hiding extends Guard {
+      override readonly name = 'hiding';
+    }
+    const hiding = Object.defineProperty(new Hiding(), 'veto', { value: undefined, enumerable: true });
+    await expect(give(hiding)).rejects.toThrow(
+      'has a field "veto" without a value, which hides the method of its class',
+    );
+  });
+
+  it('as an object with a misspelt hook in a prototype of its own is refused', async () => {
+    const parent = Object.assign(Object.create(null), { vetto: () => 'no' });
+    const child = Object.assign(Object.create(parent), { name: 'child', priority: 500, onEnd() {} });
+    await expect(give(child)).rejects.toThrow('Did you mean "veto"?');
+  });
+
+  it.each<[string, () => unknown]>([
+    ['false', () => false],
+    ['true', () => true],
+    ['a text', () => 'no'],
+    ['a number', () => 0],
+    ['a list', () => []],
+    ['a result', () => ({ ok: false, status: 'failed', error: { code: 'denied', message: 'no' } })],
+    ['an error', () => new Error('no')],
+    ['a generator', function* () {}],
+    ['a promise of false', async () => false],
+  ])('whose before returns %s stops the call: it would be passed over', async (_, before) => {
+    for (const hooks of [{ before }, { before_execute: before }]) {
+      const crib = await give({ name: 'guard', ...hooks });
+      expect(await callTool(crib)).toMatchObject({ error: { code: 'internal' } });
+      expect(run).not.toHaveBeenCalled();
+    }
+  });
+
+  it('whose veto returns something else than a reason, false or nothing stops the call', async () => {
+    for (const answer of [0, Number.NaN, '', true, {}, 0n])
+      expect(await callTool(await give({ name: 'guard', veto: () => answer }))).toMatchObject({
+        error: { code: 'denied' },
+      });
+    for (const answer of [false, undefined, null])
+      expect(await callTool(await give({ name: 'guard', veto: () => answer }))).toMatchObject({ ok: true });
   });
 
   it('without a hook as an instance of a class is refused', async () => {
