@@ -55,7 +55,9 @@ function requireNoStateFrom({ plan, given, filled, cwd, folders: { hidden, kept 
   // Words and patterns count in what the caller wrote; a path that was resolved is one name, whatever it holds.
   const mayLead = (name: string, text: string) => {
     const words = wordsIn(name, text, cwd);
-    return words.some(leads) || [...pathsIn(text), ...words].some((path) => mayMatch(path, cwd, secret));
+    const patterns = [...pathsIn(text), ...words].filter(isPattern);
+    const places = patterns.length === 0 ? [] : [...secret, ...processPlaces()];
+    return words.some(leads) || patterns.some((path) => mayMatch(path, cwd, places));
   };
   for (const [name, value] of Object.entries(given))
     if (textsIn(value).some((text) => isState(text) || mayLead(name, text))) throw refused(name);
@@ -100,6 +102,8 @@ const MAX_PATH = 4096;
 const MAX_ARGUMENT = 131_072;
 const MANY_PIECES = 64;
 
+const BETWEEN_WORDS = /[\s"'`;|&<>()=:@,\\]+/;
+
 /** So many words of one text are looked at. */
 const MANY_WORDS = 5000;
 
@@ -108,7 +112,8 @@ const MANY_WORDS = 5000;
  * is too long for an argument can still be read from stdin. A lone slash is none, since it stands in sentences.
  */
 function wordsIn(name: string, text: string, cwd: string): readonly string[] {
-  const words = new Set(text.split(/[\s"'`;|&<>()=:@,\\]+/));
+  // What splits its input takes quotes and backslashes out of words, too.
+  const words = new Set([text, text.replaceAll(/["'\\]/g, '')].flatMap((one) => one.split(BETWEEN_WORDS)));
   if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // all of it was looked at
   const here = new Set(namesAt(cwd));
   const isPath = (word: string) =>
@@ -161,6 +166,13 @@ function decode(text: string): string | undefined {
 /** What a program finds there is its own. */
 const OWN_STREAM = /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/;
 const PROCESS = /^\/proc(\/(\d+|self|thread-self)(\/|$)|\/?$)/;
+
+/** The folders of the processes of this moment: a pattern may stand for any of them. */
+function processPlaces(): readonly string[] {
+  return namesAt('/proc')
+    .map((name) => `/proc/${name}`)
+    .filter((place) => PROCESS.test(place));
+}
 
 function leadsToState(path: string, cwd: string, kept: Places): boolean {
   const written = resolve(cwd, path);
