@@ -1,4 +1,4 @@
-import { FACTS, type ToolCall } from './tool-call.ts';
+import { type CallFacts, FACTS, type ToolCall } from './tool-call.ts';
 
 /** A run whose executor knows better than the pipeline when it begins. */
 export interface DeferredRun {
@@ -39,6 +39,12 @@ export class BegunRuns {
       runs.#isOver = true;
     };
   }
+}
+
+/** Facts of a call that comes in. Their count of runs cannot be replaced by another one. */
+export function newFacts(startedAt: number): CallFacts {
+  const facts = { startedAt, runs: new BegunRuns() };
+  return Object.defineProperty(facts, 'runs', { writable: false, configurable: false });
 }
 
 /** A person said yes to the call: its tool may run once, whichever gate would repeat it. */

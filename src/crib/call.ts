@@ -64,6 +64,7 @@ interface CopiedParts {
   readonly context: Readonly<Record<string, unknown>>;
   readonly cancellation: Cancellation;
   readonly takenUp: TakenUp | undefined;
+  readonly facts: CallFacts;
 }
 
 /** A running call. A class for speed: what most calls never ask for (id, signal, services, tools) is made at first look. */
@@ -77,6 +78,8 @@ export class Call implements ToolCall {
   readonly #input: JsonObject;
   readonly #parsed: unknown;
   readonly #context: Readonly<Record<string, unknown>>;
+  // Likewise: a tool must not be able to put others in their place, which say that it did not run.
+  readonly #facts: CallFacts;
 
   constructor(spec: ToolSpec, input: JsonObject, origin: CallOrigin, copied?: CopiedParts) {
     this.spec = spec;
@@ -88,6 +91,8 @@ export class Call implements ToolCall {
     this.#input = input;
     this.#parsed = copied === undefined ? input : copied.parsed;
     this.#context = copied?.context ?? NO_CONTEXT;
+    this.#facts = copied?.facts ?? origin.facts;
+    Object.preventExtensions(this); // what reads the facts by their key finds these
   }
 
   /** True if `other` was made from `call` by its own methods. */
@@ -146,14 +151,15 @@ export class Call implements ToolCall {
     return this.origin.options.wholeResult === true;
   }
   get traceparent(): string | undefined {
-    const { facts, options, parent } = this.origin;
+    const { options, parent } = this.origin;
+    const facts = this.#facts;
     if (this.takenUp !== undefined) return inTraceOf(this.takenUp.traceparent, facts.traceparent);
     if (facts.traceparent !== undefined) return facts.traceparent;
     const came = readTraceparent(options.traceparent); // from outside, and on its way into headers
     return came === undefined ? parent?.traceparent : toTraceparent(came);
   }
   get [FACTS](): CallFacts {
-    return this.origin.facts;
+    return this.#facts;
   }
   get settings(): Readonly<Record<string, unknown>> {
     const { settings } = this.spec[RUN];
@@ -177,7 +183,7 @@ export class Call implements ToolCall {
 
   /** What it means for this call that it is called off: the end of a server says nothing about what the tool has done. */
   explain(reason: ToolError): ToolError {
-    return explainEnd(reason, this.spec, this.origin.facts);
+    return explainEnd(reason, this.spec, this.#facts);
   }
 
   onAbort(listener: (reason: ToolError) => void): () => void {
@@ -214,8 +220,8 @@ export class Call implements ToolCall {
   }
 
   [SETTLE](input: JsonObject, parsed: unknown): Call {
-    this.origin.facts.came = this.#input;
-    this.origin.facts.input = input;
+    this.#facts.came = this.#input;
+    this.#facts.input = input;
     return this.withInput(input, parsed);
   }
 
@@ -226,12 +232,12 @@ export class Call implements ToolCall {
   /** The same call with other arguments, for validation and for the executor. */
   withInput(input: JsonObject, parsed: unknown): Call {
     const { context, cancellation, takenUp } = this;
-    return new Call(this.spec, input, this.origin, { parsed, context, cancellation, takenUp });
+    return new Call(this.spec, input, this.origin, { parsed, context, cancellation, takenUp, facts: this.#facts });
   }
 
   #copy(changes: Partial<CopiedParts>): Call {
     const { context, cancellation, takenUp } = this;
-    const parts = { parsed: this.#parsed, context, cancellation, takenUp, ...changes };
+    const parts = { parsed: this.#parsed, context, cancellation, takenUp, facts: this.#facts, ...changes };
     return new Call(this.spec, this.input, this.origin, parts);
   }
 }

@@ -1,4 +1,4 @@
-import { BegunRuns } from '../core/begun-runs.ts';
+import { newFacts } from '../core/begun-runs.ts';
 import type { Caller } from '../core/caller.ts';
 import { frozenCopy, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { readOptions } from '../core/known-keys.ts';
@@ -80,7 +80,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
     parent: entering.parent,
     host: entrance.host,
     id: known.id,
-    facts: { startedAt: entrance.now(), runs: new BegunRuns() },
+    facts: newFacts(entrance.now()),
   };
   const tuned = spec === undefined ? unknownSpec(name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);

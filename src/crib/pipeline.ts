@@ -3,7 +3,7 @@ import { beginRun, hasHadItsRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
@@ -147,7 +147,7 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const { reason } = call.cancellation;
     if (reason !== undefined) return failed(reason); // called off while it waited: it does not begin
     if (run[UNCONFIRMED] === true) return unconfirmed(call.spec);
-    const { asks, approval } = call.origin.facts;
+    const { asks, approval } = call[FACTS];
     if (asks !== undefined && approval === undefined) return unasked(call.spec, asks);
     const missing = run.needs === undefined ? undefined : missingNeed(call, run.needs);
     if (missing !== undefined) return missing;
