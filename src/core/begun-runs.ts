@@ -20,9 +20,14 @@ let isFull: (runs: BegunRuns) => boolean;
  * or does must not make a run look as if it had not begun. Only the functions of this file reach them.
  */
 export class BegunRuns {
+  /** When the call came in, in milliseconds since 1970. */
+  readonly startedAt: number;
   #count = 0;
   #isOver = false;
   #most = Number.POSITIVE_INFINITY;
+  constructor(startedAt: number) {
+    this.startedAt = startedAt;
+  }
   static {
     begin = (runs) => {
       if (runs.#isOver || runs.#count >= runs.#most) return false;
@@ -41,42 +46,41 @@ export class BegunRuns {
   }
 }
 
-/** Facts of a call that comes in. Their count of runs cannot be replaced by another one. */
+/** Facts of a call that comes in. They hold the count of its runs themselves, where no other can be put in its place. */
 export function newFacts(startedAt: number): CallFacts {
-  const facts = { startedAt, runs: new BegunRuns() };
-  return Object.defineProperty(facts, 'runs', { writable: false, configurable: false });
+  return new BegunRuns(startedAt);
 }
 
 /** A person said yes to the call: its tool may run once, whichever gate would repeat it. */
 export function allowOneRun(call: ToolCall): void {
-  limit(call[FACTS].runs);
+  limit(call[FACTS]);
 }
 
 /** True if the call has had the one run that it may have. */
 export function hasHadItsRun(call: ToolCall): boolean {
-  return isFull(call[FACTS].runs);
+  return isFull(call[FACTS]);
 }
 
 /** Notes that the executor is entered; false if the call is over, or has had its run, and must not begin any more. */
 export function beginRun(call: ToolCall): boolean {
-  return begin(call[FACTS].runs);
+  return begin(call[FACTS]);
 }
 
 /** For executors of the crib: the run has not begun by entering the executor, but does when `begin` says so. */
 export function deferRun(call: ToolCall): DeferredRun {
-  const { runs } = call[FACTS];
+  const runs = call[FACTS];
   takeBack(runs);
   return { begin: () => begin(runs), takeBack: () => takeBack(runs) };
 }
 
 /** True if the tool of the call may have run. An error code does not say so: a tool can answer with any of them. */
 export function hasBegun(call: Pick<ToolCall, typeof FACTS>): boolean {
-  return countOf(call[FACTS].runs) > 0;
+  return countOf(call[FACTS]) > 0;
 }
 
 /** True if the tool has not begun; then it cannot begin any more, and another call may be made in the place of this one. */
 export function endUnbegun(call: ToolCall): boolean {
   if (hasBegun(call)) return false;
-  end(call[FACTS].runs);
+  end(call[FACTS]);
   return true;
 }

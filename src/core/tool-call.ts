@@ -25,13 +25,9 @@ export const FACTS: unique symbol = Symbol('toolcrib.facts');
 export const TAKE_UP: unique symbol = Symbol('toolcrib.takeUp');
 
 /** What became known about a call on its way; all copies of the call share it. */
-export interface CallFacts {
-  /** When it came in, in milliseconds since 1970. */
-  startedAt: number;
+export interface CallFacts extends BegunRuns {
   /** The arguments before validation, where it made others of them. */
   came?: JsonObject;
-  /** Whether its tool has begun; see `hasBegun`. */
-  readonly runs: BegunRuns;
   /** The arguments after validation. */
   input?: JsonObject;
   /** What the rules want a person to be asked about these arguments. */

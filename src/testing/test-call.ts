@@ -1,4 +1,4 @@
-import { BegunRuns } from '../core/begun-runs.ts';
+import { newFacts } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
 import { type CallFacts, FACTS, PARSED, type Progress, SETTLE, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
@@ -27,7 +27,8 @@ export function testCall(options: TestCallOptions = {}): TestCall {
   const { input = {}, call: given = {} } = options;
   const spec = testSpec(options);
   const reported: Progress[] = [];
-  const facts: CallFacts = { startedAt: 0, runs: new BegunRuns(), input };
+  const facts = newFacts(0);
+  facts.input = input;
   const ending = createEnding();
   return callOf({ spec, input, reported, facts, given }, ending);
 }

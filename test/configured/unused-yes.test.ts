@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { BegunRuns } from '../../src/core/begun-runs.ts';
+import { newFacts } from '../../src/core/begun-runs.ts';
 import { type CallFacts, FACTS } from '../../src/core/tool-call.ts';
 import { TOOL_ERROR_CODES, type ToolErrorCode } from '../../src/core/tool-error.ts';
 import {
@@ -219,10 +219,8 @@ describe('a yes is used by a run, and by nothing else', () => {
   });
 });
 
-/** Puts a new count of runs wherever the call, or what it is made of, holds one. */
-function replaceRuns(call: ToolCall, change: (facts: CallFacts) => CallFacts): ToolResult {
-  const facts = change(call[FACTS]);
-  Reflect.set(facts, 'runs', new BegunRuns());
+/** Puts other facts wherever the call, or what it is made of, holds some. */
+function replaceFacts(call: ToolCall, facts: CallFacts): ToolResult {
   Reflect.defineProperty(call, FACTS, { value: facts });
   const origin: unknown = Reflect.get(call, 'origin');
   for (const part of [call, origin] as object[]) Reflect.set(part, 'facts', facts); // whatever it can reach
@@ -245,8 +243,8 @@ describe('a tool cannot say that it did not run', () => {
         return refusal('unavailable', true);
       },
     ],
-    ['by another count in the place of the first', (call) => replaceRuns(call, (facts) => facts)],
-    ['by other facts in the place of the first', (call) => replaceRuns(call, (facts) => ({ ...facts }))],
+    ['by new facts in the place of the first', (call) => replaceFacts(call, newFacts(0))],
+    ['by copied facts in the place of the first', (call) => replaceFacts(call, { ...call[FACTS] } as CallFacts)], // without its count
   ])('%s', async (_, answer) => {
     let runs = 0;
     const { office, id, stateOf } = await approvedIn((call) => {
