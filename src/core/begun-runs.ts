@@ -63,7 +63,10 @@ export function hasHadItsRun(call: ToolCall): boolean {
 
 /** Notes that the executor is entered; false if the call is over, or has had its run, and must not begin any more. */
 export function beginRun(call: ToolCall): boolean {
-  return begin(call[FACTS]);
+  if (!begin(call[FACTS])) return false;
+  // Under a yes the tool must not be able to hang other facts on the call. Every other call is spared what that costs.
+  if (hasHadItsRun(call)) Object.preventExtensions(call);
+  return true;
 }
 
 /** For executors of the crib: the run has not begun by entering the executor, but does when `begin` says so. */

@@ -92,7 +92,6 @@ export class Call implements ToolCall {
     this.#parsed = copied === undefined ? input : copied.parsed;
     this.#context = copied?.context ?? NO_CONTEXT;
     this.#facts = copied?.facts ?? origin.facts;
-    Object.preventExtensions(this); // what reads the facts by their key finds these
   }
 
   /** True if `other` was made from `call` by its own methods. */
