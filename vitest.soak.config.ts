@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/soak/**/*.test.ts'],
-    testTimeout: 900_000,
+    testTimeout: 1_800_000,
     hookTimeout: 60_000,
     globalSetup: 'test/bundle-command-line.ts',
     setupFiles: ['test/own-state-folder.ts'],

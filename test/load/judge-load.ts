@@ -57,18 +57,3 @@ function countMisrecorded(sent: readonly Sent[], rows: readonly AuditRow[]): num
 function withArguments({ id, sentMs, outcome }: Sent) {
   return { id, ms: sentMs, outcome };
 }
-
-/** The report as rows of a table: how calls ended, how long they took, and what the process held. */
-export function describeLoad({ sent, kills, before, peak, after }: LoadReport): string {
-  const outcomes = Map.groupBy(sent, ({ outcome }) => outcome);
-  const times = sent.map(({ ms }) => ms).sort((a, b) => a - b);
-  const at = (share: number) => Math.round(times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0);
-  return [
-    `calls ${sent.length}, kills ${kills}`,
-    ...Array.from(outcomes, ([outcome, { length }]) => `${outcome} ${length}`),
-    `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`,
-    `RSS ${before.rssMb} / ${peak.rssMb} / ${after.rssMb} MB before, peak, after`,
-    `descriptors ${before.descriptors} / ${peak.descriptors} / ${after.descriptors}`,
-    `children ${before.children} / ${peak.children} / ${after.children}`,
-  ].join('\n');
-}

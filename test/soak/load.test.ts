@@ -1,14 +1,20 @@
 import { expect, it } from 'vitest';
-import { describeLoad, judgeLoad } from '../load/judge-load.ts';
+import { describeCalls, describeFigures, waitsOf } from '../load/describe-load.ts';
+import { judgeLoad } from '../load/judge-load.ts';
 import { runLoad } from '../load/run-load.ts';
 
+/** V8 collects the garbage of an idle process at the latest 100 s after its last collection, with up to 8 s until it looks. */
+const IDLE_MS = 120_000;
+
 it('for ten minutes of 64 clients while upstreams are killed, nothing is lost, doubled, wrong or kept', async () => {
-  const report = await runLoad({ durationMs: 600_000, clients: 64, killEveryMs: 5000 });
-  console.log(describeLoad(report));
+  const report = await runLoad({ durationMs: 600_000, clients: 64, killEveryMs: 5000, stillMs: IDLE_MS });
+  console.log(`${describeCalls(report)}\n\n${describeFigures(report)}`);
+  const { before, after } = report;
   expect(judgeLoad(report)).toEqual({ lost: 0, twice: 0, wrong: 0, misrecorded: 0 });
   expect(report.verifyCode).toBe(0);
-  expect(Math.max(...report.sent.map(({ ms }) => ms))).toBeLessThan(3000);
-  expect(report.after.rssMb - report.before.rssMb).toBeLessThan(20);
-  expect(report.after.descriptors - report.before.descriptors).toBeLessThanOrEqual(4);
-  expect(report.after.children).toBeLessThanOrEqual(report.before.children);
+  expect(report.sent.filter(({ outcome }) => outcome === 'done').length).toBeGreaterThan(report.sent.length / 2);
+  expect(waitsOf(report.sent).maxMs).toBeLessThan(3000);
+  expect(after.rssMb - before.rssMb).toBeLessThan(20);
+  expect(after.descriptors - before.descriptors).toBeLessThanOrEqual(4);
+  expect(after.children).toBeLessThanOrEqual(before.children);
 });
