@@ -3,7 +3,7 @@ import * as library from '../../src/index.ts';
 
 const { createCrib, defineBundle, defineExtension, defineTool, done, ToolcribError } = library;
 const keep = (name: string, recording: unknown) =>
-  expect(`${JSON.stringify(recording, null, 2)}\n`).toMatchFileSnapshot(`recordings/library/${name}.json`);
+  expect(`${JSON.stringify(recording, null, 2)}\n`).toMatchFileSnapshot(`recordings/library/${name}.txt`);
 
 const ENTRIES = {
   toolcrib: async () => library,
