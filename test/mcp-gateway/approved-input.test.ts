@@ -46,7 +46,7 @@ const NOTED = {
   traceparent: trace('a'),
   answers: { input: { capabilities: CAN_ASK } },
   profile: 'default',
-  caller: { id: 'local', profiles: ['default'] },
+  caller: { id: 'local', profiles: ['default'], credential: { kind: 'none' } },
 };
 
 interface Way {
