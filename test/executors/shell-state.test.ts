@@ -153,6 +153,9 @@ describe('without a sandbox', () => {
       '/proc/self/cwd/x',
       '/dev/../proc/self/environ',
       'x=/proc/self/mem',
+      '-f/proc/self/environ',
+      '-xvf.toolcrib/key',
+      '-fsoft/key',
     ];
     for (const text of texts) {
       expect(said(await chest.call('show', { name: text })), text).toMatch(REFUSED);

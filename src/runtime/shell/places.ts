@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { foldersAbove, isInside } from './trace-path.ts';
+import { join, sep } from 'node:path';
+import { foldersAbove } from './trace-path.ts';
 
 /** Paths that are known under every name: in other letters, by hard links, and where they are mounted again. */
 export interface Places {
@@ -14,19 +14,40 @@ export interface Places {
 
 /** Makes places of paths without links. They are looked at when they are asked for. */
 export function createPlaces(paths: readonly string[]): Places {
-  const folded = paths.map(fold);
+  const folded = new Set(paths.map(fold));
+  const lengths = [...new Set([...folded].map(({ length }) => length))];
+  const above = new Set([...folded].flatMap((path) => [path, ...foldersAbove(path)]));
   let identities: ReadonlySet<string> | undefined;
   const isKnown = (path: string): boolean => {
     identities ??= new Set(paths.flatMap((one) => identityOf(one) ?? []));
-    const identity = identityOf(path);
-    return identity !== undefined && identities.has(identity);
+    return identitiesOnTheWay(path).some((identity) => identities?.has(identity));
   };
-  const isNamed = (path: string) => folded.some((place) => isInside(fold(path), place));
+  // A caller may send texts that hold thousands of long paths: none of them may cost much.
+  const isNamed = (path: string) => {
+    const name = fold(path);
+    return lengths.some((length) => isEndOfName(name, length) && folded.has(name.slice(0, length)));
+  };
   return {
     isNamed,
-    covers: (path) => isNamed(path) || [path, ...foldersAbove(path)].some(isKnown) || isLinkedInto(path, paths),
-    liesBelow: (path) => folded.some((place) => isInside(place, fold(path))),
+    covers: (path) => isNamed(path) || isKnown(path) || isLinkedInto(path, paths),
+    liesBelow: (path) => above.has(fold(path)),
   };
+}
+
+/** True where the name of a folder, or the path itself, ends behind so many letters. */
+function isEndOfName(path: string, length: number): boolean {
+  return length === path.length || path[length] === sep || (length < path.length && path[length - 1] === sep);
+}
+
+/** The identities of a path and of the folders that it lies in, as far as they are there: below what is missing there is nothing. */
+function identitiesOnTheWay(path: string): readonly string[] {
+  const found: string[] = [];
+  for (let end = 1; end > 0; end = end > path.length ? 0 : path.indexOf(sep, end) + 1 || path.length + 1) {
+    const identity = identityOf(path.slice(0, end));
+    if (identity === undefined) break;
+    found.push(identity);
+  }
+  return found;
 }
 
 /** On some disks letters of either case mean the same file. */

@@ -48,7 +48,7 @@ export async function resolveCall(preparation: Preparation): Promise<ResolvedCal
   const { cwd, input } = needsFolders
     ? resolveFolders(preparation, { ...use, base: realpathSync.native(base) })
     : { cwd: base, input: call.input };
-  if (sandbox === undefined) requireNoState({ plan, given: call.input, filled: input, cwd, folders });
+  if (sandbox === undefined) requireNoState({ plan, given: call.input, filled: input, cwd, ...use });
   return { sandbox, folders, cwd, input };
 }
 

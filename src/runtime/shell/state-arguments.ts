@@ -9,6 +9,7 @@ import { fillText, isGiven, roundsOf, UnfitArgument } from './fill-command.ts';
 import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import type { Places } from './places.ts';
 import { tracePath } from './trace-path.ts';
+import { FIXED, type Intent } from './write-access.ts';
 
 /** What a command outside of a sandbox is told, and where it runs. */
 export interface BareCall {
@@ -19,6 +20,8 @@ export interface BareCall {
   readonly filled: JsonObject;
   readonly cwd: string;
   readonly folders: AllowedFolders;
+  /** What the command is taken to do with paths. */
+  readonly intent: Intent;
 }
 
 /**
@@ -28,7 +31,25 @@ export interface BareCall {
 export function requireNoState(call: BareCall): void {
   // A program may join an argument to a folder that its command names: tar -C FOLDER NAME.
   const own = fixedPathsOf(call.plan, call.cwd).filter(isFolder);
-  for (const base of new Set([call.cwd, ...own])) requireNoStateFrom({ ...call, cwd: base });
+  for (const base of new Set([call.cwd, ...own])) {
+    requireNoStateFrom({ ...call, cwd: base });
+    if (call.intent !== 'read') requireNoCode({ ...call, cwd: base });
+  }
+}
+
+/**
+ * A program may write what any argument names, whatever the argument is called. Those that are known as paths have been
+ * judged by then. What stands in stdin is a text that is written, or one of many lines: its words are not taken for paths.
+ */
+function requireNoCode({ plan, given, filled, cwd, folders: { fixed } }: BareCall): void {
+  const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
+  const isJudged = (name: string) => !told.has(name) || plan.pathNames.has(name) || plan.readNames.has(name);
+  const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));
+  const texts = new Map([...whole, ...filledTexts(plan, filled)].map((one) => [one.join('\n'), one]));
+  for (const [name, text] of texts.values()) {
+    const paths = isJudged(name) ? [] : /[\r\n]/.test(text) ? spellingsOf(text) : pathsIn(text);
+    if (paths.some((path) => leadsTo(path, cwd, fixed))) throw new UnfitArgument(name, `leads to what ${FIXED}`);
+  }
 }
 
 /** The paths that the command itself may name, whatever the caller says. */
@@ -61,7 +82,8 @@ function requireNoStateFrom({ plan, given, filled, cwd, folders: { hidden, kept 
   };
   for (const [name, value] of Object.entries(given))
     if (textsIn(value).some((text) => isState(text) || mayLead(name, text))) throw refused(name);
-  for (const [name, text] of filledTexts(plan, filled)) if (isState(text)) throw refused(name);
+  const seen = new Set(Object.values(given).flatMap(textsIn));
+  for (const [name, text] of filledTexts(plan, filled)) if (!seen.has(text) && isState(text)) throw refused(name);
 }
 
 function refused(name: string): UnfitArgument {
@@ -149,10 +171,19 @@ function pathsIn(text: string): readonly string[] {
 /** The paths that a program may take a piece for. */
 function spellingsOf(piece: string): readonly string[] {
   const address = /^file:(?:\/\/[^/]*)?(.*)$/is.exec(piece)?.[1];
-  const plain = [piece, ...(address === undefined ? [] : [address])];
+  const plain = [piece, ...(address === undefined ? [] : [address]), ...behindLetters(piece)];
   const decoded = plain.filter((path) => path.includes('%')).flatMap((path) => decode(path) ?? []);
   const home = plain.filter((path) => /^~\/./.test(path)).map((path) => `${homedir()}${path.slice(1)}`);
   return [...plain, ...decoded, ...home].filter((path) => path !== '' && !path.includes('\0'));
+}
+
+/** So many letters of options may stand together: `-xvfFILE`. */
+const MANY_LETTERS = 8;
+
+/** What may be a path behind the letters of an option. */
+function behindLetters(piece: string): readonly string[] {
+  const letters = /^-[A-Za-z]+/.exec(piece)?.[0].slice(1, 1 + MANY_LETTERS) ?? '';
+  return Array.from(letters, (_, index) => piece.slice(index + 2));
 }
 
 function decode(text: string): string | undefined {
@@ -175,12 +206,16 @@ function processPlaces(): readonly string[] {
 }
 
 function leadsToState(path: string, cwd: string, kept: Places): boolean {
+  if (OWN_STREAM.test(resolve(cwd, path))) return false;
+  return leadsTo(path, cwd, { ...kept, covers: (place) => PROCESS.test(place) || kept.covers(place) });
+}
+
+function leadsTo(path: string, cwd: string, { covers, isNamed, liesBelow }: Places): boolean {
   const written = resolve(cwd, path);
-  if (OWN_STREAM.test(written)) return false;
-  const isState = (place: string) => PROCESS.test(place) || kept.covers(place) || kept.liesBelow(place);
+  if (isNamed(written) || liesBelow(written)) return true;
   // Most texts are not paths: of what does not even begin with something that is there, only the name counts.
   const isThere = isAbsolute(path) || existsSync(join(cwd, path.split('/', 1)[0] ?? ''));
-  return isThere ? [written, ...realOf(path, cwd)].some(isState) : kept.isNamed(written) || kept.liesBelow(written);
+  return isThere && [written, ...realOf(path, cwd)].some((place) => covers(place) || liesBelow(place));
 }
 
 function realOf(path: string, cwd: string): readonly string[] {

@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
-import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
+import { dirname, isAbsolute, parse, relative, sep } from 'node:path';
 import { ToolcribError } from '../../core/tool-error.ts';
 
 /** Where a path leads, and the links that it passes. */
@@ -18,11 +18,18 @@ export function tracePath(path: string, cwd: string): TracedPath {
   const whole = isAbsolute(path) ? path : `${cwd}${sep}${path}`;
   const names = namesOf(whole).reverse();
   let real = parse(whole).root;
+  let below = 0; // names behind the first one that is missing: what lies there need not be looked at
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
-    const next = name === '..' ? dirname(real) : join(real, name);
-    const target = name === '..' ? undefined : linkAt(next);
-    if (target === undefined) {
+    if (name === '..') {
+      real = dirname(real);
+      below = Math.max(0, below - 1);
+      continue;
+    }
+    const next = real.endsWith(sep) ? `${real}${name}` : `${real}${sep}${name}`;
+    const target = below > 0 ? MISSING : linkAt(next);
+    if (target === MISSING || target === undefined) {
       real = next;
+      if (target === MISSING) below++;
       continue;
     }
     links.push(next);
@@ -41,13 +48,18 @@ function namesOf(path: string): string[] {
     .filter((name) => name !== '' && name !== '.');
 }
 
+/** Stands for a name that nothing has. */
+const MISSING = Symbol('missing');
+
 /** What a link says; undefined for what is not a link. */
-function linkAt(path: string): string | undefined {
+function linkAt(path: string): string | typeof MISSING | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+    const status = lstatSync(path, { throwIfNoEntry: false });
+    if (status === undefined) return MISSING;
+    return status.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException; // of the file system
-    if (code === 'ENOTDIR' || code === 'ENOENT') return undefined; // below a file there is nothing
+    if (code === 'ENOTDIR' || code === 'ENOENT') return MISSING; // below a file there is nothing
     throw cause;
   }
 }

@@ -27,7 +27,8 @@ export interface PathUse {
 
 const HELP = 'a tool that only reads says effects: { readOnly: true }, or names the argument under reads';
 const ROOTS = `name a folder under sandbox.write of the tool or executors.shell.roots; ${HELP}`;
-const FIXED = `decides what the crib runs, and no tool may write it; ${HELP}`;
+/** Ends a sentence about a path that is protected. */
+export const FIXED = `decides what the crib runs, and no tool may write it; ${HELP}`;
 
 /** Why a command may not be given a path that it may read; undefined where it may. */
 export function whyNotUsed(path: AllowedPath, { folders, intent, isSandboxed }: PathUse): string | undefined {
