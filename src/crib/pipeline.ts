@@ -57,10 +57,10 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     return chain;
   };
 
-  // A gate that cannot say whether it applies takes part: unsure means guarded.
+  // A gate that cannot say whether it applies takes part: unsure means guarded. Whatever else than a no it answers is a yes.
   const takesPart = (extension: Extension, spec: ToolSpec): boolean => {
     try {
-      return extension.applies?.(spec) ?? true;
+      return extension.applies?.(spec) !== false;
     } catch (cause) {
       options.warn(`"applies" of the extension "${extension.name}" failed for "${spec.name}": ${messageOf(cause)}`);
       return true;

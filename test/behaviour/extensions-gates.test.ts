@@ -142,6 +142,43 @@ describe('a gate', () => {
     expect(await through(unsure)).toMatchObject({ error: { code: 'denied' } });
   });
 
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['0', 0],
+    ['an empty text', ''],
+    ['NaN', Number.NaN],
+    ['a text that reads as 0', '0'],
+    ['an empty list', []],
+    ['10', 10],
+    ['a promise of a no', Promise.resolve(false)],
+  ])(
+    'takes part in the calls of a tool for which applies answers %s, whatever it answers for others',
+    async (_, answer) => {
+      const refuse = gate(() => failed(toolError('denied', 'no')), {
+        applies: ({ name }) => (name === 'free' ? false : loose(answer)),
+      });
+      const crib = await createCrib({ tools: [tool, { ...tool, name: 'free' }], extensions: [refuse] });
+      const chest = await crib.open();
+      expect(await chest.call('free')).toMatchObject({ ok: true });
+      expect(await chest.call('tool')).toMatchObject({ error: { code: 'denied' } });
+    },
+  );
+
+  it('takes part although applies of two gates answers with numbers of several digits', async () => {
+    const counts: Readonly<Record<string, readonly unknown[]>> = { one: [true, false, 10], two: [10, true, false] };
+    const gates = ['a', 'b', 'c'].map((name, index) =>
+      gate((call, next) => (name === 'b' ? failed(toolError('denied', 'no')) : next(call)), {
+        name,
+        applies: (spec) => loose(counts[spec.name]?.[index]),
+      }),
+    );
+    const tools = Object.keys(counts).map((name) => ({ ...tool, name }));
+    const chest = await (await createCrib({ tools, extensions: gates })).open();
+    expect(await chest.call('one')).toMatchObject({ ok: true });
+    expect(await chest.call('two')).toMatchObject({ error: { code: 'denied' } });
+  });
+
   it('is asked once per tool whether it applies, not per call', async () => {
     const applies = vi.fn(() => true);
     const crib = await createCrib({ tools: [tool], extensions: [gate((call, next) => next(call), { applies })] });
