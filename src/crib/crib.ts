@@ -92,7 +92,7 @@ export interface Crib {
   sourceOutput(name: string): string | undefined;
   /** What is allowed but hardly meant, in sentences. */
   warnings(): readonly string[];
-  /** What the executors find out about the tools on this machine, in sentences: what cannot run, and what runs otherwise than it seems. */
+  /** What the executors find out about the tools on this machine, in sentences: what cannot run, and what runs otherwise than it seems. Notes name guards that are replaced, too. */
   review(): Promise<ExecutorReview>;
   /** Says something to whoever watches the process, without the values of secrets. */
   warn(message: string): void;

@@ -123,6 +123,11 @@ function isBindable(given: unknown): given is Required<Bindable> {
   return typeof given === 'object' && given !== null && BIND in given;
 }
 
+/** True for a built-in under its own name: one that bears the name of another does not do its work. */
+export function isBuiltIn(extension: Extension): boolean {
+  return isBindable(extension) && extension[BIND].alone.name === extension.name;
+}
+
 /** The extension for the crib that has these ports; each is made once, so that it keeps its state. */
 export function createBinding(ports: ExtensionPorts): (extension: Extension) => Extension {
   const made = new WeakMap<Extension, Extension>();

@@ -5,7 +5,7 @@ import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../extensions/define-extension.ts';
 import { orderExtensions } from './extension-order.ts';
-import { readExtension } from './extension-ports.ts';
+import { isBuiltIn, readExtension } from './extension-ports.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
 
 /** The extensions of this moment and the pipeline they make. */
@@ -14,6 +14,8 @@ export interface ExtensionSet {
   add(extension: ExtensionInput): void;
   remove(name: string): void;
   pipeline(): Pipeline;
+  /** Names of built-ins that an extension of the owner stands in the place of. */
+  replaced(): readonly string[];
   /** Throws where these could not take part. */
   checkGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
   /** Puts others in the place of those it began with; what was added or removed by hand stays so. */
@@ -39,7 +41,13 @@ export interface ExtensionSetOptions {
 
 /** An extension of a built-in's name takes its place; adding or removing one shows with the next call. */
 export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
-  const { executors, bind, warn } = options;
+  const { executors, warn } = options;
+  const ours = new WeakSet<Extension>();
+  const bind = (extension: Extension): Extension => {
+    const bound = options.bind(extension);
+    if (options.builtIn.includes(extension) || isBuiltIn(extension)) ours.add(bound);
+    return bound;
+  };
   const baseOf = (given: readonly Extension[], turnedOff: readonly string[]): readonly Extension[] => {
     const replaced = new Set([...given.map((extension) => extension?.name), ...turnedOff]);
     return [...options.builtIn.filter((extension) => !replaced.has(extension.name)), ...given].map(bind);
@@ -90,6 +98,10 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
       retired.push(...before.filter((extension) => !registered.includes(extension)));
     },
     retired: () => retired,
+    replaced: () => {
+      const builtIn = new Set(options.builtIn.map(({ name }) => name));
+      return ordered.filter((extension) => builtIn.has(extension.name) && !ours.has(extension)).map(({ name }) => name);
+    },
     pipeline: () => pipeline,
     policyDefaults: () =>
       ordered.reduce<Policy>((defaults, extension) => withFallback(defaults, extension.defaults ?? {}), {}),

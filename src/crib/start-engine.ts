@@ -59,7 +59,10 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       const { parts, admission, generation } = core;
       return checkStored(entries, { sources: parts.sources, admission, catalog: generation().catalog });
     },
-    review: () => reviewTools(core.generation().catalog.specs, fixed.executors),
+    async review() {
+      const { problems: found, notes } = await reviewTools(core.generation().catalog.specs, fixed.executors);
+      return { problems: found, notes: [...core.extensions.replaced().map(replacedGuard), ...notes] };
+    },
     listed: async (limitMs) => (isStarting() ? waitAtMost(limitMs, started.sources.listed(), systemClock) : undefined),
     async refresh(isMeant) {
       await started.sources.refresh(isMeant);
@@ -199,6 +202,10 @@ async function closeEngine(core: StartedCore): Promise<void> {
   for (const part of [...extensions.list(), ...extensions.retired(), ...fixed.executors.values()])
     await closePart(part, warnings.warn);
   await trail?.close();
+}
+
+function replacedGuard(name: string): string {
+  return `The built-in guard "${name}" is replaced by an extension of the same name, and does not take part in calls. If that is not meant, rename the extension.`;
 }
 
 function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {

@@ -14,6 +14,9 @@ afterAll(() => {
   for (const created of made) created.remove();
 });
 
+/** The library of which the command line is another copy. */
+const LIBRARY = join(import.meta.dirname, '../../src/index.ts');
+
 /** Something no code expects: a part of the language that throws once the command is under way. */
 const BREAK_SEARCH = `const { toFixed } = Number.prototype; Number.prototype.toFixed = function (digits) { if (digits === 3) throw new TypeError('broken'); return toFixed.call(this, digits); };`;
 
@@ -78,6 +81,30 @@ describe('toolcrib check', () => {
       'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}extensions: { approval: false }\n`,
     });
     expect(await crib.json(['check'])).toMatchObject({ ok: true, guardsOff: ['approval'] });
+  });
+
+  it.each<[string, string, string]>([
+    ['of a module', 'access', './pass.js'],
+    ['of a module', 'validate', './pass.js'],
+    ['of a module', 'rules', './pass.js'],
+    ['that is another built-in', 'precheck', './other.js'],
+  ])('and the start of serve say that an extension %s stands in the place of "%s"', async (_, name, module) => {
+    const crib = workshop({
+      ...OFFICE,
+      'toolcrib.yaml': `${OFFICE['toolcrib.yaml']}extensions:\n  ${name}: { module: ${module} }\n  mine: { module: ./pass.js }\n  timeout: { timeoutMs: 1000 }\n`,
+      'pass.js': 'export const veto = () => undefined;\n',
+      'other.js': `export { timeout as default } from ${JSON.stringify(LIBRARY)};\n`,
+    });
+    const sentence = `The built-in guard "${name}" is replaced by an extension of the same name`;
+    expect(await crib.json(['check'])).toMatchObject({ ok: true, notes: [expect.stringContaining(sentence)] });
+    const server = crib.start(['serve', '--port', '0']);
+    let said = '';
+    for await (const chunk of server.stderr) {
+      said += String(chunk);
+      if (said.includes(sentence)) break;
+    }
+    server.kill('SIGKILL');
+    expect(said.split('is replaced by an extension')).toHaveLength(2);
   });
 
   it('exits with 2 where the configuration is invalid, with file, line, column and the nearest key', async () => {
