@@ -73,7 +73,7 @@ describe('a text that says nothing is an empty configuration', () => {
     ['a byte order mark', '\ufeff'],
     [
       'sections whose lines are commented out',
-      'sources:\n  # a: b\nmcpServers:\ntools:\nbundles:\nprofiles:\naccess:\n',
+      'sources:\n  # a: b\nmcpServers:\ntools:\nbundles:\nprofiles:\nextensions:\n',
     ],
   ])('%s', async (_, text) => {
     expect((await loadYaml(text)).config).toEqual({ sources: {} });

@@ -100,6 +100,8 @@ describe('what is wrong is said in words', () => {
     ['a text for everything', 'just words', /the configuration must be a map, got "just words"/],
     ['a list for everything', '- a', /the configuration must be a map, got a list/],
     ['an empty value', 'defaultProfile:', /defaultProfile is empty; it must be text/],
+    ['access that is empty by comment, which would let callers in', 'access:', /access is empty; it must be a map/],
+    ['access that is null', 'access: null', /access is empty; it must be a map/],
     ['an empty text', 'defaultProfile: ""', /defaultProfile must not be empty/],
     ['a list of selectors that is empty by comment', 'profiles: { a: { include: } }', /a\.include is empty/],
     [

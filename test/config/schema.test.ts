@@ -42,6 +42,7 @@ describe('the schema for editors', () => {
 
   it.each([
     ['an unknown key', { profils: {} }],
+    ['an access section that is empty', { access: null }],
     ['a port that is a word', { server: { port: 'http' } }],
     ['a source of no kind', { sources: { a: { bundle: 'b' } } }],
     ['an unknown mode', { extensions: { approval: { mode: 'sometimes' } } }],

@@ -142,3 +142,9 @@ export const configNode: SchemaNode = object<WrittenConfig>('The configuration o
     'What becomes of a discovered or remote tool whose name is taken: it is held back, or what brings it is refused.',
   ),
 });
+
+/** True for a section all of whose lines may be commented out. Not so `access`: without one, callers without a credential come in. */
+export function mayBeEmpty(section: string): boolean {
+  const type = configNode.properties?.[section]?.type;
+  return section !== 'access' && (type === 'object' || type === 'array');
+}

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configNode } from './config-schema.ts';
+import { configNode, mayBeEmpty } from './config-schema.ts';
 import { headersNode } from './mcp-schema.ts';
 import { effectsNode, policyNode, ratesNode, slotsNode, whenNode } from './policy-schema.ts';
 import type { SchemaNode } from './schema-node.ts';
@@ -24,7 +24,7 @@ const VARIABLE: Emitted = { $ref: '#/$defs/variable' };
 /** The schema of a configuration for editors: JSON Schema 2020-12, in which a variable may stand for any single value. */
 export function emitSchema(): Emitted {
   const { properties = {}, ...root } = configNode;
-  const sections = Object.entries(properties).map(([key, node]) => [key, emitSection(node)]);
+  const sections = Object.entries(properties).map(([key, node]) => [key, emitSection(key, node)]);
   const shared = [...SHARED].map(([node, name]) => [name, emitNode(node)]);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -39,9 +39,9 @@ export function emitSchema(): Emitted {
 }
 
 /** A section may be empty: all of its lines may be commented out. */
-function emitSection(node: SchemaNode): Emitted {
+function emitSection(key: string, node: SchemaNode): Emitted {
   const emitted = emit(node);
-  return node.type === 'object' || node.type === 'array' ? { ...emitted, type: [node.type, 'null'] } : emitted;
+  return mayBeEmpty(key) ? { ...emitted, type: [node.type, 'null'] } : emitted;
 }
 
 function emit(node: SchemaNode): Emitted {

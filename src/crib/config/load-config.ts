@@ -4,7 +4,7 @@ import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../runtime/placeholders.ts';
 import type { Config } from './config.ts';
-import { configNode } from './config-schema.ts';
+import { configNode, mayBeEmpty } from './config-schema.ts';
 import { type ConfigText, objectText, parseLeniently, readConfigText, toConfigError } from './config-text.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { readBySchema, report, type Spot } from './read-by-schema.ts';
@@ -102,8 +102,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
 
 /** A section all of whose lines are commented out says nothing; deeper down, empty is a mistake. */
 function withoutEmptySections(value: unknown): Readonly<Record<string, unknown>> {
-  const isEmptySection = ([key, member]: [string, unknown]) =>
-    member === null && ['object', 'array'].includes(configNode.properties?.[key]?.type ?? '');
+  const isEmptySection = ([key, member]: [string, unknown]) => member === null && mayBeEmpty(key);
   return Object.fromEntries(Object.entries(asMap(value) ?? {}).filter((entry) => !isEmptySection(entry)));
 }
 
