@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Executor } from '../core/executor.ts';
 import type { Store } from '../core/store.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -10,7 +10,6 @@ import { createRedact } from '../runtime/secrets/redact.ts';
 import { signWith } from '../runtime/secrets/secret.ts';
 import { hostOf } from '../runtime/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets/secrets.ts';
-import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
 import { findFormerFolders, findPrivateFolder, type PrivateFolder } from '../store/private-folder.ts';
 import { storeExists } from '../store/store-exists.ts';
 import { findStateFolder } from '../store/store-place.ts';
@@ -29,7 +28,8 @@ import { lazyStore } from './lazy-store.ts';
 import type { NamedPath } from './named-paths.ts';
 import type { Parts } from './parts.ts';
 import { protectedPaths } from './protected-paths.ts';
-import { createSourceSecrets, type SourceSecrets } from './source-secrets.ts';
+import { createSourceSecrets } from './source-secrets.ts';
+import { watchConfiguration } from './watch-configuration.ts';
 import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */
@@ -95,7 +95,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     return { ...parts, problems: [...parts.problems, ...changed] };
   };
   let privateFolder: PrivateFolder | undefined;
-  let watching: ReturnType<typeof watchFiles> | undefined;
+  let watching: ReturnType<typeof watchConfiguration> | undefined;
 
   return {
     executors,
@@ -130,7 +130,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
     },
     watch(onChange, warn) {
       if (options.watch === false) return;
-      watching = watchFiles({ onChange, warn, used });
+      watching = watchConfiguration({ onChange, warn, used });
       watching.listen(loaded().files, used.files());
     },
     async close() {
@@ -148,34 +148,6 @@ function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig 
     'invalid_config',
     `${before.file} ${what}, so the configuration from before stays. To take everything out, write {} into it.`,
   );
-}
-
-interface Watching {
-  readonly used: SourceSecrets;
-  onChange(): void;
-  warn(message: string): void;
-}
-
-/** Watches the files of a configuration, and those that its sources take secrets and variables from: there others may write, too. */
-function watchFiles({ used, onChange, warn }: Watching) {
-  const onSecretFile = () => void used.hasChanged().then((hasChanged) => hasChanged && onChange());
-  const edits = createFolderWatch({ onChange, warn });
-  const secretEdits = createFolderWatch({ onChange: onSecretFile, warn });
-  const follow = (watch: FolderWatch, files: readonly string[]): void => {
-    const folders = new Set(files.map((file) => dirname(file)));
-    for (const folder of folders) watch.listen(folder);
-    watch.keepOnly(folders);
-  };
-  return {
-    listen(files: readonly string[], secretFiles: readonly string[]) {
-      follow(edits, files);
-      follow(secretEdits, secretFiles);
-    },
-    close() {
-      edits.close();
-      secretEdits.close();
-    },
-  };
 }
 
 function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createFolderWatch } from '../../src/runtime/watch.ts';
 import { cribOf, folderWith, namesOf, nextChange, write } from './workshop.ts';
 
 const tool = (name: string, description = name) =>
@@ -14,6 +15,8 @@ const START = {
   'tools/one.json': tool('one'),
   'tools/two.json': tool('two'),
 };
+
+afterEach(() => void vi.unstubAllGlobals());
 
 describe('reload', () => {
   it('reports added, removed and changed entries', async () => {
@@ -42,6 +45,30 @@ describe('reload', () => {
     write(folder, { 'tools/four.json': tool('four') });
     await changed;
     expect(namesOf(crib)).toContain('four');
+  });
+
+  it('other files in its folder, such as a log of the server, are no edits', async () => {
+    const counted = { reads: 0 };
+    vi.stubGlobal('countedReads', counted);
+    const source = `export default { name: 'counter', start: async () => ({
+      specs: () => [], onChange: () => () => {}, close: async () => {}, refresh: async () => void countedReads.reads++,
+    }) };`;
+    const files = { 'toolcrib.yaml': 'sources: { counter: { module: ./counter.mjs } }\n', 'counter.mjs': source };
+    const folder = folderWith(files);
+    const crib = await cribOf(folder);
+    const told = vi.fn();
+    const watching = createFolderWatch({ onChange: told, warn: () => {} });
+    onTestFinished(() => watching.close());
+    watching.listen(folder);
+    for (const line of ['one', 'two', 'three']) {
+      told.mockClear();
+      write(folder, { 'serve.log': line });
+      await vi.waitFor(() => expect(told).toHaveBeenCalled());
+    }
+    await crib.reload();
+    expect(counted.reads).toBeLessThanOrEqual(2); // the first change that is seen, and the reload
+    write(folder, { 'toolcrib.yaml': `${files['toolcrib.yaml']}profiles: { later: {} }\n` });
+    await vi.waitFor(() => expect(crib.profiles()).toEqual(['later']));
   });
 
   it('a source that is added to the configuration comes, one that is taken out goes', async () => {
