@@ -2,6 +2,7 @@ import type { KeepBounds } from '../core/keep-bounds.ts';
 import type {
   ApprovalListing,
   ApprovalReply,
+  ApprovalSubject,
   NewApproval,
   ParkedEnd,
   RunnableApproval,
@@ -85,7 +86,7 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
 export function answerStatements(
   asked: StoredApproval,
   reply: ApprovalReply & { readonly at: number },
-  claim: Claim | undefined,
+  claim: OwnClaim | undefined,
 ): readonly Statement[] {
   const { id } = asked;
   const { at } = reply;
@@ -103,17 +104,11 @@ export function answerStatements(
   ];
 }
 
-/** The call that takes a request up together with its answer. */
-interface Claim {
-  readonly callId: string;
-  readonly process: string;
-}
-
 /** A yes gives as much time to take it up as there was to answer. */
 function decisionStatement(
   id: string,
   reply: ApprovalReply & { readonly at: number },
-  taken: Claim | undefined,
+  taken: OwnClaim | undefined,
 ): Statement {
   const answer = JSON.stringify(reply);
   if (reply.decision !== 'approve') {
@@ -121,7 +116,7 @@ function decisionStatement(
       UPDATE toolcrib_approvals SET state = 'denied', answer = ${answer}, arguments = NULL
       WHERE id = ${id} AND state = 'waiting' RETURNING *`;
   }
-  const claim = taken === undefined ? null : JSON.stringify({ callId: taken.callId, at: reply.at });
+  const claim = taken?.claim ?? null;
   return sql`
     UPDATE toolcrib_approvals
     SET state = ${claim === null ? 'approved' : 'claimed'}, answer = ${answer}, claim = ${claim},
@@ -141,6 +136,13 @@ export interface OwnClaim {
   readonly process: string;
   /** As it stands in the row; null for none, which ends nothing. */
   readonly claim: string | null;
+}
+
+/** Takes up a yes: of all who try, one succeeds. */
+export function claimStatement({ id, process, claim }: OwnClaim, subject: ApprovalSubject): Statement {
+  return sql`
+    UPDATE toolcrib_approvals SET state = 'claimed', claim = ${claim}, process = ${process}
+    WHERE id = ${id} AND state = 'approved' AND binding = ${bindingOf(subject)} RETURNING *`;
 }
 
 /** How the call that took it up ended. A process that was taken for dead knows better. */

@@ -16,6 +16,7 @@ import {
   addStatements,
   answerStatements,
   CUT,
+  claimStatement,
   dropResultsStatements,
   expireStatement,
   findAnsweredStatement,
@@ -27,13 +28,15 @@ import {
   type OwnClaim,
   runnableStatement,
 } from './approval-statements.ts';
-import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { readUsage } from './keep-room.ts';
 
 /** How long what is over is kept: what nobody answered, and the rest. */
 const KEEP_UNANSWERED_MS = 86_400_000;
 const KEEP_MS = 30 * KEEP_UNANSWERED_MS;
+/** Where the row of a claim is among the answers: after the sign of life and what is over. */
+const CLAIMING = 2;
 /** So many new requests, and what is over is removed, at most so much at once. */
 const ADDED_PER_PURGE = 100;
 const PURGED_ROWS = 500;
@@ -49,10 +52,22 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
   };
   const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
     rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
-  const hold = (id: string, row: Row | undefined) => {
-    if (row === undefined) return;
-    claims.set(id, textOf(row, 'claim'));
-    heartbeat.hold(nameOf(ownClaim(id)));
+  /** A claim that is called like no other of this process that has not ended, whatever the clock says. */
+  const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
+    const { process } = heartbeat;
+    for (let at = now(); ; at++) {
+      const own = { id, process, claim: JSON.stringify({ callId, at }) };
+      if (!heartbeat.holds(nameOf(own))) return own;
+    }
+  };
+  /** Writes a claim; the last statement answers its row, or none where it was not made. */
+  const take = async (own: OwnClaim & { readonly claim: string }, statements: readonly Statement[]) => {
+    const name = nameOf(own);
+    const rows = await heartbeat.make({ name, statements, undo: giveBackStatement(own) });
+    const [row] = rows[CLAIMING] ?? [];
+    if (row?.claim === own.claim) claims.set(own.id, own.claim);
+    else heartbeat.release(name);
+    return row;
   };
   const ownClaim = (id: string): OwnClaim => ({ id, process: heartbeat.process, claim: claims.get(id) ?? null });
   const get = async (id: string) =>
@@ -101,30 +116,19 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
     answer: async (id, reply, callId) => {
       const asked = await get(id);
       if (asked === undefined) return undefined;
-      const claim = callId === undefined ? undefined : { callId, process: heartbeat.process };
-      const signs = claim === undefined ? [] : [heartbeat.sign()];
-      const statements = answerStatements(asked, { ...reply, at: now() }, claim);
-      const rows = await engine.write([...signs, ...statements], 'power loss');
-      const [row] = rows[signs.length + 1] ?? [];
+      const own = callId === undefined ? undefined : newClaim(id, callId);
+      const statements = answerStatements(asked, { ...reply, at: now() }, own);
+      const row =
+        own === undefined ? (await engine.write(statements, 'power loss'))[1]?.[0] : await take(own, statements);
       const answered = row && toApproval(row, now());
-      if (answered?.state === 'claimed') hold(id, row);
       if (answered !== undefined) tell(id);
       return answered;
     },
     claim: async (id, subject, callId) => {
       if (!isApprovalId(id)) return undefined;
-      const at = now();
-      const statements = [
-        heartbeat.sign(),
-        expireStatement(id, at),
-        sql`
-          UPDATE toolcrib_approvals
-          SET state = 'claimed', claim = ${JSON.stringify({ callId, at })}, process = ${heartbeat.process}
-          WHERE id = ${id} AND state = 'approved' AND binding = ${bindingOf(subject)} RETURNING *`,
-      ];
-      const claimed = (await engine.write(statements, 'power loss')).at(-1); // at most once, whatever dies
-      hold(id, claimed?.[0]);
-      return one(claimed);
+      const own = newClaim(id, callId);
+      const claimed = await take(own, [expireStatement(id, now()), claimStatement(own, subject)]);
+      return claimed && toApproval(claimed, now());
     },
     giveBack: async (id) => {
       const own = ownClaim(id);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Engine, type Row, type Statement, sql } from './engine.ts';
+import { isUncertain } from './store-errors.ts';
 
 /** How often a process that holds claims says that it lives. */
 const BEAT_MS = 2000;
@@ -8,14 +9,24 @@ const BEAT_MS = 2000;
 export interface Heartbeat {
   /** What claims of this process name. */
   readonly process: string;
-  /** First in the transaction of a claim, so that no claim is ever without the process that it names. */
-  sign(): Statement;
-  /** From now on the process says that it lives, until this claim and all others are settled. */
-  hold(claim: string): void;
+  /** Writes a claim; the first rows are those of the sign. From now on the process says that it lives, until this claim and all others are settled. */
+  make(claim: NewClaim): Promise<readonly (readonly Row[])[]>;
+  /** Of a claim that was not made after all. */
+  release(claim: string): void;
+  /** True while a claim of this name is being made, is held, or is still to be ended. */
+  holds(claim: string): boolean;
   /** Writes how a claim ended. What cannot be written now rejects, and is written as soon as that is possible. */
   settle(claim: string, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
   /** What is held is given up: others need not wait to see that nothing is heard any more. */
   close(): Promise<void>;
+}
+
+/** A claim as it is about to be made. */
+export interface NewClaim {
+  readonly name: string;
+  readonly statements: readonly Statement[];
+  /** Ends it where its answer is lost: then it may have been made, and the caller does not run under it. */
+  readonly undo: Statement;
 }
 
 export function createHeartbeat(engine: Engine): Heartbeat {
@@ -38,9 +49,14 @@ export function createHeartbeat(engine: Engine): Heartbeat {
   };
 
   const settleOwed = async (): Promise<void> => {
-    for (const [claim, statements] of owed) {
-      await engine.write(statements);
+    for (const [claim, statements] of [...owed]) {
       owed.delete(claim);
+      try {
+        await engine.write(statements);
+      } catch (cause) {
+        owed.set(claim, statements); // last: one that can never be written keeps no other waiting
+        throw cause;
+      }
       held.delete(claim);
     }
   };
@@ -59,18 +75,35 @@ export function createHeartbeat(engine: Engine): Heartbeat {
     if (!isClosed && held.size > 0) timer ??= setTimeout(() => void beat(), BEAT_MS).unref();
   };
 
+  const release = (claim: string): void => {
+    if (!owed.has(claim)) held.delete(claim);
+  };
+  /** First in the transaction of a claim, so that no claim is ever without the process that it names. */
+  const sign = (): Statement => {
+    // A row that was written just now is only made sure of: many claims at once need not wait for each other.
+    const isFresh = timer !== undefined && signedAt !== undefined && performance.now() - signedAt < BEAT_MS;
+    if (!isFresh) signedAt = performance.now();
+    return isFresh ? insert : upsert;
+  };
+
   return {
     process,
-    sign() {
-      // A row that was written just now is only made sure of: many claims at once need not wait for each other.
-      const isFresh = timer !== undefined && signedAt !== undefined && performance.now() - signedAt < BEAT_MS;
-      if (!isFresh) signedAt = performance.now();
-      return isFresh ? insert : upsert;
+    async make({ name, statements, undo }) {
+      const signed = [sign(), ...statements];
+      held.add(name);
+      try {
+        const rows = await engine.write(signed, 'power loss'); // at most once, whatever dies
+        beatLater();
+        return rows;
+      } catch (cause) {
+        if (isUncertain(cause)) owed.set(name, [undo]);
+        else release(name);
+        beatLater();
+        throw cause;
+      }
     },
-    hold(claim) {
-      held.add(claim);
-      beatLater();
-    },
+    release,
+    holds: (claim) => held.has(claim),
     async settle(claim, statements) {
       try {
         const rows = await engine.write(statements);

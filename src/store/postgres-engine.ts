@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
 import { type Dialect, type Engine, type Row, type Statement, sql } from './engine.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
-import { storeUnavailable } from './store-errors.ts';
+import { noteUncertain, storeUnavailable } from './store-errors.ts';
 
 const MIGRATION_LOCK = 2_742_001;
 const LOCKS = { approvals: 2_742_002, repeats: 2_742_003 } as const;
@@ -35,14 +35,16 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
   const running = new Set<Promise<unknown>>();
   const silence = createSilence();
   let closed: Promise<void> | undefined;
-  const attempt = async <T>(limitMs: number, work: Work<T>): Promise<T> => {
+  const attempt = async <T>(limitMs: number, work: Work<T>, isCommitting = () => false): Promise<T> => {
     if (closed !== undefined) throw storeUnavailable(place.location, 'is closed');
     const run = withinTime(limitMs, { pool, work, silence });
     running.add(run);
     try {
       return await run;
     } catch (error) {
-      throw toPostgresError(error, place);
+      const told = toPostgresError(error, place);
+      if (isCommitting()) noteUncertain(told);
+      throw told;
     } finally {
       running.delete(run);
     }
@@ -54,17 +56,21 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
       if (limitMs > ANSWER_MS) await query({ text: 'COMMIT' });
       return rows;
     });
-  const write = (limitMs: number, statements: readonly Statement[]) =>
-    attempt(limitMs, async (query) => {
+  const write = (limitMs: number, statements: readonly Statement[]) => {
+    let isCommitting = false;
+    const work: Work<readonly (readonly Row[])[]> = async (query) => {
       const lockMs = limitMs > ANSWER_MS ? limitMs : Math.min(lockTimeoutMs, STATEMENT_MS);
       const longer = limitMs > ANSWER_MS ? `; SET LOCAL statement_timeout = ${limitMs}` : '';
       // Each statement sees what was committed before it, also what a transaction did that held its lock.
       await query({ text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}${longer}` });
       const rows = [];
       for (const statement of statements) rows.push(await query(toQuery(statement)));
+      isCommitting = true;
       await query({ text: 'COMMIT' });
       return rows;
-    });
+    };
+    return attempt(limitMs, work, () => isCommitting);
+  };
   const close = async () => {
     await Promise.allSettled(running); // a pool that ends forgets who waits for a connection
     await pool.end();

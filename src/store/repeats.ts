@@ -29,28 +29,27 @@ export function repeats(engine: Engine, now: () => number, heartbeat: Heartbeat)
   ];
   return {
     async begin(key, call) {
-      if (call.keeping === undefined) return beginAs(null, key, call);
-      const first = await beginAs(heartbeat.process, key, call);
-      if (first.state === 'new') heartbeat.hold(claimOf(key, call.id));
-      return first;
+      return beginAs(call.keeping === undefined ? null : heartbeat.process, key, call);
     },
     async end(key, callId, ending) {
       await heartbeat.settle(claimOf(key, callId), endStatements(key, callId, ending));
     },
     async forget(key, callId) {
-      const forgetting = sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
-      await heartbeat.settle(claimOf(key, callId), [forgetting]);
+      await heartbeat.settle(claimOf(key, callId), [forgetStatement(key, callId)]);
     },
   };
 
   async function beginAs(process: string | null, key: string, call: RepeatingCall): Promise<FirstCall> {
     const { id, argumentsHash, keepMs, keeping } = call;
+    const name = claimOf(key, id);
+    const undo = forgetStatement(key, id);
+    // How this very call ended the last time is still to be written, and would end this time.
+    if (process !== null && heartbeat.holds(name)) return { state: 'running', argumentsHash };
     for (;;) {
       const at = now();
       const room = keeping === undefined ? ALWAYS : whereRoom(KEPT, RESERVED_BYTES, keeping);
       const owner = keeping === undefined ? null : ownerKey(keeping.owner);
       const statements = [
-        ...(process === null ? [] : [heartbeat.sign()]),
         ...expire(at),
         sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND expires_at <= ${at}`,
         {
@@ -61,8 +60,12 @@ export function repeats(engine: Engine, now: () => number, heartbeat: Heartbeat)
         },
         sql`SELECT arguments_hash, result, lost_at FROM toolcrib_repeats WHERE key = ${key}`,
       ];
-      const answers = await engine.write(statements, 'power loss'); // at most once, whatever dies
+      // At most once, whatever dies.
+      const answers = await (process === null
+        ? engine.write(statements, 'power loss')
+        : heartbeat.make({ name, statements, undo }));
       if (answers.at(-2)?.length === 1) return { state: 'new' };
+      heartbeat.release(name);
       const first = answers.at(-1)?.[0];
       if (first !== undefined) return toFirstCall(first);
       if (answers.at(-4)?.length === PURGED_ROWS) continue; // those that are left may take the room
@@ -84,6 +87,10 @@ export function repeats(engine: Engine, now: () => number, heartbeat: Heartbeat)
       keepStatement({ key, callId, text: JSON.stringify(instead) }), // where there was no room
     ];
   }
+}
+
+function forgetStatement(key: string, callId: string): Statement {
+  return sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
 }
 
 /** What a running call holds. */

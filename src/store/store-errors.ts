@@ -71,6 +71,19 @@ export function failureError(failure: SqliteFailure, file: string, cause: unknow
   return storeUnavailable(file, reason ?? `failed: ${failure.message}`, cause);
 }
 
+/** Failures after which the statements may have been committed all the same. */
+const uncertain = new WeakSet<Error>();
+
+/** Notes that the answer to a commit was lost. */
+export function noteUncertain(error: Error): void {
+  uncertain.add(error);
+}
+
+/** True if nobody knows whether the statements that failed with it were committed. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof Error && uncertain.has(error);
+}
+
 /** Says in one sentence what is the matter with the store at `location`. */
 export function storeUnavailable(location: string, reason: string, cause?: unknown): ToolcribError {
   return new ToolcribError('store_unavailable', `The store ${location} ${reason}.`, { cause });

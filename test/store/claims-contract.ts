@@ -3,7 +3,7 @@ import type { Store } from '../../src/core/store.ts';
 import type { SilentProcess } from '../../src/core/stored-claims.ts';
 import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed } from '../../src/core/tool-result.ts';
-import { sql } from '../../src/store/engine.ts';
+import { type Statement, sql } from '../../src/store/engine.ts';
 import { openEngine } from '../../src/store/open-engine.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
@@ -135,17 +135,12 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     await store.approvals.claim(id, served, 'call-1');
     await store.repeats.begin('k', call('call-2'));
     await store.repeats.begin('l', call('call-3'));
-    const engine = await engineOf(url);
-    const rename = (from: string, to: string) =>
-      engine.write([{ sql: `ALTER TABLE ${from} RENAME TO ${to}`, params: [] }]);
-    await rename('toolcrib_approvals', 'approvals_away');
-    await rename('toolcrib_repeats', 'repeats_away');
+    const putBack = await setAside(url);
     const ending = { ...keeping, result: done('paid'), instead: done('too long') };
     await expect(store.approvals.giveBack(id)).rejects.toThrow();
     await expect(store.repeats.end('k', 'call-2', ending)).rejects.toThrow();
     await expect(store.repeats.forget('l', 'call-3')).rejects.toThrow();
-    await rename('approvals_away', 'toolcrib_approvals');
-    await rename('repeats_away', 'toolcrib_repeats');
+    await putBack();
     await vi.waitFor(async () => {
       expect(await store.approvals.stateOf(id)).toBe('approved');
       expect(await store.repeats.begin('k', call('call-4'))).toMatchObject({ state: 'ended', result: done('paid') });
@@ -160,23 +155,35 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     const id = await approve(store);
     await store.approvals.claim(id, served, 'call-1');
     await store.repeats.begin('l', call('call-3'));
-    const engine = await engineOf(url);
-    const tables = ['toolcrib_approvals', 'toolcrib_repeats'];
-    for (const table of tables)
-      await engine.write([{ sql: `ALTER TABLE ${table} RENAME TO ${table}_away`, params: [] }]);
+    const putBack = await setAside(url);
     await expect(store.approvals.giveBack(id)).rejects.toThrow();
     await expect(store.repeats.forget('l', 'call-3')).rejects.toThrow();
-    for (const table of tables)
-      await engine.write([{ sql: `ALTER TABLE ${table}_away RENAME TO ${table}`, params: [] }]);
-    await engine.write([sql`UPDATE toolcrib_approvals SET state = 'approved' WHERE id = ${id}`]); // as it would have
+    await putBack(sql`UPDATE toolcrib_approvals SET state = 'approved' WHERE id = ${id}`); // as it would have
     expect(await store.approvals.claim(id, served, 'call-1')).toBeDefined();
-    await vi.waitFor(async () => {
-      expect(await store.repeats.begin('l', call('call-4'))).toEqual({ state: 'new' }); // what was owed has been written
-    }, 20_000);
+    const another = async () => expect(await store.repeats.begin('l', call('call-4'))).toEqual({ state: 'new' });
+    await vi.waitFor(another, 20_000); // what was owed has been written
     expect(await store.approvals.stateOf(id)).toBe('claimed');
     await store.repeats.forget('l', 'call-4');
     await forget(url, 1);
     await vi.waitFor(async () => expect(await store.claims.silent()).toEqual([]), 20_000); // it still says that it lives
+  });
+
+  it('a clock that stands still makes no two claims one', async () => {
+    const url = await place();
+    if (url === 'memory:') return; // likewise
+    const store = await opened({ url, now: () => 1_700_000_000_000 });
+    const id = await approve(store);
+    await Promise.all([store.approvals.claim(id, served, 'call-1'), store.repeats.begin('l', call('call-3'))]);
+    const putBack = await setAside(url);
+    await expect(store.approvals.giveBack(id)).rejects.toThrow();
+    await expect(store.repeats.forget('l', 'call-3')).rejects.toThrow();
+    const given = sql`UPDATE toolcrib_approvals SET state = 'approved' WHERE id = ${id}`;
+    await putBack(given, sql`DELETE FROM toolcrib_repeats`); // as they would have, with the answers lost
+    expect(await store.approvals.claim(id, served, 'call-1')).toBeDefined();
+    expect(await store.repeats.begin('l', call('call-3'))).toMatchObject({ state: 'running' });
+    const again = async () => expect(await store.repeats.begin('l', call('call-3'))).toEqual({ state: 'new' });
+    await vi.waitFor(again, 20_000); // what was owed has been written
+    expect(await store.approvals.stateOf(id)).toBe('claimed');
   });
 
   it('a claim is ended by the process that has it, and by no other', async () => {
@@ -222,6 +229,18 @@ async function processesOf(store: Store, url: string): Promise<unknown> {
 /** Nothing has been heard of any process since this time. */
 async function forget(url: string, seenAt = 0): Promise<void> {
   await (await engineOf(url)).write([sql`UPDATE toolcrib_processes SET seen_at = ${seenAt}`]);
+}
+
+/** Takes the tables with claims away; returns how they are put back, together with what else is to be written. */
+async function setAside(url: string): Promise<(...more: readonly Statement[]) => Promise<unknown>> {
+  const engine = await engineOf(url);
+  const rename = (from: string, to: string): readonly Statement[] =>
+    ['approvals', 'repeats'].map((table) => ({
+      sql: `ALTER TABLE ${from}_${table} RENAME TO ${to}_${table}`,
+      params: [],
+    }));
+  await engine.write(rename('toolcrib', 'away'));
+  return (...more) => engine.write([...rename('away', 'toolcrib'), ...more]);
 }
 
 async function engineOf(url: string) {

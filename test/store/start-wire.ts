@@ -6,15 +6,26 @@ export interface Wire {
   readonly port: number;
   /** Breaks every connection, without a word to either end. */
   cut(): void;
+  /** Breaks the next connection over which a transaction with this text was committed, before that is answered. */
+  cutAtCommit(text: string): void;
   close(): void;
 }
 
 /** Lays a wire to a port. */
 export async function startWire(to: number): Promise<Wire> {
   const sockets = new Set<Socket>();
+  let awaited: string | undefined;
   const listener = createServer((near) => {
     const far = connect(to, '127.0.0.1');
     for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+    let isMeant = false;
+    near.on('data', (chunk: Buffer) => {
+      isMeant ||= awaited !== undefined && chunk.includes(awaited);
+      if (!isMeant || !chunk.includes('COMMIT')) return;
+      awaited = undefined;
+      far.unpipe(near);
+      far.once('data', () => near.resetAndDestroy()); // it is committed
+    });
     near.pipe(far).pipe(near);
   }).listen(0, '127.0.0.1');
   await once(listener, 'listening');
@@ -24,9 +35,12 @@ export async function startWire(to: number): Promise<Wire> {
     for (const socket of sockets) socket.resetAndDestroy();
     sockets.clear();
   };
+  const cutAtCommit = (text: string) => {
+    awaited = text;
+  };
   const close = () => {
     listener.close();
     cut();
   };
-  return { port: address.port, cut, close };
+  return { port: address.port, cut, cutAtCommit, close };
 }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Store } from '../../src/core/store.ts';
+import { done } from '../../src/core/tool-result.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { AMPLE, addTo, payment } from './approvals-contract.ts';
+import { missingPackage, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { startWire, type Wire } from './start-wire.ts';
+
+const missing = missingPackage();
+const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
+const WITHIN = { timeout: 20_000, interval: 100 };
+const yes = { decision: 'approve', by: 'bob' } as const;
+const served = payment({ parked: { callId: 'call-1' } });
+const keeping = { owner: 'ann', bounds: AMPLE };
+const calling = (id: string) => ({ id, argumentsHash: 'h', keepMs: 60_000, keeping });
+
+describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`, { timeout: 60_000 }, () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 120_000);
+  afterAll(() => server?.stop());
+
+  /** A store behind a wire, which has another claim, so that its process says that it lives. */
+  const behindWire = async (): Promise<{ readonly store: Store; readonly wire: Wire }> => {
+    const wire = await startWire(server.port);
+    const url = new URL(server.urlOf(await server.createDatabase()));
+    url.port = String(wire.port);
+    const store = await openStore({ url: url.href, env: {} });
+    onTestFinished(async () => {
+      await store.close();
+      wire.close();
+    });
+    await store.repeats.begin('another', calling('call-0'));
+    return { store, wire };
+  };
+
+  it('is given back: the yes was not used', async () => {
+    const { store, wire } = await behindWire();
+    const { approval } = await addTo(store.approvals, served);
+    await store.approvals.answer(approval.id, yes);
+    wire.cutAtCommit("SET state = 'claimed'");
+    await expect(store.approvals.claim(approval.id, served, 'call-1')).rejects.toThrow();
+    expect(await store.approvals.stateOf(approval.id)).toBe('claimed');
+    await vi.waitFor(async () => expect(await store.approvals.stateOf(approval.id)).toBe('approved'), WITHIN);
+    expect(await store.approvals.claim(approval.id, served, 'call-1')).toMatchObject({ state: 'claimed' });
+    await store.approvals.finish(approval.id, 'done', { result: done('paid'), isHandedOver: false });
+    expect(await store.approvals.takeResult(approval.id, 'first')).toEqual(done('paid'));
+  });
+
+  it('is given back where it was made together with the yes', async () => {
+    const { store, wire } = await behindWire();
+    const { approval } = await addTo(store.approvals, payment({ isParked: false }));
+    wire.cutAtCommit('lifetime_ms');
+    await expect(store.approvals.answer(approval.id, yes, 'call-1')).rejects.toThrow();
+    expect(await store.approvals.stateOf(approval.id)).toBe('claimed');
+    await vi.waitFor(
+      async () => expect(await store.approvals.find(payment())).toMatchObject({ state: 'approved' }),
+      WITHIN,
+    );
+  });
+
+  it('lets its idempotency key go', async () => {
+    const { store, wire } = await behindWire();
+    wire.cutAtCommit('INSERT INTO toolcrib_repeats');
+    await expect(store.repeats.begin('k', calling('call-1'))).rejects.toThrow();
+    expect(await store.repeats.begin('k', calling('call-2'))).toMatchObject({ state: 'running' });
+    await vi.waitFor(
+      async () => expect(await store.repeats.begin('k', calling('call-2'))).toEqual({ state: 'new' }),
+      WITHIN,
+    );
+  });
+});
