@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Crib, ToolInput } from '../../src/index.ts';
+import { guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
 import { idOf, OPERATOR } from '../configured/payments.ts';
 import { cribOf, folderWith } from '../configured/workshop.ts';
 import { startHttp, startModern } from '../mcp-upstream/http-servers.ts';
@@ -108,6 +109,16 @@ describe('what was never handed to a transport has not begun: the yes counts aga
   ])('%s', async (_, code, kind) => {
     expect(await approved(await kind())).toEqual({ code, state: 'approved' });
   });
+});
+
+it.each<[string, readonly string[]]>([
+  ['one', ['127.0.0.1']],
+  ['several of one family', ['127.0.0.1', '127.0.0.2']],
+  ['both families', ['::1', '127.0.0.1']],
+])('a host with addresses that take no connection was sent nothing: %s', async (_, addresses) => {
+  const resolve = async () => addresses.map((address) => ({ address, family: isIP(address) }));
+  const fetching = guardedFetch('http://host.test:9', { method: 'POST', allowPrivate: ['host.test'], resolve });
+  await expect(fetching).rejects.toMatchObject({ failure: 'unreachable', isUnsent: true });
 });
 
 describe('what was handed over has begun, whatever came of it: the yes is used', { timeout: 60_000 }, () => {

@@ -168,6 +168,8 @@ const unconnected = new WeakSet<Error>();
 export function isNeverSent(cause: unknown): boolean {
   if (cause instanceof FetchError) return ['refused', 'unreachable'].includes(cause.failure);
   if (!(cause instanceof Error) || !('code' in cause) || !unconnected.has(cause)) return false;
+  // Of a host with several addresses, none of which took a connection.
+  if (cause instanceof AggregateError) return true;
   const syscall = 'syscall' in cause ? cause.syscall : undefined;
   if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
   return /^(CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/.test(String(cause.code));
