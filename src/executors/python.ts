@@ -67,12 +67,16 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
     call.report(value as JsonValue); // parsed from JSON
   };
   const deferred = deferRun(call);
-  deferred.begin();
+  let hasBegun = false;
   try {
     const answer = await workers.call({
       ...placeOf(run),
       args: call.input,
       about: () => aboutCall(call),
+      begin() {
+        hasBegun ||= deferred.begin(); // once, though workers may send it back to be sent in another way
+        return hasBegun;
+      },
       onYield,
       onAbort(listener) {
         callOff = listener;
@@ -83,7 +87,7 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
   } catch (cause) {
     if (!(cause instanceof PythonFailure)) throw cause;
     const { spec } = call;
-    if (cause.kind === 'unreachable' || cause.kind === 'busy') deferred.takeBack(); // no worker has taken it
+    if (hasBegun && (cause.kind === 'unreachable' || cause.kind === 'busy')) deferred.takeBack(); // no worker has run it
     if (yieldedBytes <= MAX_ANSWER_BYTES) return failed(pythonFailure(cause, spec));
     return failed(toolError('too_large', `"${spec.name}" yielded more than can be taken; ask for less.`));
   }

@@ -1,5 +1,7 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, isIP } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Crib, ToolInput } from '../../src/index.ts';
 import { guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
@@ -120,6 +122,44 @@ it.each<[string, readonly string[]]>([
   const fetching = guardedFetch('http://host.test:9', { method: 'POST', allowPrivate: ['host.test'], resolve });
   await expect(fetching).rejects.toMatchObject({ failure: 'unreachable', isUnsent: true });
 });
+
+const TOOLS = `
+import os, time
+def hold():
+    open('held', 'w').close()
+    while not os.path.exists('let-go'): time.sleep(0.05)
+def work():
+    with open('runs', 'a') as runs: runs.write('x')
+async def work_async():
+    work()
+`;
+
+it.each(['work', 'work_async'])(
+  'python: %s, which waits for a worker until its time is up, keeps its yes',
+  {
+    timeout: 60_000,
+  },
+  async (name) => {
+    const folder = folderWith({ 'toolcrib.yaml': 'executors: { python: { workers: 1 } }\n', 'tools.py': TOOLS });
+    const run = (called: string) => ({ kind: 'python', module: 'tools', function: called, folder });
+    const spec = { name: 'work', description: 'x', policy: { approval: 'always' }, run: run(name) };
+    const tools = [spec, { name: 'hold', description: 'x', run: run('hold') }] as readonly ToolInput[]; // their runs are data
+    const crib = await cribOf(folder, { watch: false, tools });
+    const chest = await crib.open(undefined, { id: 'alice' });
+    const approvalId = idOf(await chest.call('work', {}, { park: true }));
+    await crib.approvals.answer(approvalId, { decision: 'approve' }, OPERATOR);
+    const holding = chest.call('hold', {});
+    await vi.waitFor(() => expect(existsSync(join(folder, 'held'))).toBe(true), 20_000);
+    const late = await chest.call('work', {}, { approvalId, timeoutMs: 300 });
+    expect(late).toMatchObject({ error: { code: 'timeout' } });
+    expect(await crib.approvals.get(approvalId)).toMatchObject({ state: 'approved' });
+    writeFileSync(join(folder, 'let-go'), '');
+    await holding;
+    expect(await chest.call('work', {}, { approvalId })).toMatchObject({ ok: true });
+    expect(await crib.approvals.get(approvalId)).toMatchObject({ state: 'done' });
+    expect(readFileSync(join(folder, 'runs'), 'utf8')).toBe('x');
+  },
+);
 
 describe('what was handed over has begun, whatever came of it: the yes is used', { timeout: 60_000 }, () => {
   it.each<[string, string, () => Promise<Kind> | Kind]>([

@@ -11,6 +11,8 @@ import type { WorkerProcess, WorkerProcesses } from './worker-processes.ts';
 export interface Question {
   /** What is asked, as JSON: a call, or what a file offers. */
   readonly request: object;
+  /** Asked right before a worker gets it; false: it must not begin any more. */
+  begin?(): boolean;
   /** Told of each answer; all but `yield` are the last. */
   onAnswer(answer: WorkerAnswer): void;
   /** Told instead of a last answer when the worker is gone. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
 import { PythonFailure } from './python-failure.ts';
 import { openShop, type PythonSettings, type PythonShop, type PythonSurroundings, type Trait } from './python-shop.ts';
+import type { Question } from './python-worker.ts';
 import type { WorkerAnswer } from './worker-answer.ts';
 import { createWorkerProcesses } from './worker-processes.ts';
-import type { Lane } from './workers-in-turn.ts';
+import { calledOff, type Lane } from './workers-in-turn.ts';
 
 /** The last word on a call or a look. */
 export type PythonAnswer = Exclude<WorkerAnswer, { readonly kind: 'again' | 'yield' }>;
@@ -22,6 +23,8 @@ interface PythonCall extends PythonWork {
   readonly module: string;
   readonly function: string;
   readonly args: JsonObject;
+  /** Asked right before a worker gets the call; false: it must not begin any more. */
+  begin(): boolean;
   /** What a function may know about the call; made only for one that asks. */
   about(): JsonObject;
 }
@@ -77,7 +80,7 @@ export function createPythonWorkers(surroundings: PythonSurroundings): PythonWor
         const shop = shopOf(folder);
         const trait = shop.traits.get(key) ?? ORDINARY;
         const request = { module, function: name, args, ...(trait.takesCall && { call: call.about() }) };
-        const answer = await ask(trait.isAsync ? shop.together : shop.inTurn, request, call);
+        const answer = await ask(trait.isAsync ? shop.together : shop.inTurn, { request, begin: call.begin }, call);
         if (answer.kind !== 'again') return answer;
         const { stale, ...learned } = answer.why;
         if (stale === true) shop.traits.clear();
@@ -87,7 +90,7 @@ export function createPythonWorkers(surroundings: PythonSurroundings): PythonWor
     },
     async look(look) {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const answer = await ask(shopOf(look.folder).inTurn, { find: look.find }, look);
+        const answer = await ask(shopOf(look.folder).inTurn, { request: { find: look.find } }, look);
         if (answer.kind !== 'again') return answer;
       }
       throw unsteady();
@@ -108,7 +111,11 @@ function unsteady(): PythonFailure {
 
 type LastAnswer = Exclude<WorkerAnswer, { readonly kind: 'yield' }>;
 
-function ask(lane: Lane, request: object, { onYield, onAbort }: PythonWork): Promise<LastAnswer> {
+function ask(
+  lane: Lane,
+  question: Pick<Question, 'request' | 'begin'>,
+  { onYield, onAbort }: PythonWork,
+): Promise<LastAnswer> {
   return new Promise((resolve, reject) => {
     let isWanted = true;
     let callOff = () => {};
@@ -116,9 +123,9 @@ function ask(lane: Lane, request: object, { onYield, onAbort }: PythonWork): Pro
       isWanted = false;
       callOff();
     });
-    if (!isWanted) return reject(new PythonFailure('cancelled', 'it was called off'));
+    if (!isWanted) return reject(calledOff());
     callOff = lane.ask({
-      request,
+      ...question,
       onAnswer(answer) {
         if (answer.kind === 'yield') return onYield(answer.value, answer.size);
         stop();

@@ -103,15 +103,15 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
   };
   const seatNext = (): void => {
     for (const question of waiting) {
-      const seat = free.pop() ?? (seats.size < maxWorkers ? open() : undefined);
-      if (seat === undefined) return;
+      if (free.length === 0 && seats.size >= maxWorkers) return;
       waiting.delete(question);
-      put(seat, question);
+      if (question.begin?.() === false) question.onLost(calledOff());
+      else put(free.pop() ?? open(), question);
     }
     sweepLater();
   };
   const callOff = (question: Question): void => {
-    const over = () => question.onLost(new PythonFailure('cancelled', 'it was called off'));
+    const over = () => question.onLost(calledOff());
     if (waiting.delete(question)) {
       over();
       return;
@@ -144,4 +144,9 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
       await Promise.all([...seats].map(end));
     },
   };
+}
+
+/** What is said of work that the caller does not want any more. */
+export function calledOff(): PythonFailure {
+  return new PythonFailure('cancelled', 'it was called off');
 }

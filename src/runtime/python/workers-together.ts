@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/ports.ts';
-import { PythonFailure } from './python-failure.ts';
 import type { PythonWorker, Question } from './python-worker.ts';
-import { GRACE_MS, type Lane, type StartWorker } from './workers-in-turn.ts';
+import { calledOff, GRACE_MS, type Lane, type StartWorker } from './workers-in-turn.ts';
 
 interface Shared {
   readonly worker: PythonWorker;
@@ -57,10 +56,10 @@ export function workersTogether({ start, clock }: TogetherOptions): Lane {
       onAnswer(answer) {
         if (answer.kind === 'again' && answer.why.stale === true && current === shared) current = undefined;
         if (answer.kind === 'yield') return shared.calledOff.has(question) ? undefined : question.onAnswer(answer);
-        if (over()) question.onLost(cancelled());
+        if (over()) question.onLost(calledOff());
         else question.onAnswer(answer);
       },
-      onLost: (failure) => question.onLost(over() ? cancelled() : failure),
+      onLost: (failure) => question.onLost(over() ? calledOff() : failure),
     });
     if (shared.questions.has(question)) shared.questions.set(question, id);
   };
@@ -76,6 +75,10 @@ export function workersTogether({ start, clock }: TogetherOptions): Lane {
 
   return {
     ask(question) {
+      if (question.begin?.() === false) {
+        queueMicrotask(() => question.onLost(calledOff()));
+        return () => {};
+      }
       current ??= open();
       const shared = current;
       put(shared, question);
@@ -90,8 +93,4 @@ export function workersTogether({ start, clock }: TogetherOptions): Lane {
       await Promise.all([...all].map(end));
     },
   };
-}
-
-function cancelled(): PythonFailure {
-  return new PythonFailure('cancelled', 'it was called off');
 }
