@@ -38,6 +38,8 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
   const { approvals, clock, warn } = options;
   const underWay = new Set<string>();
   const pauses = new Map<string, Pause>();
+  const seen = new Set<string>();
+  let last: RunnableApproval | undefined;
   let isStopped = false;
   let stopTimer = () => {};
 
@@ -59,20 +61,29 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
   const mayTake = ({ id }: RunnableApproval): boolean =>
     !underWay.has(id) && (pauses.get(id)?.untilMs ?? 0) <= clock.now();
 
-  /** The oldest first, past those that wait for their next attempt. */
+  /**
+   * The oldest first, past those that wait for their next attempt. Where there are more than one look may take, the next
+   * look goes on behind them: those that cannot run, and come up again and again, do not keep the others waiting.
+   */
   const takeNext = async (): Promise<void> => {
-    const seen = new Set<string>();
     let taken = 0;
     let page: readonly RunnableApproval[] = [];
     do {
-      page = await approvals.runnable(page.at(-1), PAGE);
+      page = await approvals.runnable(last, PAGE);
+      if (isStopped) return;
       for (const { id } of page) seen.add(id);
       const next = page.filter(mayTake).slice(0, MOST - taken);
-      if (isStopped) return;
       for (const { id } of next) void take(id);
       taken += next.length;
+      last = (taken < MOST ? page : next).at(-1) ?? last;
     } while (page.length === PAGE && taken < MOST);
-    if (page.length < PAGE) for (const id of pauses.keys()) if (!seen.has(id) && !underWay.has(id)) pauses.delete(id);
+    if (taken < MOST) beginAgain();
+  };
+  /** Behind the newest come the oldest; what was not listed this time is over. */
+  const beginAgain = (): void => {
+    for (const id of pauses.keys()) if (!seen.has(id) && !underWay.has(id)) pauses.delete(id);
+    seen.clear();
+    last = undefined;
   };
 
   const look = async (): Promise<void> => {

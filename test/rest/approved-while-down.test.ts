@@ -162,6 +162,36 @@ describe('many approved calls', () => {
     await vi.waitFor(() => expect(ran).toHaveLength(302), WITHIN);
     expect(new Set(ran).size).toBe(302);
   });
+
+  it('hundreds that are refused before their yes is taken up keep no other waiting', { timeout: 60_000 }, async () => {
+    const ran: number[] = [];
+    const others = 600; // more than are tried within the longest pause
+    const gate: Extension = {
+      name: 'gate',
+      priority: 960,
+      unsafeOrder: true,
+      wrap: (call, next) =>
+        call.approvalId === undefined || call.input.n === others
+          ? next(call)
+          : failed(toolError('rate_limited', 'not now', { retryable: true, retryAfterMs: 1 })),
+    };
+    const bank: Executor = {
+      kind: 'bank',
+      runSchema: { type: 'object' },
+      execute: ({ input }) => {
+        ran.push(Number(input.n));
+        return done('paid');
+      },
+    };
+    const tool = { name: 'pay', description: 'x', policy: { approval: 'always' }, run: { kind: 'bank' } } as ToolInput; // its arguments may be anything
+    const config = 'extensions: { approval: { maxPerCaller: 1000 } }\n';
+    const served = await serve({ config, crib: { tools: [tool], executors: [bank], extensions: [gate] } });
+    const calls: Heard[] = [];
+    for (let n = 0; n <= others; n++) calls.push(await execute(served.ask, 'pay', { n }));
+    for (const heard of calls) await approve(served, heard);
+    onTestFinished(served.crib.runParked());
+    await vi.waitFor(() => expect(ran).toEqual([others]), { timeout: 30_000, interval: 100 });
+  });
 });
 
 describe('what a person approved is announced before it runs', () => {
