@@ -11,6 +11,8 @@ import {
   type StoredApproval,
   UNLISTED_KEYS,
 } from '../core/stored-approvals.ts';
+import { toolError } from '../core/tool-error.ts';
+import { failed } from '../core/tool-result.ts';
 import { jsonOf, numberOf, type Row, textOf } from './engine.ts';
 
 /** Letters and digits that nobody takes for one another. */
@@ -19,6 +21,16 @@ const APPROVAL_ID = /^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){2}$/;
 
 /** Clocks of several machines differ; one that was set back further than this makes nothing live longer. */
 export const MAX_SKEW_MS = 60_000;
+
+/** Told once in the place of a result that was dropped: the same call sent again must not run again because of that. */
+export const NOT_KEPT = JSON.stringify(
+  failed(
+    toolError(
+      'too_large',
+      'The call has ended, and its result was dropped: more are not kept under extensions.approval.maxBytesPerCaller or maxTotalBytes.',
+    ),
+  ),
+);
 
 /** Three groups of four characters: 60 random bits. */
 export function createApprovalId(): string {

@@ -16,6 +16,7 @@ import {
   endOfBindings,
   grantOf,
   MAX_SKEW_MS,
+  NOT_KEPT,
 } from './approval-rows.ts';
 import { type Statement, sql } from './engine.ts';
 import { ownerKey, whereRoom } from './keep-room.ts';
@@ -164,12 +165,12 @@ export function sizeOf(result: string | null): number {
 export function dropResultsStatements(id: string, bounds: KeepBounds): readonly Statement[] {
   const { maxBytesPerCaller, maxTotalBytes } = bounds;
   const drop = (condition: string, params: Statement['params'], most: number): Statement => ({
-    sql: `UPDATE toolcrib_approvals SET result = NULL, bytes = 0, is_handed_over = 1 WHERE id IN (
+    sql: `UPDATE toolcrib_approvals SET result = CASE WHEN is_handed_over = 0 THEN ? END, bytes = 0 WHERE id IN (
       SELECT id FROM (
         SELECT id, sum(bytes) OVER (ORDER BY is_handed_over, created_at DESC, id ROWS UNBOUNDED PRECEDING) AS kept
         FROM toolcrib_approvals WHERE state = 'done' AND bytes > 0 AND ${condition}) AS results
       WHERE kept > ?)`,
-    params: [...params, most],
+    params: [NOT_KEPT, ...params, most],
   });
   const tooMany = "(SELECT coalesce(sum(bytes), 0) FROM toolcrib_approvals WHERE state = 'done') > ?";
   return [

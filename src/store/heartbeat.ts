@@ -22,7 +22,7 @@ export interface Heartbeat {
 }
 
 /** A claim as it is about to be made. */
-export interface NewClaim {
+interface NewClaim {
   readonly name: string;
   readonly statements: readonly Statement[];
   /** Ends it where its answer is lost: then it may have been made, and the caller does not run under it. */

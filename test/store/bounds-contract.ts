@@ -131,9 +131,12 @@ export function approvalBoundsContract(opened: Opened, place: () => Promise<stri
       await end('mine handed', 5_000, true);
       await end('mine 3', 15_000);
       const calls = ['mine 1', 'mine 2', 'mine 3', 'mine handed', 'others 1'];
-      const kept = await Promise.all(calls.map(async (call) => (await approvals.ofCall(call))?.result !== undefined));
+      const kept = await Promise.all(calls.map(async (call) => (await approvals.ofCall(call))?.result?.ok === true));
       expect(calls.filter((_, index) => kept[index])).toEqual(left);
-      expect(await approvals.find(first)).toBeUndefined(); // the same call sent again is a new one
+      const dropped = await approvals.find(first); // the same call sent again is told so once, then it is a new one
+      expect(await approvals.takeResult(dropped?.id ?? '', 'first')).toMatchObject({ error: { code: 'too_large' } });
+      expect(await approvals.find(first)).toBeUndefined();
+      expect(await approvals.ofCall('mine handed')).not.toHaveProperty('result');
       expect(await approvals.ofCall('mine 1')).toMatchObject({ approval: { state: 'done', outcome: 'done' } });
     },
   );
