@@ -51,7 +51,8 @@ describe('reload', () => {
     const counted = { reads: 0 };
     vi.stubGlobal('countedReads', counted);
     const source = `export default { name: 'counter', start: async () => ({
-      specs: () => [], onChange: () => () => {}, close: async () => {}, refresh: async () => void countedReads.reads++,
+      specs: () => [], onChange: () => () => {}, status: () => ({ state: 'ready' }), close: async () => {},
+      refresh: async () => void countedReads.reads++,
     }) };`;
     const files = { 'toolcrib.yaml': 'sources: { counter: { module: ./counter.mjs } }\n', 'counter.mjs': source };
     const folder = folderWith(files);
@@ -66,6 +67,7 @@ describe('reload', () => {
       await vi.waitFor(() => expect(told).toHaveBeenCalled());
     }
     await crib.reload();
+    expect(counted.reads).toBeGreaterThan(0);
     expect(counted.reads).toBeLessThanOrEqual(2); // the first change that is seen, and the reload
     write(folder, { 'toolcrib.yaml': `${files['toolcrib.yaml']}profiles: { later: {} }\n` });
     await vi.waitFor(() => expect(crib.profiles()).toEqual(['later']));
