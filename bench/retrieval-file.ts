@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../src/core/store.ts';
+import type { Store } from '../src/core/ports/store.ts';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
 import { createSearchIndex } from '../src/crib/search-index.ts';
 import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';

@@ -1,14 +1,11 @@
 export type { AccessClause, Hours } from './core/access.ts';
 export { keep, prefix, rename, tighten } from './core/algebra.ts';
-export { approvalText } from './core/approval-text.ts';
-export type { AuditFinding, AuditReport, ChainReport } from './core/audit-report.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
 export type { ApprovalAnswer, ApprovalRequest, Approve, Caller, Credential } from './core/caller.ts';
 export type { Catalog, Changes, HeldBack } from './core/catalog.ts';
 export type { Executor, ExecutorContext } from './core/executor.ts';
 export type { Extension, Next, PriorityName } from './core/extension.ts';
 export type { JsonObject, JsonSchema, JsonValue, MaybePromise } from './core/json.ts';
-export type { LogLevel, LogLine, LogSink } from './core/log-line.ts';
 export type { Outcome, Rejection } from './core/outcome.ts';
 export type {
   ApprovalMode,
@@ -23,13 +20,16 @@ export type {
   Tuning,
 } from './core/policy.ts';
 export { tightenPolicy } from './core/policy.ts';
-export type { Clock } from './core/ports.ts';
+export type { AuditFinding, AuditReport, ChainReport } from './core/ports/audit-report.ts';
+export type { LogLevel, LogLine, LogSink } from './core/ports/log-line.ts';
+export type { Clock } from './core/ports/ports.ts';
+export type { ApprovalState, Remember } from './core/ports/stored-approvals.ts';
+export type { AuditRow } from './core/ports/stored-audit.ts';
 export type { Profile } from './core/profile.ts';
 export type { Ranked, RankOptions, Retriever, SearchHit } from './core/retriever.ts';
 export type { Criteria, Selector } from './core/selector.ts';
 export type { LiveSource, Source, SourceContext, SourceStatus } from './core/source.ts';
-export type { ApprovalState, Remember } from './core/stored-approvals.ts';
-export type { AuditRow } from './core/stored-audit.ts';
+export { approvalText } from './core/text/approval-text.ts';
 export type { CallRequest, Progress, ToolCall } from './core/tool-call.ts';
 export type { Issue, ToolError, ToolErrorCode } from './core/tool-error.ts';
 export { ToolcribError, toolError } from './core/tool-error.ts';

@@ -1,5 +1,5 @@
-import type { Embedder } from '../../src/core/embedder.ts';
 import { isPromise } from '../../src/core/json.ts';
+import type { Embedder } from '../../src/core/ports/embedder.ts';
 import type { DenseIndex, QueryVectors } from '../../src/core/retriever.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import { findCandidates } from '../../src/retrieval/candidates.ts';

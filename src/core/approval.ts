@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import type { MaybePromise } from './json.ts';
 import type { Approver } from './policy.ts';
-import type { Remember } from './stored-approvals.ts';
+import type { Remember } from './ports/stored-approvals.ts';
 import type { TakenUp, ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';

@@ -1,7 +1,7 @@
 import type { Catalog } from './catalog.ts';
 import { META_SOURCE } from './meta-tools.ts';
-import { didYouMean } from './nearest.ts';
 import { compileSelector, type Selector } from './selector.ts';
+import { didYouMean } from './text/nearest.ts';
 import { messageOf, ToolcribError } from './tool-error.ts';
 import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
 

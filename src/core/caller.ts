@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.ts';
-import type { Remember } from './stored-approvals.ts';
+import type { Remember } from './ports/stored-approvals.ts';
 
 /** Who asks. Without an id the caller is nobody in particular, and every policy that needs an identity refuses. */
 export interface Caller {

@@ -1,5 +1,5 @@
 import { describe } from './known-keys.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from './text/nearest.ts';
 import { ToolcribError } from './tool-error.ts';
 import { EFFECT_KEYS, kindOf, type ToolSpec } from './tool-spec.ts';
 

@@ -1,9 +1,9 @@
-import { approvalText } from '../core/approval-text.ts';
 import type { JsonObject } from '../core/json.ts';
-import { type KeepBounds, keepBoundsOf } from '../core/keep-bounds.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
-import type { Clock } from '../core/ports.ts';
-import type { StoredApproval } from '../core/stored-approvals.ts';
+import { type KeepBounds, keepBoundsOf } from '../core/ports/keep-bounds.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { StoredApproval } from '../core/ports/stored-approvals.ts';
+import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../runtime/secrets/secret-template.ts';

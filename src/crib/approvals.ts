@@ -1,6 +1,5 @@
 import { whyNotAnswer } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import { cutArguments } from '../core/cut-arguments.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import { describe } from '../core/known-keys.ts';
 import {
@@ -9,10 +8,11 @@ import {
   type StoredApproval,
   type StoredApprovals,
   UNLISTED_KEYS,
-} from '../core/stored-approvals.ts';
+} from '../core/ports/stored-approvals.ts';
+import { readCaller } from '../core/read-caller.ts';
+import { cutArguments } from '../core/text/cut-arguments.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import type { Equipment } from './extension-ports.ts';
-import { readCaller } from './read-caller.ts';
 import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
 
 /** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */

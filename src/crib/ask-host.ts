@@ -1,14 +1,14 @@
 import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval.ts';
-import { whyNotByCaller } from '../core/approval-text.ts';
 import type { ApprovalRequest } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
 import type { Approver } from '../core/policy.ts';
-import type { Clock } from '../core/ports.ts';
-import type { NewApproval } from '../core/stored-approvals.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { NewApproval } from '../core/ports/stored-approvals.ts';
+import { whyNotByCaller } from '../core/text/approval-text.ts';
+import { visibleLines } from '../core/text/visible-text.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
-import { visibleLines } from '../core/visible-text.ts';
 
 /** How waiting for the host's person ended. */
 export type Ending =

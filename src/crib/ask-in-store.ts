@@ -1,6 +1,6 @@
 import type { Ask, Permit, Question } from '../core/approval.ts';
-import { describeBound, type KeepBound, RETRY_WITHOUT_ROOM_MS } from '../core/keep-bounds.ts';
-import type { StoredApproval } from '../core/stored-approvals.ts';
+import { describeBound, type KeepBound, RETRY_WITHOUT_ROOM_MS } from '../core/ports/keep-bounds.ts';
+import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';

@@ -1,8 +1,8 @@
 import type { HostAnswer, Permit, Question } from '../core/approval.ts';
 import { freezeJson } from '../core/json.ts';
-import type { KeepBounds } from '../core/keep-bounds.ts';
-import type { Clock } from '../core/ports.ts';
-import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import type { KeepBounds } from '../core/ports/keep-bounds.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';

@@ -1,9 +1,9 @@
-import type { AuditReport } from '../core/audit-report.ts';
-import { KEPT_DAYS, type Recording } from '../core/audit-trail.ts';
 import type { Extension } from '../core/extension.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
-import type { Store } from '../core/store.ts';
-import type { AuditRow, Checkpoint, StoredChain } from '../core/stored-audit.ts';
+import type { AuditReport } from '../core/ports/audit-report.ts';
+import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { createAuditTrail, type OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
 import type { AuditKeySettings } from '../runtime/audit/known-keys.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Extension } from '../core/extension.ts';
-import { KEEP_BOUNDS, type KeepBounds } from '../core/keep-bounds.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
-import type { Clock } from '../core/ports.ts';
+import { KEEP_BOUNDS, type KeepBounds } from '../core/ports/keep-bounds.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { access as accessExtension } from '../extensions/access.ts';
 import { type ApprovalOptions, approval as approvalExtension } from '../extensions/approval.ts';

@@ -9,7 +9,7 @@ import {
 } from '../core/bundle.ts';
 import { readNameList } from '../core/known-keys.ts';
 import { RESERVED_NAMES } from '../core/meta-tools.ts';
-import { didYouMean } from '../core/nearest.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../runtime/define-bundle.ts';

@@ -1,5 +1,6 @@
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
+import { readTraceparent, toTraceparent } from '../core/ports/traceparent.ts';
 import {
   type CallFacts,
   FACTS,
@@ -13,7 +14,6 @@ import {
 } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import { readTraceparent, toTraceparent } from '../core/traceparent.ts';
 import { createCallId } from './call-id.ts';
 import { Cancellation, explainEnd } from './cancellation.ts';
 

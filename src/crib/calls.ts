@@ -1,6 +1,6 @@
 import { describe, readOptions } from '../core/known-keys.ts';
-import type { Store } from '../core/store.ts';
-import type { AuditRow, RowPlace, RowQuery, StoredAuditRow } from '../core/stored-audit.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { AuditRow, RowPlace, RowQuery, StoredAuditRow } from '../core/ports/stored-audit.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type AuditSource, judgeChains, writtenStore } from './audit.ts';
 

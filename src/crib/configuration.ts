@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Executor } from '../core/executor.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/ports/store.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { readOperatorSetting } from '../runtime/identity/operator-token.ts';

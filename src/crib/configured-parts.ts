@@ -1,5 +1,5 @@
 import { canonicalJson } from '../core/json.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { usage } from '../extensions/usage.ts';
 import { defineBundle } from '../runtime/define-bundle.ts';

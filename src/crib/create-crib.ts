@@ -1,4 +1,5 @@
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
+import { readCaller } from '../core/read-caller.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
@@ -17,7 +18,6 @@ import { createIdentity } from './identity.ts';
 import { metricsText } from './metrics-text.ts';
 import { chooseProfile, createOpening } from './opening.ts';
 import { readFixedParts, readParts } from './parts.ts';
-import { readCaller } from './read-caller.ts';
 import { createRequestStates } from './request-states.ts';
 import { requireNode } from './require-node.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';

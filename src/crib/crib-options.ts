@@ -1,8 +1,8 @@
 import type { Executor } from '../core/executor.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
-import { didYouMean } from '../core/nearest.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { functionExecutor } from '../executors/function.ts';
 import type { ExtensionInput } from '../extensions/define-extension.ts';

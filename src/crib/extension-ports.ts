@@ -1,8 +1,8 @@
-import type { AuditTrail } from '../core/audit-trail.ts';
 import type { Extension } from '../core/extension.ts';
-import type { Clock, Schemas } from '../core/ports.ts';
-import type { Store } from '../core/store.ts';
-import type { StoredRates } from '../core/stored-limits.ts';
+import type { AuditTrail } from '../core/ports/audit-trail.ts';
+import type { Clock, Schemas } from '../core/ports/ports.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { StoredRates } from '../core/ports/stored-limits.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../extensions/define-extension.ts';
 import { systemClock } from '../runtime/clock.ts';

@@ -1,4 +1,4 @@
-import type { StoredApproval } from '../core/stored-approvals.ts';
+import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { FACTS } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';

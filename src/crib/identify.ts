@@ -1,8 +1,8 @@
 import { listOf } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import { canonicalJson } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
-import type { FoundKey, StoredKeys } from '../core/stored-keys.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { FoundKey, StoredKeys } from '../core/ports/stored-keys.ts';
 import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
 import { isKeyLike, readKey } from '../runtime/identity/api-key.ts';
 import type { VerifyJwt } from '../runtime/identity/jwt.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 
 /** Counts work that has begun, so that closing can wait for it. */
 export interface InFlight {

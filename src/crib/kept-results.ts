@@ -1,5 +1,5 @@
 import type { Caller } from '../core/caller.ts';
-import type { KeptResult, StoredResults } from '../core/stored-results.ts';
+import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 
 /** A large result as it was kept. */
 export type ShownResult = Omit<KeptResult, 'owner'>;

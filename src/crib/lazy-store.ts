@@ -1,4 +1,4 @@
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/ports/store.ts';
 import { messageOf } from '../core/tool-error.ts';
 
 /** A store whose stored specs tell of changes that were made through it. */

@@ -1,5 +1,5 @@
 import type { SourceList } from '../core/catalog.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import type { Source, SourceContext } from '../core/source.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { BundleList } from './found-bundles.ts';

@@ -1,6 +1,6 @@
-import type { AuditTrail, LostCall } from '../core/audit-trail.ts';
-import type { Store } from '../core/store.ts';
-import type { LostClaim, SilentProcess } from '../core/stored-claims.ts';
+import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
+import type { Store } from '../core/ports/store.ts';
+import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
 import { idleClock } from '../runtime/clock.ts';

@@ -1,5 +1,5 @@
 import type { Extension } from '../core/extension.ts';
-import { COUNTED, type Counting, type MetricFamily } from '../core/metrics.ts';
+import { COUNTED, type Counting, type MetricFamily } from '../core/ports/metrics.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { Backlog } from '../runtime/audit/row-queue.ts';
 

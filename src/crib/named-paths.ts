@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { isRecord } from '../core/json.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../core/text/nearest.ts';
 import { configNode } from './config/config-schema.ts';
 import type { SchemaNode } from './config/schema-node.ts';
 import { namedInVariables } from './loaded-code.ts';

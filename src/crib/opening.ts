@@ -1,15 +1,15 @@
 import type { Caller } from '../core/caller.ts';
-import { didYouMean } from '../core/nearest.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { Profile } from '../core/profile.ts';
+import { readCaller } from '../core/read-caller.ts';
 import { compileGlob } from '../core/selector.ts';
-import type { Store } from '../core/store.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import type { ProfileSet } from './generation.ts';
 import { createChest } from './open-chest.ts';
-import { readCaller } from './read-caller.ts';
 
 /** The members of a crib that open chests. */
 export function createOpening(

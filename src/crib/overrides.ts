@@ -1,9 +1,9 @@
 import { listOf } from '../core/bundle.ts';
 import type { JsonObject } from '../core/json.ts';
-import { didYouMean } from '../core/nearest.ts';
 import { tightenPolicy } from '../core/policy.ts';
 import { argumentsOf } from '../core/schema-mentions.ts';
 import { compileGlob } from '../core/selector.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type Withholding, withhold } from '../core/withhold.ts';

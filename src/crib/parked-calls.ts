@@ -1,6 +1,6 @@
 import type { Caller } from '../core/caller.ts';
-import type { Clock } from '../core/ports.ts';
-import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import { saidWith } from './attend-approval.ts';

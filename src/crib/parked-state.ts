@@ -1,5 +1,5 @@
 import type { Caller } from '../core/caller.ts';
-import type { StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
+import type { StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { type Approval, toShownApproval } from './approvals.ts';
 import { denied, nobodyAnswered, saidNo } from './ask-host.ts';

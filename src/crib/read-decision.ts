@@ -1,7 +1,7 @@
 import { isRemember } from '../core/approval.ts';
 import { describe, readNameList, readOptions } from '../core/known-keys.ts';
-import { didYouMean } from '../core/nearest.ts';
-import { APPROVAL_STATES, type ApprovalState, MAX_REMEMBER_MS, type Remember } from '../core/stored-approvals.ts';
+import { APPROVAL_STATES, type ApprovalState, MAX_REMEMBER_MS, type Remember } from '../core/ports/stored-approvals.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 /** What somebody decides about a request. */

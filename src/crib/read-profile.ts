@@ -1,10 +1,10 @@
 import { listOf } from '../core/bundle.ts';
 import type { JsonSchema } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
-import { didYouMean } from '../core/nearest.ts';
 import { ownedBy } from '../core/policy.ts';
 import type { Profile, ProfileRule } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { readData } from '../runtime/define-tool.ts';
 import { type PolicyInput, readPolicy } from '../runtime/read-policy.ts';

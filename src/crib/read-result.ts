@@ -1,4 +1,4 @@
-import type { StoredResults } from '../core/stored-results.ts';
+import type { StoredResults } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { done, type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';

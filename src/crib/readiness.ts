@@ -1,4 +1,4 @@
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
 import type { SourceReport } from './source-slot.ts';
 

@@ -1,8 +1,8 @@
 import type { Extension } from '../core/extension.ts';
 import { describe, readNameList, readOptions } from '../core/known-keys.ts';
-import { LOG_LEVELS, type LogLevel } from '../core/log-line.ts';
-import { didYouMean } from '../core/nearest.ts';
-import type { Clock } from '../core/ports.ts';
+import { LOG_LEVELS, type LogLevel } from '../core/ports/log-line.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type LoggingOptions, logging as loggingExtension } from '../extensions/logging.ts';
 import { metrics as metricsExtension } from '../extensions/metrics.ts';

@@ -1,8 +1,8 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Caller } from '../core/caller.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
-import type { Store } from '../core/store.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { Store } from '../core/ports/store.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { laterClock } from '../runtime/clock.ts';
 import { definitionHash } from '../runtime/hashes.ts';

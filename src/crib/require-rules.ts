@@ -1,5 +1,5 @@
 import { withImpliedTypes } from '../core/implied-types.ts';
-import type { Schemas } from '../core/ports.ts';
+import type { Schemas } from '../core/ports/ports.ts';
 import type { Profile } from '../core/profile.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 

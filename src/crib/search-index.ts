@@ -1,7 +1,7 @@
 import type { ResolvedBundle } from '../core/bundle.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { StoredSnapshots } from '../core/ports/store.ts';
 import type { Retriever } from '../core/retriever.ts';
-import type { StoredSnapshots } from '../core/store.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { Generation } from './generation.ts';
 

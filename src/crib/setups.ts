@@ -1,7 +1,7 @@
 import type { Bundle, ResolvedBundle, SetupContext, SetupResult } from '../core/bundle.ts';
 import type { Extension } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import type { LiveSource, Source, SourceContext, SourceStatus } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 

@@ -1,7 +1,7 @@
 import { type DeferredRun, deferRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { isJsonObject, type JsonObject, type JsonSchema } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';

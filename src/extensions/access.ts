@@ -1,6 +1,6 @@
 import { compileHours, type Hours } from '../core/access.ts';
 import type { Extension } from '../core/extension.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 

@@ -1,8 +1,8 @@
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
 import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
 import type { Extension, Next } from '../core/extension.ts';
-import type { KeepBounds } from '../core/keep-bounds.ts';
 import type { ApprovalMode } from '../core/policy.ts';
+import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 

@@ -1,6 +1,6 @@
 import { mayAsk } from '../core/approval.ts';
-import type { AuditTrail } from '../core/audit-trail.ts';
 import type { Extension, Next } from '../core/extension.ts';
+import type { AuditTrail } from '../core/ports/audit-trail.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';

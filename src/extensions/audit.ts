@@ -1,6 +1,6 @@
-import { type AuditTrail, KEPT_DAYS, type Recording } from '../core/audit-trail.ts';
 import type { Extension, Next } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
+import { type AuditTrail, KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 

@@ -1,6 +1,6 @@
 import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';

@@ -2,8 +2,14 @@ import { hasBegun } from '../core/begun-runs.ts';
 import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Budget } from '../core/policy.ts';
-import type { Clock } from '../core/ports.ts';
-import { type BudgetAnswer, type BudgetCell, mostOf, periodEnd, type StoredBudgets } from '../core/stored-limits.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import {
+  type BudgetAnswer,
+  type BudgetCell,
+  mostOf,
+  periodEnd,
+  type StoredBudgets,
+} from '../core/ports/stored-limits.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';

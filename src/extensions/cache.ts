@@ -1,6 +1,6 @@
 import type { Extension } from '../core/extension.ts';
 import { canonicalJson, isPromise } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { DoneResult, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';

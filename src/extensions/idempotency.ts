@@ -8,9 +8,9 @@ import {
   type KeepBounds,
   keepBoundsOf,
   RETRY_WITHOUT_ROOM_MS,
-} from '../core/keep-bounds.ts';
-import type { Clock } from '../core/ports.ts';
-import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/stored-results.ts';
+} from '../core/ports/keep-bounds.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/ports/stored-results.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';

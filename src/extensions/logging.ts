@@ -1,7 +1,7 @@
 import type { Extension } from '../core/extension.ts';
 import { isPromise, type JsonValue } from '../core/json.ts';
-import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/log-line.ts';
-import type { Clock } from '../core/ports.ts';
+import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/ports/log-line.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';

@@ -1,6 +1,6 @@
 import type { Extension } from '../core/extension.ts';
-import { COUNTED, type Counting, type MetricFamily, type MetricSample } from '../core/metrics.ts';
-import type { Clock } from '../core/ports.ts';
+import { COUNTED, type Counting, type MetricFamily, type MetricSample } from '../core/ports/metrics.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { TOOL_ERROR_CODES } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';

@@ -1,7 +1,7 @@
 import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
-import type { KeptResult, StoredResults } from '../core/stored-results.ts';
+import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { type Content, type DoneResult, type ToolResult, textOf } from '../core/tool-result.ts';

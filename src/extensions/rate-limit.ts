@@ -1,7 +1,7 @@
 import type { Extension } from '../core/extension.ts';
 import type { Rate } from '../core/policy.ts';
-import type { Clock } from '../core/ports.ts';
-import type { StoredRates } from '../core/stored-limits.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { StoredRates } from '../core/ports/stored-limits.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';

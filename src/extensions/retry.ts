@@ -1,7 +1,7 @@
 import { hasBegun, hasHadItsRun } from '../core/begun-runs.ts';
 import type { Extension } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';

@@ -11,12 +11,12 @@ import {
   NotJsonError,
 } from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
-import type { Schemas } from '../core/ports.ts';
+import type { Schemas } from '../core/ports/ports.ts';
+import { quoted } from '../core/text/visible-text.ts';
 import { FACTS, PARSED, type ToolCall } from '../core/tool-call.ts';
 import { type Issue, ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import { type Parse, RUN, WITHHELD } from '../core/tool-spec.ts';
-import { quoted } from '../core/visible-text.ts';
 
 /** A rule that these arguments do not meet, and what it demands. */
 interface Unmet {

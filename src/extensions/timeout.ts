@@ -1,6 +1,6 @@
 import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 

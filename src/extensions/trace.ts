@@ -1,9 +1,9 @@
 import type { Extension } from '../core/extension.ts';
-import type { Span, Telemetry } from '../core/telemetry.ts';
+import type { Span, Telemetry } from '../core/ports/telemetry.ts';
+import { readTraceparent } from '../core/ports/traceparent.ts';
 import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { RUN } from '../core/tool-spec.ts';
-import { readTraceparent } from '../core/traceparent.ts';
 
 export interface TraceOptions {
   readonly telemetry: Telemetry;

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { BUILTIN_VECTORS } from './calibrations.ts';
 import { createRetriever, type KeptRetriever, type RetrieverSettings } from './create-retriever.ts';
 import { preloadedEmbedder } from './dense/builtin-embedder.ts';

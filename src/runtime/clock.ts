@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 
 /** The longest that setTimeout can wait; beyond it, it would not wait at all. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

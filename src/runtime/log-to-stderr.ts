@@ -1,4 +1,4 @@
-import type { LogLine } from '../core/log-line.ts';
+import type { LogLine } from '../core/ports/log-line.ts';
 
 /** A reader that does not keep up loses lines rather than holding calls or filling the memory. */
 const MAX_WAITING_BYTES = 1_048_576;

@@ -1,5 +1,5 @@
 import { type Metric, Registry } from 'prom-client';
-import type { MetricFamily } from '../core/metrics.ts';
+import type { MetricFamily } from '../core/ports/metrics.ts';
 
 /** What was counted, in the text format of Prometheus. */
 export function toPrometheusText(families: readonly MetricFamily[]): Promise<string> {

@@ -2,7 +2,6 @@ import type { AccessClause, Hours } from '../core/access.ts';
 import { listOf } from '../core/bundle.ts';
 import { frozenCopy } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
-import { didYouMean } from '../core/nearest.ts';
 import {
   APPROVAL_MODES,
   type Approver,
@@ -14,6 +13,7 @@ import {
   type Slots,
   TUNING_KEYS,
 } from '../core/policy.ts';
+import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 /** A policy as authors write it: one name or clause may stand for a list of one. Rules belong to profiles. */

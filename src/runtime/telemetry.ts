@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Context, Span as OtelSpan, Tracer } from '@opentelemetry/api';
-import type { Span, SpanStart, Telemetry } from '../core/telemetry.ts';
-import { toTraceparent } from '../core/traceparent.ts';
+import type { Span, SpanStart, Telemetry } from '../core/ports/telemetry.ts';
+import { toTraceparent } from '../core/ports/traceparent.ts';
 
 type Api = typeof import('@opentelemetry/api');
 

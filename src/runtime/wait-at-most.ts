@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 
 /** Waits for work that never rejects, but no longer than `limitMs`. */
 export async function waitAtMost(limitMs: number, work: Promise<void>, clock: Clock): Promise<void> {

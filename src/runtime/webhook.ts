@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
-import type { Clock } from '../core/ports.ts';
+import type { Clock } from '../core/ports/ports.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { FetchError, type FetchFailure } from './fetch/fetch-error.ts';
 import { type GuardedFetchOptions, guardedFetch } from './fetch/guarded-fetch.ts';

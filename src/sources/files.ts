@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { listOf } from '../core/bundle.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
+import type { StoredIndexes } from '../core/ports/store.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import type { StoredIndexes } from '../core/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import type { ReadRunText } from '../runtime/specs/run-texts.ts';

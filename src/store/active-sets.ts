@@ -1,4 +1,4 @@
-import type { StoredActiveSet, StoredActiveSets } from '../core/store.ts';
+import type { StoredActiveSet, StoredActiveSets } from '../core/ports/store.ts';
 import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
 
 /** Active sets of profiles in an engine. */

@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import { cutArguments } from '../core/cut-arguments.ts';
 import { canonicalJson } from '../core/json.ts';
 import {
   type ApprovalReply,
@@ -10,7 +9,8 @@ import {
   type NewApproval,
   type StoredApproval,
   UNLISTED_KEYS,
-} from '../core/stored-approvals.ts';
+} from '../core/ports/stored-approvals.ts';
+import { cutArguments } from '../core/text/cut-arguments.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { jsonOf, numberOf, type Row, textOf } from './engine.ts';

@@ -1,4 +1,4 @@
-import type { KeepBounds } from '../core/keep-bounds.ts';
+import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import type {
   ApprovalListing,
   ApprovalReply,
@@ -7,8 +7,8 @@ import type {
   ParkedEnd,
   RunnableApproval,
   StoredApproval,
-} from '../core/stored-approvals.ts';
-import { indexText } from '../core/stored-audit.ts';
+} from '../core/ports/stored-approvals.ts';
+import { indexText } from '../core/ports/stored-audit.ts';
 import {
   type ApprovalTexts,
   bindingOf,

@@ -1,6 +1,6 @@
-import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/keep-bounds.ts';
-import type { NewApproval, StoredApproval, StoredApprovals } from '../core/stored-approvals.ts';
-import { indexText } from '../core/stored-audit.ts';
+import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/ports/keep-bounds.ts';
+import type { NewApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import { indexText } from '../core/ports/stored-audit.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import {
   bindingOf,

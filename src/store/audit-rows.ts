@@ -1,4 +1,4 @@
-import type { AuditEntry, Checkpoint, StoredAuditRow, StoredChain } from '../core/stored-audit.ts';
+import type { AuditEntry, Checkpoint, StoredAuditRow, StoredChain } from '../core/ports/stored-audit.ts';
 import { numberOf, type Row, textOf } from './engine.ts';
 
 // Whoever looks for changes must be able to read what was changed: a column that holds something else than was written

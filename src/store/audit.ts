@@ -7,7 +7,7 @@ import {
   type RowQuery,
   type StoredAudit,
   type StoredAuditRow,
-} from '../core/stored-audit.ts';
+} from '../core/ports/stored-audit.ts';
 import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
 import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
 

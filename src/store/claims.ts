@@ -1,4 +1,4 @@
-import type { LostClaim, SilentProcess, StoredClaims } from '../core/stored-claims.ts';
+import type { LostClaim, SilentProcess, StoredClaims } from '../core/ports/stored-claims.ts';
 import { toApproval } from './approval-rows.ts';
 import { sizeOf } from './approval-statements.ts';
 import { type Engine, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';

@@ -1,4 +1,4 @@
-import type { StoredIndexes } from '../core/store.ts';
+import type { StoredIndexes } from '../core/ports/store.ts';
 import { type Engine, sql } from './engine.ts';
 
 /** So that files which are long gone do not leave theirs for ever. One that is still wanted is made again. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Keeping, KeptUsage } from '../core/keep-bounds.ts';
+import type { Keeping, KeptUsage } from '../core/ports/keep-bounds.ts';
 import { numberOf, type Row, type Statement } from './engine.ts';
 
 /** A caller in a column that an index can hold, whatever its id. */

@@ -1,4 +1,4 @@
-import type { FoundKey, NewKey, StoredKey, StoredKeys } from '../core/stored-keys.ts';
+import type { FoundKey, NewKey, StoredKey, StoredKeys } from '../core/ports/stored-keys.ts';
 import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
 
 /** API keys in an engine. */

@@ -1,4 +1,10 @@
-import { type BudgetCell, mostOf, periodEnd, type StoredBudgets, type StoredRates } from '../core/stored-limits.ts';
+import {
+  type BudgetCell,
+  mostOf,
+  periodEnd,
+  type StoredBudgets,
+  type StoredRates,
+} from '../core/ports/stored-limits.ts';
 import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
 
 /** Rates in an engine that several processes share: one function of PostgreSQL checks and charges all cells at once. */

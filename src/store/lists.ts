@@ -1,5 +1,5 @@
 import type { JsonObject } from '../core/json.ts';
-import type { StoredList, StoredLists } from '../core/store.ts';
+import type { StoredList, StoredLists } from '../core/ports/store.ts';
 import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
 
 /** Last known lists of sources in an engine. */

@@ -1,4 +1,4 @@
-import type { Store, StoreStatus } from '../core/store.ts';
+import type { Store, StoreStatus } from '../core/ports/store.ts';
 import { activeSets } from './active-sets.ts';
 import { approvals } from './approvals.ts';
 import { audit } from './audit.ts';

@@ -1,11 +1,11 @@
-import { brokenBound, type Keeping } from '../core/keep-bounds.ts';
+import { brokenBound, type Keeping } from '../core/ports/keep-bounds.ts';
 import {
   type FirstCall,
   RESERVED_BYTES,
   type RepeatEnding,
   type RepeatingCall,
   type StoredRepeats,
-} from '../core/stored-results.ts';
+} from '../core/ports/stored-results.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { type Engine, jsonOf, type Row, type Statement, sql, textOf } from './engine.ts';
 import type { Heartbeat } from './heartbeat.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../core/json.ts';
-import type { KeptResult, StoredResults } from '../core/stored-results.ts';
+import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
 
 /** Large results in an engine. */

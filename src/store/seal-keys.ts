@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { StoredSealKeys } from '../core/store.ts';
+import type { StoredSealKeys } from '../core/ports/store.ts';
 import { type Engine, sql, textOf } from './engine.ts';
 
 /** Keys that seal texts, in an engine. The primary key lets one in: whoever comes second takes the first one's. */

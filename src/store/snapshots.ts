@@ -1,4 +1,4 @@
-import type { StoredSnapshots } from '../core/store.ts';
+import type { StoredSnapshots } from '../core/ports/store.ts';
 import { type Engine, sql } from './engine.ts';
 
 /** Snapshots in an engine. Bytes: as text they would take twice as long to read. */

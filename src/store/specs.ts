@@ -1,5 +1,5 @@
 import { copyJson, type JsonObject } from '../core/json.ts';
-import type { SpecChange, StoredSpec, StoredSpecs } from '../core/store.ts';
+import type { SpecChange, StoredSpec, StoredSpecs } from '../core/ports/store.ts';
 import { requireToolName } from '../core/tool-spec.ts';
 import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/core/ports.ts';
-import type { Store } from '../../src/core/store.ts';
-import type { AuditRow } from '../../src/core/stored-audit.ts';
+import type { Clock } from '../../src/core/ports/ports.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { AuditRow } from '../../src/core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../../src/core/tool-call.ts';
 import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed, type ToolResult } from '../../src/core/tool-result.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { toGapEntry } from '../../src/runtime/audit/audit-entry.ts';
 import { createChainWriter } from '../../src/runtime/audit/chain-writer.ts';
 import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import type { AccessConfig } from '../../src/crib/config/config.ts';
 import { readProfiles } from '../../src/crib/crib-options.ts';
 import { createIdentify, type IdentifyOptions } from '../../src/crib/identify.ts';

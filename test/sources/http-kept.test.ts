@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredList } from '../../src/core/store.ts';
+import type { StoredList } from '../../src/core/ports/store.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import type { SourceContext } from '../../src/index.ts';
 import type { KeptListPort } from '../../src/runtime/specs/kept-list.ts';

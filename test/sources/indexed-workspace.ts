@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/core/ports.ts';
+import type { Clock } from '../../src/core/ports/ports.ts';
+import type { StoredIndex, StoredIndexes } from '../../src/core/ports/store.ts';
 import type { LiveSource } from '../../src/core/source.ts';
-import type { StoredIndex, StoredIndexes } from '../../src/core/store.ts';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { type FilesOptions, files } from '../../src/sources/files.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
-import type { AuditBatch, StoredAuditRow } from '../../src/core/stored-audit.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { AuditBatch, StoredAuditRow } from '../../src/core/ports/stored-audit.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;

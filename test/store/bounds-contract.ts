@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { KeepBounds } from '../../src/core/keep-bounds.ts';
-import type { Store } from '../../src/core/store.ts';
-import type { NewApproval, StoredApprovals } from '../../src/core/stored-approvals.ts';
-import { RESERVED_BYTES } from '../../src/core/stored-results.ts';
+import type { KeepBounds } from '../../src/core/ports/keep-bounds.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { NewApproval, StoredApprovals } from '../../src/core/ports/stored-approvals.ts';
+import { RESERVED_BYTES } from '../../src/core/ports/stored-results.ts';
 import { done } from '../../src/core/tool-result.ts';
 import { sql } from '../../src/store/engine.ts';
 import { ownerKey } from '../../src/store/keep-room.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
-import type { SilentProcess } from '../../src/core/stored-claims.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { SilentProcess } from '../../src/core/ports/stored-claims.ts';
 import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed } from '../../src/core/tool-result.ts';
 import { type Statement, sql } from '../../src/store/engine.ts';

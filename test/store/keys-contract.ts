@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
-import type { NewKey } from '../../src/core/stored-keys.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { NewKey } from '../../src/core/ports/stored-keys.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 const key = (id: string, more: Partial<NewKey> = {}): NewKey => ({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { done } from '../../src/core/tool-result.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
-import type { NewApproval } from '../../src/core/stored-approvals.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type { NewApproval } from '../../src/core/ports/stored-approvals.ts';
 import { done } from '../../src/index.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { addTo, payment } from './approvals-contract.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { startProcess } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { engineContract } from './engine-contract.ts';
 import { ratesContract } from './limits-contract.ts';

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { type Engine, sql } from '../../src/store/engine.ts';
 import { openEngine } from '../../src/store/open-engine.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { approvalsContract } from './approvals-contract.ts';

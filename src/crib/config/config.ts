@@ -1,6 +1,6 @@
 import type { PriorityName } from '../../core/extension.ts';
-import type { KeepBounds } from '../../core/keep-bounds.ts';
 import type { ApprovalMode, Rate, Slots } from '../../core/policy.ts';
+import type { KeepBounds } from '../../core/ports/keep-bounds.ts';
 import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
 import type { SecretTemplate, SecretText } from '../../runtime/secrets/secret-template.ts';

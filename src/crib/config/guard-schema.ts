@@ -1,5 +1,5 @@
-import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/keep-bounds.ts';
 import { APPROVAL_MODES } from '../../core/policy.ts';
+import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
 import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
 import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
 import type {

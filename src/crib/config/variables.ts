@@ -1,5 +1,5 @@
 import { basename, sep } from 'node:path';
-import { didYouMean } from '../../core/nearest.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
 import { type SecretTemplatePart, secretNameOf, splitReferences } from '../../runtime/secrets/secret-template.ts';
 
 /** What variables are filled in from. */

@@ -1,5 +1,5 @@
-import { approvalText } from '../../core/approval-text.ts';
 import type { ApprovalRequest, Approve } from '../../core/caller.ts';
+import { approvalText } from '../../core/text/approval-text.ts';
 import type { Interruption } from './interrupt.ts';
 import { note, toLine } from './output.ts';
 import { whoIsHere } from './who-is-here.ts';

@@ -1,5 +1,5 @@
 import { toPriority } from '../../core/extension.ts';
-import type { StoreStatus } from '../../core/store.ts';
+import type { StoreStatus } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Embedder } from '../../core/embedder.ts';
+import type { Embedder } from '../../core/ports/embedder.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { type BegunFile, beginFile } from './begin-file.ts';
 import { createEmbedInto, type EmbedInto } from './embed-words.ts';

@@ -1,6 +1,6 @@
-import type { Embedder } from '../../core/embedder.ts';
 import { isPromise, type MaybePromise } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Embedder } from '../../core/ports/embedder.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import type { DenseTool } from '../../core/retriever.ts';
 import { createToolQueue } from './tool-queue.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Embedder } from '../../core/embedder.ts';
 import type { MaybePromise } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Embedder } from '../../core/ports/embedder.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { readEmbeddings } from './embedding-answer.ts';
 import { memoryVectorCache, type VectorCache } from './vector-cache.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { LostCall } from '../../core/audit-trail.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { AuditEntry, AuditOutcome } from '../../core/stored-audit.ts';
+import type { LostCall } from '../../core/ports/audit-trail.ts';
+import type { AuditEntry, AuditOutcome } from '../../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
 import { argumentsHash } from '../hashes.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { openOrigin } from './chain-origin.ts';
 import type { ChainPlace } from './chain-writer.ts';

@@ -1,5 +1,5 @@
-import type { ChainReport } from '../../core/audit-report.ts';
-import type { Checkpoint, StoredAudit, StoredChain } from '../../core/stored-audit.ts';
+import type { ChainReport } from '../../core/ports/audit-report.ts';
+import type { Checkpoint, StoredAudit, StoredChain } from '../../core/ports/stored-audit.ts';
 import { listCheckpointFiles } from './checkpoint-files.ts';
 import { type Findings, rowsFrom, sentence, timeText } from './findings.ts';
 import { isSignedCheckpoint, type KeptCheckpoint } from './proof.ts';

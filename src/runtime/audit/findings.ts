@@ -1,5 +1,5 @@
-import type { AuditFinding } from '../../core/audit-report.ts';
-import type { AuditEntry } from '../../core/stored-audit.ts';
+import type { AuditFinding } from '../../core/ports/audit-report.ts';
+import type { AuditEntry } from '../../core/ports/stored-audit.ts';
 
 /** What was found so far. */
 export interface Findings {

@@ -1,4 +1,4 @@
-import type { AuditOutcome } from '../../core/stored-audit.ts';
+import type { AuditOutcome } from '../../core/ports/stored-audit.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
 import { type EndedCall, type EntryTimes, toEndedCall } from './audit-entry.ts';

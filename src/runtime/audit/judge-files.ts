@@ -1,4 +1,4 @@
-import type { StoredChain } from '../../core/stored-audit.ts';
+import type { StoredChain } from '../../core/ports/stored-audit.ts';
 import { originOf, readOrigin } from './chain-origin.ts';
 import { type CheckpointFile, listCheckpointFiles } from './checkpoint-files.ts';
 import { createTurns, SIGNATURES_PER_TURN } from './event-loop-turns.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../core/stored-audit.ts';
+import type { AuditEntry } from '../../core/ports/stored-audit.ts';
 
 /** A call that was about to run. */
 interface OpenIntent {

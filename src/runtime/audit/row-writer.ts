@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { DraftEntry } from './audit-entry.ts';
 import { type ChainPlace, type ChainWriter, createChainWriter } from './chain-writer.ts';

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
-import type { AuditReport, ChainReport } from '../../core/audit-report.ts';
-import type { Store } from '../../core/store.ts';
-import type { StoredAudit, StoredChain } from '../../core/stored-audit.ts';
+import type { AuditReport, ChainReport } from '../../core/ports/audit-report.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { StoredAudit, StoredChain } from '../../core/ports/stored-audit.ts';
 import { auditFolder } from './audit-place.ts';
 import { judgeEnd } from './chain-ends.ts';
 import { originOf } from './chain-origin.ts';

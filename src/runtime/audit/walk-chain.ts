@@ -1,4 +1,4 @@
-import type { AuditFindingKind } from '../../core/audit-report.ts';
+import type { AuditFindingKind } from '../../core/ports/audit-report.ts';
 import {
   type AuditEntry,
   type ChainCut,
@@ -7,7 +7,7 @@ import {
   type StoredAudit,
   type StoredAuditRow,
   type StoredChain,
-} from '../../core/stored-audit.ts';
+} from '../../core/ports/stored-audit.ts';
 import { readPortions } from './event-loop-turns.ts';
 import { aboutEntry, type Findings, rowsFrom, sentence, timeText } from './findings.ts';
 import type { OpenIntents } from './open-intents.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
 
 /** What a token is asked for with, by the client credentials grant of OAuth 2. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { fetchClientToken, type KeptToken, keepToken, type TokenRequest } from '../fetch/client-token.ts';
 import { toSecretText } from '../secrets/secret-template.ts';
 import type { Secrets } from '../secrets/secrets.ts';

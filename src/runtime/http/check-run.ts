@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/json.ts';
-import { didYouMean } from '../../core/nearest.ts';
 import { argumentsOf } from '../../core/schema-mentions.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { namesIn, readTemplate } from '../template.ts';

@@ -1,5 +1,5 @@
 import { type DeferredRun, deferRun } from '../../core/begun-runs.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';

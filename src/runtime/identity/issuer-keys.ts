@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { fetchKeys, type IssuerAddress, type PublishedKey } from './fetch-keys.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import type { ShownTools } from './shown-tools.ts';
 

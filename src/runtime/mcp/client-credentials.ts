@@ -1,5 +1,5 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { type ClientToken, fetchClientToken, keepToken, TokenRefused } from '../fetch/client-token.ts';
 import { FetchError } from '../fetch/fetch-error.ts';
 import type { AllowPrivate } from '../fetch/guarded-fetch.ts';

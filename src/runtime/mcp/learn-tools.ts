@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { Connections } from './connections.ts';
 import type { McpConnection } from './mcp-connection.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, MaybePromise } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import type { OutputTail } from '../processes/output-tail.ts';
 import type { ChildCommand } from '../processes/start-child.ts';
 import type { RemoteAddress } from './http-exchange.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isJsonObject, type JsonObject } from '../../core/json.ts';
-import type { StoredList } from '../../core/store.ts';
+import type { StoredList } from '../../core/ports/store.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { KeptList } from '../specs/kept-list.ts';
 import type { SpecListing } from '../specs/spec-listing.ts';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { importFailure } from './import-failure.ts';
 import { hashFile, importModule } from './import-module.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { MaybePromise } from '../../core/json.ts';
-import type { StoredList } from '../../core/store.ts';
+import type { StoredList } from '../../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { type AllowPrivate, guardedFetch } from '../fetch/guarded-fetch.ts';
 import { type FetchHeaders, headersIn, validatorsOf } from '../specs/fetched-list.ts';

@@ -1,5 +1,5 @@
 import { isRecord, type JsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { PythonFailure } from './python-failure.ts';
 import type { PythonWorkers } from './python-workers.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { createOutputTail, type OutputTail } from '../processes/output-tail.ts';
 import type { ChildCommand } from '../processes/start-child.ts';
 import { findInterpreter, workerScript } from './interpreter.ts';

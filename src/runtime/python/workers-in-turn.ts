@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import { PythonFailure } from './python-failure.ts';
 import type { PythonWorker, Question } from './python-worker.ts';
 

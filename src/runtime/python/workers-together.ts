@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
 import type { PythonWorker, Question } from './python-worker.ts';
 import { calledOff, GRACE_MS, type Lane, type StartWorker } from './workers-in-turn.ts';
 

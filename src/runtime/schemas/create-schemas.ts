@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, copyJson, type JsonSchema, NotJsonError } from '../../core/json.ts';
-import type { Schemas } from '../../core/ports.ts';
+import type { Schemas } from '../../core/ports/ports.ts';
 import { type Issue, ToolcribError } from '../../core/tool-error.ts';
 import { type Parse, type Parsed, RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { type CompilableSchema, toCompilable } from './compilable-schema.ts';

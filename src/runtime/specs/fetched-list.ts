@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { MaybePromise } from '../../core/json.ts';
-import type { StoredList } from '../../core/store.ts';
+import type { StoredList } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../fetch/guarded-fetch.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/ports.ts';
+import type { StoredIndex, StoredIndexes } from '../../core/ports/store.ts';
 import type { Admission } from '../../core/source.ts';
-import type { StoredIndex, StoredIndexes } from '../../core/store.ts';
 import { type ReadFile, writeIndex } from './write-index.ts';
 
 /** The stored indexes of large files. A store that is slow, fails or lies costs only the time that they save. */

@@ -1,5 +1,5 @@
 import { describe } from '../../core/known-keys.ts';
-import { didYouMean } from '../../core/nearest.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
 
 /** What a reader of some format finds, entry by entry. */
 export interface EntrySink {

@@ -1,4 +1,4 @@
-import type { Store } from '../../../core/store.ts';
+import type { Store } from '../../../core/ports/store.ts';
 import { notAvailable, ToolcribError } from '../../../core/tool-error.ts';
 import type { EntryMistake } from '../../../crib/check-stored.ts';
 import type { Crib } from '../../../crib/crib.ts';

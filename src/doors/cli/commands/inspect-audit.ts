@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AuditReport } from '../../../core/audit-report.ts';
+import type { AuditReport } from '../../../core/ports/audit-report.ts';
 import type { AuditSummary } from '../../../crib/audit.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { ExitCode, Invocation } from '../commands.ts';

@@ -1,5 +1,5 @@
+import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { flagsOf } from '../../../core/selector.ts';
-import type { AuditRow } from '../../../core/stored-audit.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';

@@ -1,4 +1,4 @@
-import { APPROVAL_STATES, type ApprovalState } from '../../../core/stored-approvals.ts';
+import { APPROVAL_STATES, type ApprovalState } from '../../../core/ports/stored-approvals.ts';
 import type { ApprovalDecision } from '../../../crib/read-decision.ts';
 import { toShownApproval } from '../../shown.ts';
 import { notFound, ok, refuseFor } from '../answers.ts';

@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../../core/stored-audit.ts';
+import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import type { CallQuery } from '../../../crib/calls.ts';
 import { toShownApproval, toShownCall, toTime } from '../../shown.ts';
 import { notFound, ok } from '../answers.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../core/json.ts';
-import type { StoredSpecs } from '../../../core/store.ts';
+import type { StoredSpecs } from '../../../core/ports/store.ts';
 import { notAvailable } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toTime } from '../../shown.ts';

@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../../core/stored-audit.ts';
+import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { toTime } from '../../shown.ts';
 import { ok } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';

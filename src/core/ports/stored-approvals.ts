@@ -1,8 +1,8 @@
-import type { Caller } from './caller.ts';
-import type { JsonObject } from './json.ts';
+import type { Caller } from '../caller.ts';
+import type { JsonObject } from '../json.ts';
+import type { Approver } from '../policy.ts';
+import type { ToolResult } from '../tool-result.ts';
 import type { KeepBound, KeepBounds } from './keep-bounds.ts';
-import type { Approver } from './policy.ts';
-import type { ToolResult } from './tool-result.ts';
 
 /** Where a request stands: waiting for an answer; answered; over without one; taken up by a call; that call has ended. */
 export const APPROVAL_STATES = ['waiting', 'approved', 'denied', 'expired', 'withdrawn', 'claimed', 'done'] as const;

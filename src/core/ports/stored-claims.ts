@@ -1,5 +1,5 @@
+import type { ToolResult } from '../tool-result.ts';
 import type { StoredApproval } from './stored-approvals.ts';
-import type { ToolResult } from './tool-result.ts';
 
 /** Claims of processes that share the store: an approval that was taken up, and an idempotency key whose call runs. */
 export interface StoredClaims {

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../json.ts';
 import type { StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
 import type { StoredClaims } from './stored-claims.ts';

@@ -1,4 +1,4 @@
-import type { MaybePromise } from './json.ts';
+import type { MaybePromise } from '../json.ts';
 
 /** Turns texts into vectors whose angles say how close their meanings are. */
 export interface Embedder {

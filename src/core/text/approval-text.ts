@@ -1,5 +1,5 @@
-import type { ApprovalRequest } from './caller.ts';
-import type { JsonObject } from './json.ts';
+import type { ApprovalRequest } from '../caller.ts';
+import type { JsonObject } from '../json.ts';
 import { quoted, quotedUpTo, type ShownSize, toVisibleJson, visible } from './visible-text.ts';
 
 /** The parts of a request for approval that a person is shown. */

@@ -1,6 +1,6 @@
-import type { JsonValue } from './json.ts';
+import type { JsonValue } from '../json.ts';
+import type { ToolResult } from '../tool-result.ts';
 import type { KeepBound, Keeping } from './keep-bounds.ts';
-import type { ToolResult } from './tool-result.ts';
 
 /** A result that is too large to hand over at once. */
 export interface KeptResult {

@@ -1,4 +1,4 @@
-import type { JsonValue } from './json.ts';
+import type { JsonValue } from '../json.ts';
 
 /** From the most to the least talkative. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;

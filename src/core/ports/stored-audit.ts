@@ -1,4 +1,4 @@
-import type { ToolErrorCode } from './tool-error.ts';
+import type { ToolErrorCode } from '../tool-error.ts';
 
 /** What a row tells of: a call that has ended; one that is about to run; many refusals in one; rows that were lost. */
 type AuditKind = 'call' | 'intent' | 'many' | 'gap';

@@ -1,6 +1,6 @@
-import type { Caller, Credential } from '../core/caller.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
-import { ToolcribError } from '../core/tool-error.ts';
+import type { Caller, Credential } from './caller.ts';
+import { describe, readOptions } from './known-keys.ts';
+import { ToolcribError } from './tool-error.ts';
 
 const KEYS = ['id', 'roles', 'permissions', 'profiles', 'operator', 'credential', 'approve'] as const;
 const NOBODY: Caller = Object.freeze({});

@@ -1,5 +1,5 @@
-import type { JsonSchema } from './json.ts';
-import type { Parse, ToolSpec } from './tool-spec.ts';
+import type { JsonSchema } from '../json.ts';
+import type { Parse, ToolSpec } from '../tool-spec.ts';
 
 /** Time, so that tests can own it. */
 export interface Clock {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 
 /** Arguments as they are shown among many requests. */
 export interface CutArguments {

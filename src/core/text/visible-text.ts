@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 
 /**
  * Characters that a reader cannot see, or that change how their neighbours are read: control and format characters

@@ -1,5 +1,5 @@
-import type { ToolCall } from './tool-call.ts';
-import type { ToolResult } from './tool-result.ts';
+import type { ToolCall } from '../tool-call.ts';
+import type { ToolResult } from '../tool-result.ts';
 
 /** The key under which the extension that puts calls on record says for how many days rows are kept; undefined for ever. */
 export const KEPT_DAYS: unique symbol = Symbol('toolcrib.keptDays');
