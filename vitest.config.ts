@@ -13,7 +13,8 @@ const SYSTEM = [
   'test/{conformance,foreign,load,mcp-gateway,mcp-upstream,rest}/**/*.test.ts',
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
-  'test/runtime/{guarded-fetch,watch,hostile-schemas}.test.ts',
+  'test/schemas/hostile-schemas.test.ts',
+  'test/runtime/{guarded-fetch,watch}.test.ts',
 ];
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];

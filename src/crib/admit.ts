@@ -7,7 +7,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
 import { distrust } from '../core/trust.ts';
 import { toToolSpec } from '../runtime/define-tool.ts';
-import { isSurelyValid } from '../runtime/schemas/surely-valid.ts';
+import { isSurelyValid } from '../schemas/surely-valid.ts';
 import { cutTexts, tooLongIn } from './bound-texts.ts';
 
 /** Kinds that belong to the contract: without their executor such tools are listed and answer `unavailable`. */

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../core/json.ts';
 import { isPromise } from '../core/json.ts';
 import type { Issue } from '../core/tool-error.ts';
-import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../schemas/create-schemas.ts';
 
 /** Checks values that come through a door by JSON Schemas, in the same words as arguments of tools. */
 export function createShapeCheck(): (schema: JsonSchema, value: unknown) => readonly Issue[] {

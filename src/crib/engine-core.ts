@@ -1,7 +1,7 @@
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { laterClock, systemClock } from '../runtime/clock.ts';
-import { createSchemas } from '../runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { type AdmitOptions, admit, createAdmission } from './admit.ts';
 import { createTrail } from './audit.ts';

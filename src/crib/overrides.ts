@@ -1,13 +1,13 @@
 import { listOf } from '../core/bundle.ts';
 import type { JsonObject } from '../core/json.ts';
 import { tightenPolicy } from '../core/policy.ts';
-import { argumentsOf } from '../core/schema-mentions.ts';
 import { compileGlob } from '../core/selector.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { type Withholding, withhold } from '../core/withhold.ts';
 import { readPolicy } from '../runtime/read-policy.ts';
+import { argumentsOf } from '../schemas/schema-mentions.ts';
+import { type Withholding, withhold } from '../schemas/withhold.ts';
 import type { OverrideConfig, SourceSettings } from './config/source-config.ts';
 
 /** What the owner of a source corrects about its tools. */

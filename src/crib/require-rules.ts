@@ -1,7 +1,7 @@
-import { withImpliedTypes } from '../core/implied-types.ts';
 import type { Schemas } from '../core/ports/ports.ts';
 import type { Profile } from '../core/profile.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { withImpliedTypes } from '../schemas/implied-types.ts';
 
 /** Throws for a rule that could not be judged: one that is left out of the judgement would let everything pass. */
 export function requireRules(profiles: Iterable<Profile>, schemas: Schemas): void {

@@ -1,6 +1,5 @@
 import type { Question } from '../core/approval.ts';
 import type { Extension } from '../core/extension.ts';
-import { withImpliedTypes } from '../core/implied-types.ts';
 import {
   canonicalJson,
   copyJson,
@@ -17,6 +16,7 @@ import { FACTS, PARSED, type ToolCall } from '../core/tool-call.ts';
 import { type Issue, ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import { type Parse, RUN, WITHHELD } from '../core/tool-spec.ts';
+import { withImpliedTypes } from '../schemas/implied-types.ts';
 
 /** A rule that these arguments do not meet, and what it demands. */
 interface Unmet {

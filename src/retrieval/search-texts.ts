@@ -1,5 +1,5 @@
-import { isSchemaObject } from '../core/plain-schema.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { isSchemaObject } from '../schemas/plain-schema.ts';
 
 /** What of a tool is searched, in the order of the bits that say where a word stands. */
 export const FIELDS = [

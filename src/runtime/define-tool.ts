@@ -15,9 +15,9 @@ import {
   type ToolSpec,
   type When,
 } from '../core/tool-spec.ts';
+import { toSchemaPair } from '../schemas/standard-schema.ts';
 import { type PolicyInput, readPolicy } from './read-policy.ts';
 import type { InputOf, OutputOf, StandardSchema } from './schema-types.ts';
-import { toSchemaPair } from './schemas/standard-schema.ts';
 
 /** Any Standard Schema, or a raw JSON Schema. */
 export type AnySchema = StandardSchema | JsonSchema;

@@ -1,7 +1,7 @@
 import { type JsonValue, unescapePointer } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { createLinearPatterns } from './schemas/linear-pattern.ts';
-import { createWorkLimit, TooMuchWorkError } from './schemas/work-limit.ts';
+import { createLinearPatterns } from '../schemas/linear-pattern.ts';
+import { createWorkLimit, TooMuchWorkError } from '../schemas/work-limit.ts';
 
 /** A long text, and the value it stands for where it does for one. */
 export interface LongText {

@@ -8,7 +8,7 @@ import { configNode } from '../../src/crib/config/config-schema.ts';
 import { emitSchema } from '../../src/crib/config/emit-schema.ts';
 import { object, type SchemaNode, text } from '../../src/crib/config/schema-node.ts';
 import { sourceNode } from '../../src/crib/config/source-schema.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const check = createSchemas().parser(emitSchema());

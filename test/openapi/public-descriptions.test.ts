@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Crib } from '../../src/index.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { cribOf, folderWith } from '../configured/workshop.ts';
 import { call, echoServer, type Fields, toolIn } from './api.ts';
 

@@ -1,8 +1,8 @@
 import { isRecord } from '../../core/json.ts';
-import { argumentsOf } from '../../core/schema-mentions.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
+import { argumentsOf } from '../../schemas/schema-mentions.ts';
 import { namesIn, readTemplate } from '../template.ts';
 import { hostChoices, readAddress } from './address.ts';
 import { checkAuth } from './check-auth.ts';

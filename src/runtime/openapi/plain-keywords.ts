@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/json.ts';
-import { JSON_TYPES } from '../schemas/schema-keywords.ts';
+import { JSON_TYPES } from '../../schemas/schema-keywords.ts';
 import type { Fields } from './description.ts';
 import { joinNotes, shortText } from './short-text.ts';
 

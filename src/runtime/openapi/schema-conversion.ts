@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { isRecord } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { createLinearPatterns } from '../schemas/linear-pattern.ts';
-import { createWorkLimit } from '../schemas/work-limit.ts';
+import { createLinearPatterns } from '../../schemas/linear-pattern.ts';
+import { createWorkLimit } from '../../schemas/work-limit.ts';
 import type { Description, Fields } from './description.ts';
 import { followPointer, segmentsOf } from './local-refs.ts';
 import { orNull } from './merged-schema.ts';

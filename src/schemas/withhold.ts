@@ -1,8 +1,16 @@
-import { freezeJson, type JsonObject, type JsonSchema, type JsonValue } from './json.ts';
+import { freezeJson, type JsonObject, type JsonSchema, type JsonValue } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import {
+  createRun,
+  type Parse,
+  RUN,
+  type ToolExample,
+  type ToolSpec,
+  WITHHELD,
+  type Withheld,
+} from '../core/tool-spec.ts';
 import { argumentsOf, defaultOf } from './schema-mentions.ts';
 import { schemaWithout, type Ungiven } from './schema-without.ts';
-import { ToolcribError } from './tool-error.ts';
-import { createRun, type Parse, RUN, type ToolExample, type ToolSpec, WITHHELD, type Withheld } from './tool-spec.ts';
 
 /** Arguments that callers shall neither see nor give: some with a value, some only by name. */
 export interface Withholding {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Ajv, ErrorObject, Options } from 'ajv';
-import { canonicalJson } from '../../core/json.ts';
+import { canonicalJson } from '../core/json.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
 import type { Dialect } from './schema-dialect.ts';
 import { WORK_KEYWORD } from './schema-keywords.ts';

@@ -1,6 +1,6 @@
-import type { JsonSchema } from './json.ts';
+import type { JsonSchema } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { isSchemaObject } from './plain-schema.ts';
-import { ToolcribError } from './tool-error.ts';
 
 const REF_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'];
 const MAX_DEPTH = 200;

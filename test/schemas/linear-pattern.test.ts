@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLinearPatterns } from '../../src/runtime/schemas/linear-pattern.ts';
-import { createWorkLimit, TooMuchWorkError } from '../../src/runtime/schemas/work-limit.ts';
+import { createLinearPatterns } from '../../src/schemas/linear-pattern.ts';
+import { createWorkLimit, TooMuchWorkError } from '../../src/schemas/work-limit.ts';
 
 function createPatterns() {
   const work = createWorkLimit();

@@ -1,4 +1,4 @@
-import { isRecord as isObject } from '../../core/json.ts';
+import { isRecord as isObject } from '../core/json.ts';
 
 type Keyword = (value: unknown, argument: never, schema: Schema) => boolean;
 type Schema = Readonly<Record<string, unknown>>;

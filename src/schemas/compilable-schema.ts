@@ -1,5 +1,5 @@
-import { escapePointer, type JsonSchema } from '../../core/json.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { escapePointer, type JsonSchema } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
 import { type Dialect, dialectOf } from './schema-dialect.ts';
 import {

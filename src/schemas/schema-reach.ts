@@ -1,4 +1,4 @@
-import { type JsonSchema, unescapePointer } from '../../core/json.ts';
+import { type JsonSchema, unescapePointer } from '../core/json.ts';
 
 /** True if `part` is applied by `branch`: it stands inside it, or inside what it refers to. */
 export type Reach = (branch: unknown, part: unknown) => boolean;

@@ -1,4 +1,4 @@
-import { ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 
 /** The dialects of JSON Schema that can be checked. Draft 4 and 6 are read as draft 7. */
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';

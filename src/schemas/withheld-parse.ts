@@ -1,6 +1,6 @@
-import { escapePointer, isJson, isPromise, type JsonObject } from '../../core/json.ts';
-import type { Issue } from '../../core/tool-error.ts';
-import type { Parse, Parsed, Withheld } from '../../core/tool-spec.ts';
+import { escapePointer, isJson, isPromise, type JsonObject } from '../core/json.ts';
+import type { Issue } from '../core/tool-error.ts';
+import type { Parse, Parsed, Withheld } from '../core/tool-spec.ts';
 
 /** How callers' arguments and all arguments are checked. */
 export interface PartedChecks {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../src/core/json.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { checkInput, checkOutput, issuesOf } from './check-with.ts';
 
 function issuesFor(schema: JsonSchema, value: unknown) {

@@ -1,7 +1,7 @@
-import { freezeJson, type JsonSchema, type JsonValue } from './json.ts';
+import { freezeJson, type JsonSchema, type JsonValue } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { acceptsPlainly, isSchemaObject } from './plain-schema.ts';
 import { requireSilent } from './schema-mentions.ts';
-import { ToolcribError } from './tool-error.ts';
 
 /** Arguments that callers do not give: the value that the tool gets all the same, or undefined where it gets none. */
 export type Ungiven = ReadonlyMap<string, { readonly value: JsonValue } | undefined>;

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, copyJson, type JsonSchema, NotJsonError } from '../../core/json.ts';
-import type { Schemas } from '../../core/ports/ports.ts';
-import { type Issue, ToolcribError } from '../../core/tool-error.ts';
-import { type Parse, type Parsed, RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
+import { canonicalJson, copyJson, type JsonSchema, NotJsonError } from '../core/json.ts';
+import type { Schemas } from '../core/ports/ports.ts';
+import { type Issue, ToolcribError } from '../core/tool-error.ts';
+import { type Parse, type Parsed, RUN, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 import { type CompilableSchema, toCompilable } from './compilable-schema.ts';
 import { isHarmless } from './harmless-schema.ts';
 import { toIssues } from './issues.ts';

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
-import { escapePointer, type JsonSchema } from '../../core/json.ts';
-import type { Issue } from '../../core/tool-error.ts';
+import { escapePointer, type JsonSchema } from '../core/json.ts';
+import type { Issue } from '../core/tool-error.ts';
 import { cut, toGot, toWanted, toWords } from './issue-words.ts';
 import { createReach, type Reach } from './schema-reach.ts';
 

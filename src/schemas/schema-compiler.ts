@@ -1,6 +1,6 @@
 import type { Ajv, ValidateFunction } from 'ajv';
-import type { JsonSchema } from '../../core/json.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import type { JsonSchema } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { CompilableSchema } from './compilable-schema.ts';
 import { type AjvFlavour, type AjvOptions, createAjv } from './create-ajv.ts';
 import { toIssues } from './issues.ts';

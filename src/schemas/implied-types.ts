@@ -1,6 +1,6 @@
-import { type JsonSchema, unescapePointer } from './json.ts';
+import { type JsonSchema, unescapePointer } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { isSchemaObject } from './plain-schema.ts';
-import { ToolcribError } from './tool-error.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type JsonType = 'number' | 'string' | 'array' | 'object';

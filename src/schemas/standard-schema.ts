@@ -1,7 +1,7 @@
-import { escapePointer, frozenCopy, isPromise, type JsonSchema, NotJsonError } from '../../core/json.ts';
-import { describe, readMember } from '../../core/known-keys.ts';
-import { type Issue, messageOf, ToolcribError } from '../../core/tool-error.ts';
-import type { Parse, Parsed } from '../../core/tool-spec.ts';
+import { escapePointer, frozenCopy, isPromise, type JsonSchema, NotJsonError } from '../core/json.ts';
+import { describe, readMember } from '../core/known-keys.ts';
+import { type Issue, messageOf, ToolcribError } from '../core/tool-error.ts';
+import type { Parse, Parsed } from '../core/tool-spec.ts';
 import { cut } from './issue-words.ts';
 import { limitIssues } from './issues.ts';
 import { DEFAULT_SCHEMA_URI } from './schema-dialect.ts';

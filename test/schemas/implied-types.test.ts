@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withImpliedTypes } from '../../src/core/implied-types.ts';
 import type { JsonSchema } from '../../src/core/json.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
+import { withImpliedTypes } from '../../src/schemas/implied-types.ts';
 
 const schemas = createSchemas({ maxCompiled: 10 });
 const accepts = (schema: JsonSchema, value: unknown) => {

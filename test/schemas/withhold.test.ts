@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { isPromise, type JsonObject, type JsonSchema, type JsonValue } from '../../src/core/json.ts';
 import { ToolcribError } from '../../src/core/tool-error.ts';
 import { isSameTool, type Parsed, RUN, type ToolSpec, WITHHELD } from '../../src/core/tool-spec.ts';
-import { type Withholding, withhold } from '../../src/core/withhold.ts';
 import { definitionHash } from '../../src/runtime/hashes.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
-import { specOf } from '../runtime/check-with.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
+import { type Withholding, withhold } from '../../src/schemas/withhold.ts';
+import { specOf } from './check-with.ts';
 
 const schemas = createSchemas();
 const NAMES = ['a', 'b', 'c', 'd', 'e'] as const;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { freezeJson, type JsonSchema } from '../../src/core/json.ts';
 import type { Parse } from '../../src/core/tool-spec.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { checkInput, checkOutput, issuesOf, specOf } from './check-with.ts';
 
 const PAIR: JsonSchema = {
@@ -129,7 +129,7 @@ describe('compiling', () => {
   it('loads Ajv and re2js only when a schema is used', () => {
     const script = `
       import { createRequire } from 'node:module';
-      import { createSchemas } from './src/runtime/schemas/create-schemas.ts';
+      import { createSchemas } from './src/schemas/create-schemas.ts';
       import { RUN } from './src/core/tool-spec.ts';
       const { cache } = createRequire(import.meta.url);
       const loaded = () => Object.keys(cache).filter((file) => /node_modules.(ajv|re2js)/.test(file)).length;

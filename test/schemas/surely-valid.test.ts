@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { HTTP_RUN_SCHEMA } from '../../src/runtime/http/http-run.ts';
-import { createSchemas } from '../../src/runtime/schemas/create-schemas.ts';
-import { isSurelyValid } from '../../src/runtime/schemas/surely-valid.ts';
 import { SHELL_RUN_SCHEMA } from '../../src/runtime/shell/shell-run.ts';
+import { createSchemas } from '../../src/schemas/create-schemas.ts';
+import { isSurelyValid } from '../../src/schemas/surely-valid.ts';
 
 const schemas = createSchemas();
 const accepts = (schema: object, value: unknown) => {

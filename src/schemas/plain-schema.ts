@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue } from './json.ts';
+import { canonicalJson, type JsonValue } from '../core/json.ts';
 
 /** Keywords that a look decides, and those that decide nothing. */
 const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([

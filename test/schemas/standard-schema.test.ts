@@ -3,7 +3,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toSchemaPair } from '../../src/runtime/schemas/standard-schema.ts';
+import { toSchemaPair } from '../../src/schemas/standard-schema.ts';
 
 function standard(validate: (value: unknown) => unknown) {
   const jsonSchema = { input: () => ({ type: 'object' }), output: () => ({ type: 'object' }) };
