@@ -14,7 +14,7 @@ const SYSTEM = [
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/schemas/hostile-schemas.test.ts',
-  'test/runtime/{guarded-fetch,watch}.test.ts',
+  'test/system/{fetch/guarded-fetch,watch}.test.ts',
 ];
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];

@@ -8,8 +8,8 @@ import type { Generation } from '../src/crib/generation.ts';
 import { createSearchIndex, type OpenRetriever } from '../src/crib/search-index.ts';
 import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';
 import { createRetriever, type KeptRetriever } from '../src/retrieval/create-retriever.ts';
-import { systemClock } from '../src/runtime/clock.ts';
 import { openStore } from '../src/store/open-store.ts';
+import { systemClock } from '../src/system/clock.ts';
 import { type ToolRow, toSpecs } from './retrieval-data.ts';
 import { documentOf, TEXT_FIELDS } from './retrieval-methods.ts';
 

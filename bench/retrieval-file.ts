@@ -4,9 +4,9 @@ import type { Store } from '../src/core/ports/store.ts';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
 import { createSearchIndex } from '../src/crib/search-index.ts';
 import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';
-import { systemClock } from '../src/runtime/clock.ts';
 import { files } from '../src/sources/files.ts';
 import { openStore } from '../src/store/open-store.ts';
+import { systemClock } from '../src/system/clock.ts';
 import { generationOf } from './retrieval-contenders.ts';
 import type { ToolRow } from './retrieval-data.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCrib } from '../src/index.ts';
-import { childEnvironment } from '../src/runtime/processes/child-environment.ts';
 import { findSandbox } from '../src/runtime/shell/sandbox.ts';
+import { childEnvironment } from '../src/system/processes/child-environment.ts';
 import { printTable, takeTurns } from './measure.ts';
 
 const ROUNDS = 300;

@@ -26,8 +26,8 @@ const commands = await build({
     'src/doors/cli/run-cli.ts',
     'src/store/sqlite-writer-thread.ts',
     'src/store/sqlite-scan-thread.ts',
-    'src/runtime/modules/module-probe-thread.ts',
-    'src/runtime/processes/child-supervisor.ts',
+    'src/system/modules/module-probe-thread.ts',
+    'src/system/processes/child-supervisor.ts',
   ],
   entryNames: '[name]',
   format: 'cjs', // a script can be given the code that V8 made of it, a module cannot: see load-bundle.ts

@@ -8,7 +8,7 @@ import { denseTexts } from '../../src/retrieval/dense-texts.ts';
 import { fuse } from '../../src/retrieval/fuse.ts';
 import { createLexicalIndex } from '../../src/retrieval/lexical/lexical-index.ts';
 import { type SearchTexts, searchTextsOf } from '../../src/retrieval/search-texts.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import type { SetTool } from '../vectors/training-sets.ts';
 
 /** Tools that requests are tried against, some of them out of it for a while. */

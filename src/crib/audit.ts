@@ -7,7 +7,7 @@ import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-aud
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { createAuditTrail, type OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
 import type { AuditKeySettings } from '../runtime/audit/known-keys.ts';
-import { idleClock, systemClock } from '../runtime/clock.ts';
+import { idleClock, systemClock } from '../system/clock.ts';
 import { type Equipment, pathOf } from './extension-ports.ts';
 
 /** Which rows are exported. */

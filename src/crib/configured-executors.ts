@@ -7,13 +7,13 @@ import { httpExecutor } from '../executors/http.ts';
 import { mcpExecutor } from '../executors/mcp.ts';
 import { pythonExecutor } from '../executors/python.ts';
 import { shellExecutor } from '../executors/shell.ts';
-import { isServedAt } from '../runtime/fetch/served-place.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
-import { importExport } from '../runtime/modules/import-export.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import { toSecretText } from '../runtime/secrets/secret-template.ts';
-import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { HiddenPaths, ShellPorts, ShellSettings } from '../runtime/shell/shell-ports.ts';
+import { isServedAt } from '../system/fetch/served-place.ts';
+import { importExport } from '../system/modules/import-export.ts';
+import { toSecretText } from '../system/secrets/secret-template.ts';
+import type { Secrets } from '../system/secrets/secrets.ts';
 import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from './config/config.ts';
 import { withPythonFolders } from './loaded-code.ts';
 

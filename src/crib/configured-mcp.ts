@@ -3,13 +3,13 @@ import { parseEnv } from 'node:util';
 import { canonicalJson } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { systemClock } from '../runtime/clock.ts';
 import type { McpAddress, Sdk } from '../runtime/mcp/mcp-connection.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
-import { childEnvironment } from '../runtime/processes/child-environment.ts';
-import type { SecretText } from '../runtime/secrets/secret-template.ts';
-import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import { systemClock } from '../system/clock.ts';
+import { childEnvironment } from '../system/processes/child-environment.ts';
+import type { SecretText } from '../system/secrets/secret-template.ts';
+import type { Secrets } from '../system/secrets/secrets.ts';
 import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from './config/source-config.ts';
 
 /** What a configured server is reached with. */

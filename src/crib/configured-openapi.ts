@@ -2,9 +2,9 @@ import { listOf } from '../core/bundle.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { AuthSetting } from '../runtime/openapi/reading.ts';
-import { type SecretText, secretsIn } from '../runtime/secrets/secret-template.ts';
-import type { Secrets } from '../runtime/secrets/secrets.ts';
 import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import { type SecretText, secretsIn } from '../system/secrets/secret-template.ts';
+import type { Secrets } from '../system/secrets/secrets.ts';
 import type { OpenApiAuth, OpenApiSourceConfig } from './config/source-config.ts';
 
 /** What a configured API is described and called with. */

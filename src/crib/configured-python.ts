@@ -1,8 +1,8 @@
 import type { Source } from '../core/source.ts';
-import { idleClock } from '../runtime/clock.ts';
 import { findInterpreter, interpreterFile } from '../runtime/python/interpreter.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
 import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import { idleClock } from '../system/clock.ts';
 import type { PythonConfig } from './config/config.ts';
 import type { PythonSourceConfig } from './config/source-config.ts';
 import type { ExecutorPorts } from './configured-executors.ts';
@@ -22,7 +22,7 @@ export function configuredPython({
   const load = async (): Promise<PythonWorkers> => {
     const [{ createPythonWorkers }, { childEnvironment }] = await Promise.all([
       import('../runtime/python/python-workers.ts'),
-      import('../runtime/processes/child-environment.ts'),
+      import('../system/processes/child-environment.ts'),
     ]);
     const environment = async () => {
       const texts = Object.entries(settings().env ?? {});

@@ -1,7 +1,7 @@
 import type { Retriever } from '../core/retriever.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { importExport } from '../runtime/modules/import-export.ts';
-import type { Secrets } from '../runtime/secrets/secrets.ts';
+import { importExport } from '../system/modules/import-export.ts';
+import type { Secrets } from '../system/secrets/secrets.ts';
 import type { EmbeddingsConfig, RetrievalConfig } from './config/config.ts';
 import type { OpenRetriever, RetrieverPorts } from './search-index.ts';
 
@@ -39,7 +39,7 @@ async function openWithEndpoint(
   const { createRetriever } = await import('../retrieval/create-retriever.ts');
   const { createDenseIndex } = await import('../retrieval/dense/dense-index.ts');
   const { endpointEmbedder } = await import('../retrieval/dense/endpoint-embedder.ts');
-  const { guardedFetch } = await import('../runtime/fetch/guarded-fetch.ts');
+  const { guardedFetch } = await import('../system/fetch/guarded-fetch.ts');
   const { host } = new URL(url);
   const embedder = endpointEmbedder({
     url,

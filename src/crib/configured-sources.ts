@@ -4,11 +4,11 @@ import { canonicalJson, type MaybePromise } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
-import { importExport } from '../runtime/modules/import-export.ts';
-import { isThere } from '../runtime/placeholders.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import type { Secrets } from '../runtime/secrets/secrets.ts';
 import { code } from '../sources/code.ts';
+import { importExport } from '../system/modules/import-export.ts';
+import { isThere } from '../system/placeholders.ts';
+import type { Secrets } from '../system/secrets/secrets.ts';
 import type { Config } from './config/config.ts';
 import { inWords, type LoadedConfig } from './config/loaded-config.ts';
 import type {

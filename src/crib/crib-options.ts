@@ -8,7 +8,7 @@ import { functionExecutor } from '../executors/function.ts';
 import type { ExtensionInput } from '../extensions/define-extension.ts';
 import type { BundleInput, DefinedBundle } from '../runtime/define-bundle.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
-import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
+import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 import type { WrittenConfig } from './config/config.ts';
 import type { ProfileSet } from './generation.ts';
 import { type ProfileInput, readProfile } from './read-profile.ts';

@@ -9,7 +9,7 @@ import type { ToolError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../extensions/define-extension.ts';
 import type { ToolInput } from '../runtime/define-tool.ts';
-import type { Listening } from '../runtime/fetch/own-addresses.ts';
+import type { Listening } from '../system/fetch/own-addresses.ts';
 import type { Names } from './activation.ts';
 import type { CribActiveSets } from './active-sets.ts';
 import type { CribApprovals } from './approvals.ts';

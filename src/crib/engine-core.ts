@@ -1,8 +1,8 @@
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { laterClock, systemClock } from '../runtime/clock.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
+import { laterClock, systemClock } from '../system/clock.ts';
 import { type AdmitOptions, admit, createAdmission } from './admit.ts';
 import { createTrail } from './audit.ts';
 import { createKeySettings } from './audit-extensions.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
 import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
 import { stateFolders } from '../store/state-folder.ts';
+import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 
 /** Where a crib keeps what no program that it runs may see. */
 export interface KeptAt {

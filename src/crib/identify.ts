@@ -7,7 +7,7 @@ import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
 import { isKeyLike, readKey } from '../runtime/identity/api-key.ts';
 import type { VerifyJwt } from '../runtime/identity/jwt.ts';
 import type { OperatorToken } from '../runtime/identity/operator-token.ts';
-import { isSameHash } from '../runtime/identity/token-text.ts';
+import { isSameHash } from '../system/secrets/token-text.ts';
 import type { AccessConfig, JwtConfig } from './config/config.ts';
 import type { Identity } from './crib.ts';
 import type { ProfileSet } from './generation.ts';

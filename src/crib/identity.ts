@@ -1,5 +1,5 @@
-import { laterClock, systemClock } from '../runtime/clock.ts';
 import { createOperatorToken, type OperatorSetting } from '../runtime/identity/operator-token.ts';
+import { laterClock, systemClock } from '../system/clock.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { type Equipment, pathOf } from './extension-ports.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../core/json.ts';
-import type { SecretText } from '../runtime/secrets/secret-template.ts';
 import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import type { SecretText } from '../system/secrets/secret-template.ts';
 import type { McpServer } from './config/source-config.ts';
 import type { LazyStore } from './lazy-store.ts';
 

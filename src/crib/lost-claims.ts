@@ -3,7 +3,7 @@ import type { Store } from '../core/ports/store.ts';
 import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
-import { idleClock } from '../runtime/clock.ts';
+import { idleClock } from '../system/clock.ts';
 import { lostResult } from './hand-over.ts';
 
 /** What calls of dead processes are found and put on record with. */

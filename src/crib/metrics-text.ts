@@ -18,7 +18,7 @@ export async function metricsText(
       'Calls are not counted here: the extension "metrics" is off; take "metrics: false" out of the configuration, or give createCrib metrics().',
     );
   }
-  const { toPrometheusText } = await import('../runtime/prometheus.ts');
+  const { toPrometheusText } = await import('../system/prometheus.ts');
   return toPrometheusText([
     ...counting.flatMap((count) => count()),
     ...(backlog === undefined ? [] : familiesOf(backlog)),

@@ -8,9 +8,9 @@ import { type LoggingOptions, logging as loggingExtension } from '../extensions/
 import { metrics as metricsExtension } from '../extensions/metrics.ts';
 import { redactErrors } from '../extensions/redact-errors.ts';
 import { trace as traceExtension } from '../extensions/trace.ts';
-import { logToStderr } from '../runtime/log-to-stderr.ts';
-import { createRedactValue } from '../runtime/secrets/redact-value.ts';
-import { createTelemetry, type TelemetryMode } from '../runtime/telemetry.ts';
+import { logToStderr } from '../system/log-to-stderr.ts';
+import { createRedactValue } from '../system/secrets/redact-value.ts';
+import { createTelemetry, type TelemetryMode } from '../system/telemetry.ts';
 import { bindable, NO_EQUIPMENT } from './extension-ports.ts';
 
 /** Tells of every call in structured lines; without it nothing is written. */

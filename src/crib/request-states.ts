@@ -4,9 +4,9 @@ import { canonicalJson, type JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { laterClock } from '../runtime/clock.ts';
 import { definitionHash } from '../runtime/hashes.ts';
-import { createSeal, type Seal } from '../runtime/seal.ts';
+import { laterClock } from '../system/clock.ts';
+import { createSeal, type Seal } from '../system/seal.ts';
 
 /** The call that a state belongs to. */
 interface StateSubject {

@@ -1,6 +1,6 @@
-import type { SecretTemplatePart } from '../runtime/secrets/secret-template.ts';
 import type { ReadRunText } from '../runtime/specs/run-texts.ts';
 import { readTemplate } from '../runtime/template.ts';
+import type { SecretTemplatePart } from '../system/secrets/secret-template.ts';
 import { expandVariables, lookUpSecret, type VariableSurroundings } from './config/variables.ts';
 
 /** How the texts of runs are read in specs that lie here, and in those that come from elsewhere. */

@@ -2,8 +2,8 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { builtinRetriever } from '../retrieval/builtin-retriever.ts';
 import { evaluate, type LabelledRequest, type Quality } from '../retrieval/evaluate.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { isSchemaObject } from '../schemas/plain-schema.ts';
+import { systemClock } from '../system/clock.ts';
 
 export type { LabelledRequest, Quality } from '../retrieval/evaluate.ts';
 

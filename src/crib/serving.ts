@@ -1,7 +1,7 @@
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import type { Source } from '../core/source.ts';
-import { idleClock } from '../runtime/clock.ts';
-import { noteListening } from '../runtime/fetch/own-addresses.ts';
+import { idleClock } from '../system/clock.ts';
+import { noteListening } from '../system/fetch/own-addresses.ts';
 import { createActiveSets } from './active-sets.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';

@@ -1,4 +1,4 @@
-import { type SecretText, secretsIn } from '../runtime/secrets/secret-template.ts';
+import { type SecretText, secretsIn } from '../system/secrets/secret-template.ts';
 import type { Config } from './config/config.ts';
 import type { McpServer, McpSourceConfig } from './config/source-config.ts';
 

@@ -1,5 +1,5 @@
 import type { Source } from '../core/source.ts';
-import { idleClock } from '../runtime/clock.ts';
+import { idleClock } from '../system/clock.ts';
 import { type Runner, statusOf } from './source-runner.ts';
 import { createSlot, ownStatus, type Slot } from './source-slot.ts';
 

@@ -1,5 +1,5 @@
-import { systemClock } from '../runtime/clock.ts';
-import { waitAtMost } from '../runtime/wait-at-most.ts';
+import { systemClock } from '../system/clock.ts';
+import { waitAtMost } from '../system/wait-at-most.ts';
 import { admit } from './admit.ts';
 import { requireNamedKey } from './audit.ts';
 import { cribClosed } from './cancellation.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../core/tool-error.ts';
-import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
+import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 import { CONFIG_FILE_NAMES } from './config/load-config.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../core/json.ts';
 import { nearest } from '../core/text/nearest.ts';
-import type { SecretDeclaration } from '../runtime/secrets/secrets.ts';
+import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 import { configNode } from './config/config-schema.ts';
 import { type ConfigPlace, findConfig, readWritten } from './config/load-config.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';

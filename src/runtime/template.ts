@@ -1,4 +1,4 @@
-import { secretNameOf } from './secrets/secret-template.ts';
+import { secretNameOf } from '../system/secrets/secret-template.ts';
 
 /** A piece of a template: text, an argument of the call, or a secret. */
 export type TemplatePart = string | { readonly name: string } | { readonly secret: string };

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import { messageOf } from '../core/tool-error.ts';
-import { FetchError, type FetchFailure } from './fetch/fetch-error.ts';
-import { type GuardedFetchOptions, guardedFetch } from './fetch/guarded-fetch.ts';
+import { FetchError, type FetchFailure } from '../system/fetch/fetch-error.ts';
+import { type GuardedFetchOptions, guardedFetch } from '../system/fetch/guarded-fetch.ts';
 
 /** Where messages go and how they are signed. */
 export interface WebhookOptions {

@@ -3,12 +3,12 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { oneAtATime } from '../runtime/one-at-a-time.ts';
-import { repeat } from '../runtime/repeat.ts';
 import type { ReadRunText } from '../runtime/specs/run-texts.ts';
 import { createEntryReader } from '../runtime/specs/spec-entry.ts';
 import { keepKnown, type NextSpecs } from '../runtime/specs/spec-list.ts';
 import { createListing } from '../runtime/specs/spec-listing.ts';
+import { oneAtATime } from '../system/one-at-a-time.ts';
+import { repeat } from '../system/repeat.ts';
 
 /** What this source needs of a store. */
 export interface SpecsPort {

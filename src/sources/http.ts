@@ -3,9 +3,6 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { createRun, RUN, type ToolSpec, UNCONFIRMED } from '../core/tool-spec.ts';
-import type { AllowPrivate } from '../runtime/fetch/guarded-fetch.ts';
-import { oneAtATime } from '../runtime/one-at-a-time.ts';
-import { repeat } from '../runtime/repeat.ts';
 import {
   type FetchHeaders,
   fetchList,
@@ -18,6 +15,9 @@ import { createKeptList, type KeptList, type KeptListPort } from '../runtime/spe
 import type { ReadRunText } from '../runtime/specs/run-texts.ts';
 import { createListing, type SpecListing } from '../runtime/specs/spec-listing.ts';
 import { createTold, type Told } from '../runtime/specs/told.ts';
+import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
+import { oneAtATime } from '../system/one-at-a-time.ts';
+import { repeat } from '../system/repeat.ts';
 
 /** Where a list of specs is fetched from. */
 export interface HttpOptions {

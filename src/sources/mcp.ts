@@ -1,5 +1,4 @@
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import { idleClock } from '../runtime/clock.ts';
 import { createAnnouncements } from '../runtime/mcp/announcements.ts';
 import { type Connections, createConnections } from '../runtime/mcp/connections.ts';
 import { readKeptEra } from '../runtime/mcp/kept-era.ts';
@@ -9,11 +8,12 @@ import type { McpServers, Share } from '../runtime/mcp/mcp-servers.ts';
 import { openConnection } from '../runtime/mcp/open-connection.ts';
 import { createShownTools, type ShownTools } from '../runtime/mcp/shown-tools.ts';
 import { createToolReader } from '../runtime/mcp/tool-entry.ts';
-import { createOutputTail, type OutputTail } from '../runtime/processes/output-tail.ts';
-import { repeat } from '../runtime/repeat.ts';
 import { createKeptList, type KeptListPort } from '../runtime/specs/kept-list.ts';
 import { createListing } from '../runtime/specs/spec-listing.ts';
 import { createTold } from '../runtime/specs/told.ts';
+import { idleClock } from '../system/clock.ts';
+import { createOutputTail, type OutputTail } from '../system/processes/output-tail.ts';
+import { repeat } from '../system/repeat.ts';
 
 /** An MCP server whose tools are a source. */
 export interface McpOptions {

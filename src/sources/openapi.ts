@@ -3,18 +3,18 @@ import type { MaybePromise } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { AllowPrivate } from '../runtime/fetch/guarded-fetch.ts';
-import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { createFollowing } from '../runtime/openapi/follow-description.ts';
 import type { DescriptionPlace } from '../runtime/openapi/load-description.ts';
 import { chooseSpecs } from '../runtime/openapi/operations.ts';
 import type { ApiSettings } from '../runtime/openapi/reading.ts';
-import { repeat } from '../runtime/repeat.ts';
 import type { FetchHeaders } from '../runtime/specs/fetched-list.ts';
 import { createKeptList, type KeptListPort } from '../runtime/specs/kept-list.ts';
 import { createListing } from '../runtime/specs/spec-listing.ts';
 import { createTold } from '../runtime/specs/told.ts';
-import { createFolderWatch } from '../runtime/watch.ts';
+import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
+import { oneAtATime } from '../system/one-at-a-time.ts';
+import { repeat } from '../system/repeat.ts';
+import { createFolderWatch } from '../system/watch.ts';
 
 /** An API whose operations are tools. */
 export interface OpenApiOptions {

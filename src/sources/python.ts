@@ -6,7 +6,6 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { oneAtATime } from '../runtime/one-at-a-time.ts';
 import { lookAtPython } from '../runtime/python/look-at-python.ts';
 import { areUnchanged, type PathStates, readStates, statesOf } from '../runtime/python/path-states.ts';
 import { type PythonFiles, scanPython } from '../runtime/python/python-files.ts';
@@ -16,7 +15,8 @@ import { createKeptList, type KeptList, type KeptListPort } from '../runtime/spe
 import { keepKnown } from '../runtime/specs/spec-list.ts';
 import { createListing, type SpecListing } from '../runtime/specs/spec-listing.ts';
 import { createTold, type Told } from '../runtime/specs/told.ts';
-import { createFolderWatch, type FolderWatch } from '../runtime/watch.ts';
+import { oneAtATime } from '../system/one-at-a-time.ts';
+import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 
 /** Where to look for Python that is tools. */
 export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requireNode } from '../../src/crib/require-node.ts';
+import { requireNode } from '../../src/system/require-node.ts';
 
 it.each(['20.20.2', '22.17.9', '18.0.0', '0.12.0'])('Node %s is answered with one sentence', (version) => {
   expect(() => requireNode(version)).toThrow(`Toolcrib needs Node 22.18 or newer; this is ${version}.`);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createFolderWatch } from '../../src/runtime/watch.ts';
+import { createFolderWatch } from '../../src/system/watch.ts';
 import { cribOf, folderWith, namesOf, nextChange, write } from './workshop.ts';
 
 const tool = (name: string, description = name) =>

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RUN } from '../../src/core/tool-spec.ts';
 import { type Crib, createCrib } from '../../src/index.ts';
-import { toSecretText } from '../../src/runtime/secrets/secret-template.ts';
+import { toSecretText } from '../../src/system/secrets/secret-template.ts';
 import { startServer } from '../sources/http-server.ts';
 import { cribOf, folderWith, namesOf, nextChange, write } from './workshop.ts';
 

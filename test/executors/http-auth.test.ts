@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { httpExecutor } from '../../src/executors/http.ts';
 import type { ToolResult } from '../../src/index.ts';
-import { createSecrets } from '../../src/runtime/secrets/secrets.ts';
+import { createSecrets } from '../../src/system/secrets/secrets.ts';
 import { testCall } from '../../src/testing/index.ts';
 import { manualClock } from '../configured/manual-clock.ts';
 import { startServer, type TestServer } from '../sources/http-server.ts';

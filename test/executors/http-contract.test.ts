@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { httpExecutor } from '../../src/executors/http.ts';
 import type { DoneResult } from '../../src/index.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { createSecrets } from '../../src/runtime/secrets/secrets.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { createSecrets } from '../../src/system/secrets/secrets.ts';
 import { executorContract } from '../../src/testing/index.ts';
 
 let open = 0;

@@ -4,7 +4,7 @@ import { createServer, isIP } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Crib, ToolInput } from '../../src/index.ts';
-import { guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
+import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 import { idOf, OPERATOR } from '../configured/payments.ts';
 import { cribOf, folderWith } from '../configured/workshop.ts';
 import { startHttp, startModern } from '../mcp-upstream/http-servers.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, test, vi } from 'vitest';
 import { pythonExecutor } from '../../src/executors/python.ts';
-import { idleClock, systemClock } from '../../src/runtime/clock.ts';
 import { createPythonWorkers } from '../../src/runtime/python/python-workers.ts';
+import { idleClock, systemClock } from '../../src/system/clock.ts';
 import { executorContract } from '../../src/testing/index.ts';
 import { hasPython, PYTHON } from './python-shop.ts';
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { shellExecutor } from '../../src/executors/shell.ts';
 import { createCrib } from '../../src/index.ts';
-import { createSecrets } from '../../src/runtime/secrets/secrets.ts';
+import { createSecrets } from '../../src/system/secrets/secrets.ts';
 import { testCall } from '../../src/testing/index.ts';
 import { write } from '../configured/workshop.ts';
 import {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, test, vi } from 'vitest';
 import { shellExecutor } from '../../src/executors/shell.ts';
-import { createSecrets } from '../../src/runtime/secrets/secrets.ts';
+import { createSecrets } from '../../src/system/secrets/secrets.ts';
 import { executorContract } from '../../src/testing/index.ts';
 import { MODES, processesOf } from './shell-shop.ts';
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { childEnvironment } from '../../src/runtime/processes/child-environment.ts';
-import { createOutputTail } from '../../src/runtime/processes/output-tail.ts';
-import { type Child, startChild } from '../../src/runtime/processes/start-child.ts';
+import { childEnvironment } from '../../src/system/processes/child-environment.ts';
+import { createOutputTail } from '../../src/system/processes/output-tail.ts';
+import { type Child, startChild } from '../../src/system/processes/start-child.ts';
 import { type Presence, watchPresence } from './upstream.ts';
 
 const SERVERS = join(import.meta.dirname, 'servers');

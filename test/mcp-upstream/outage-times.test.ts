@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { mcpExecutor } from '../../src/executors/mcp.ts';
 import { type Chest, createCrib, type Source } from '../../src/index.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
 import { createConnections } from '../../src/runtime/mcp/connections.ts';
 import type { McpConnection } from '../../src/runtime/mcp/mcp-connection.ts';
 import { McpFailure } from '../../src/runtime/mcp/mcp-failure.ts';
 import { createMcpServers } from '../../src/runtime/mcp/mcp-servers.ts';
+import { systemClock } from '../../src/system/clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'Date'] });

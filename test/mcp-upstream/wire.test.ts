@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SELF } from '../../src/runtime/mcp/connect-client.ts';
-import { createLineSplitter } from '../../src/runtime/mcp/line-splitter.ts';
 import { paramHeadersOf, toParamHeaders } from '../../src/runtime/mcp/param-headers.ts';
 import { idOfEnds, readMessage } from '../../src/runtime/mcp/wire-message.ts';
+import { createLineSplitter } from '../../src/system/processes/line-splitter.ts';
 
 /** What becomes of a stream that comes in these pieces. */
 function split(pieces: readonly Buffer[], maxBytes = 1_000_000): readonly string[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { childTransport } from '../../src/runtime/mcp/child-transport.ts';
-import { createOutputTail } from '../../src/runtime/processes/output-tail.ts';
+import { createOutputTail } from '../../src/system/processes/output-tail.ts';
 import { folderWith } from '../configured/workshop.ts';
 
 const SERVER = join(import.meta.dirname, 'servers', 'breaks-off.ts');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/doors/rest/start-server.ts';
-import { guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
+import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 import { askThrough, execute, type Served, type ServeOptions, serve } from './served.ts';
 
 interface Listening extends Served {

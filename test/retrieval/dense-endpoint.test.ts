@@ -6,7 +6,7 @@ import type { DenseIndex } from '../../src/core/retriever.ts';
 import { createDenseIndex } from '../../src/retrieval/dense/dense-index.ts';
 import { type EndpointOptions, endpointEmbedder } from '../../src/retrieval/dense/endpoint-embedder.ts';
 import { memoryVectorCache } from '../../src/retrieval/dense/vector-cache.ts';
-import { guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
+import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 
 interface Asked {
   readonly path: string | undefined;

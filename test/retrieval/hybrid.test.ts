@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DenseIndex, DenseTool } from '../../src/core/retriever.ts';
 import { builtinRetriever } from '../../src/retrieval/builtin-retriever.ts';
 import { createRetriever } from '../../src/retrieval/create-retriever.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { namesOf, OFFICE, specOf } from './specs.ts';
 
 const options = { limit: 10, minScore: 0 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { builtinRetriever } from '../../src/retrieval/builtin-retriever.ts';
 import { BUILTIN_VECTORS, type Curve, chanceOf, WORDS_ALONE } from '../../src/retrieval/calibrations.ts';
 import { createRetriever } from '../../src/retrieval/create-retriever.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { namesOf, OFFICE, specOf } from './specs.ts';
 
 function office() {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
 import { modules } from '../../src/sources/modules.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { createFolder, cribOver, namesIn, nextChange, say, toolModule, toolObject } from './fixtures/modules-folder.ts';
 
 /** Long enough for a module that means well, on a machine that is busy. */

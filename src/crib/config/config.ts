@@ -3,9 +3,9 @@ import type { ApprovalMode, Rate, Slots } from '../../core/policy.ts';
 import type { KeepBounds } from '../../core/ports/keep-bounds.ts';
 import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
-import type { SecretTemplate, SecretText } from '../../runtime/secrets/secret-template.ts';
-import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
 import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
+import type { SecretTemplate, SecretText } from '../../system/secrets/secret-template.ts';
+import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import type { ProfileInput } from '../read-profile.ts';
 import type { McpFileSourceConfig, OneOrMany, SourceConfig } from './source-config.ts';
 

@@ -1,7 +1,7 @@
 import { APPROVAL_MODES } from '../../core/policy.ts';
 import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
-import type { SecretDeclaration } from '../../runtime/secrets/secrets.ts';
 import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
+import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import type {
   BuiltInExecutorsConfig,
   BuiltInExtensionsConfig,

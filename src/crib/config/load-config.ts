@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { isPlaceholder } from '../../runtime/placeholders.ts';
+import { isPlaceholder } from '../../system/placeholders.ts';
 import type { Config } from './config.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
 import { type ConfigText, objectText, parseLeniently, readConfigText, toConfigError } from './config-text.ts';

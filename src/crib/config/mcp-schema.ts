@@ -1,4 +1,4 @@
-import type { SecretText } from '../../runtime/secrets/secret-template.ts';
+import type { SecretText } from '../../system/secrets/secret-template.ts';
 import { address, choice, either, list, mapOf, object, text } from './schema-node.ts';
 import type { ClientCredentials, McpChild, McpRemote } from './source-config.ts';
 

@@ -1,7 +1,7 @@
 import type { Effects } from '../../core/tool-spec.ts';
 import type { PolicyInput } from '../../runtime/read-policy.ts';
-import type { SecretText } from '../../runtime/secrets/secret-template.ts';
 import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
+import type { SecretText } from '../../system/secrets/secret-template.ts';
 
 /** One text, or a list of them. */
 export type OneOrMany = string | readonly string[];

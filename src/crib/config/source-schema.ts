@@ -1,5 +1,5 @@
-import type { SecretText } from '../../runtime/secrets/secret-template.ts';
 import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
+import type { SecretText } from '../../system/secrets/secret-template.ts';
 import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
 import { effectsNode, names, policyNode } from './policy-schema.ts';
 import {

@@ -3,7 +3,7 @@
 declare const BUNDLED_CODE: string | undefined;
 
 // Nothing is imported before the version is known: an old Node would stumble over the first file.
-const { requireNode } = await import('../../crib/require-node.ts');
+const { requireNode } = await import('../../system/require-node.ts');
 try {
   requireNode(process.versions.node);
 } catch (cause) {

@@ -1,4 +1,4 @@
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../../system/package-version.ts';
 import { FAILURE } from './result-shapes.ts';
 import type { Answered, Route } from './route.ts';
 

@@ -1,7 +1,7 @@
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { FetchedResponse } from '../fetch/guarded-fetch.ts';
-import { readRetryAfterMs } from '../fetch/retry-after.ts';
+import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';
+import { readRetryAfterMs } from '../../system/fetch/retry-after.ts';
 import { bodyText, readContentType } from './content-type.ts';
 import { statusText } from './read-answer.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports/ports.ts';
-import { fetchClientToken, type KeptToken, keepToken, type TokenRequest } from '../fetch/client-token.ts';
-import { toSecretText } from '../secrets/secret-template.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import { fetchClientToken, type KeptToken, keepToken, type TokenRequest } from '../../system/fetch/client-token.ts';
+import { toSecretText } from '../../system/secrets/secret-template.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { HttpAuth, HttpClientCredentials } from './http-run.ts';
 import { encode } from './parameters.ts';
 

@@ -1,5 +1,5 @@
 import type { ToolCall } from '../../core/tool-call.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
 import { fillOrigin, fillPath } from './address.ts';
 import type { Credentials } from './authorize.ts';
 import { fillCookies, fillHeaders } from './fill-headers.ts';

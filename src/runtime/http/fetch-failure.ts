@@ -1,6 +1,6 @@
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
-import { TokenRefused } from '../fetch/client-token.ts';
-import { FetchError } from '../fetch/fetch-error.ts';
+import { TokenRefused } from '../../system/fetch/client-token.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
 import { type Failing, isRepeatable } from './answer-failure.ts';
 import { BadArgument } from './fill-text.ts';
 

@@ -3,11 +3,16 @@ import type { Clock } from '../../core/ports/ports.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
-import { createAgentPool } from '../fetch/agent-pool.ts';
-import { FetchError } from '../fetch/fetch-error.ts';
-import { type FetchedResponse, type GuardedFetchOptions, guardedFetch, isNamedHost } from '../fetch/guarded-fetch.ts';
-import { createRedact } from '../secrets/redact.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import { createAgentPool } from '../../system/fetch/agent-pool.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
+import {
+  type FetchedResponse,
+  type GuardedFetchOptions,
+  guardedFetch,
+  isNamedHost,
+} from '../../system/fetch/guarded-fetch.ts';
+import { createRedact } from '../../system/secrets/redact.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
 import { answerFailure, type Failing } from './answer-failure.ts';
 import { type Authorizer, type Credentials, createAuthorizer } from './authorize.ts';
 import { addressOf, type BuiltRequest, buildRequest, findSecrets, headersOf, originOf } from './build-request.ts';

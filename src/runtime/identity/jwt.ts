@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { hashOf } from '../../system/secrets/token-text.ts';
 import { type ClaimNames, readClaims, type TokenHolder } from './claims.ts';
 import type { IssuerAddress } from './fetch-keys.ts';
 import { createIssuerKeys, type KeyGroup } from './issuer-keys.ts';
 import { JWT_ALGORITHMS } from './jwt-algorithms.ts';
 import { createTokenCache } from './token-cache.ts';
-import { hashOf } from './token-text.ts';
 
 /** Whose tokens are accepted, and what they must say. */
 export interface JwtOptions extends IssuerAddress, ClaimNames {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { OutputTail } from '../processes/output-tail.ts';
-import { type Child, type ChildCommand, type ChildEnd, startChild } from '../processes/start-child.ts';
-import { createLineSplitter } from './line-splitter.ts';
+import { createLineSplitter } from '../../system/processes/line-splitter.ts';
+import type { OutputTail } from '../../system/processes/output-tail.ts';
+import { type Child, type ChildCommand, type ChildEnd, startChild } from '../../system/processes/start-child.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { ServerTransport } from './server-transport.ts';
 import { idOfEnds, MAX_MESSAGE_BYTES, readMessage, TOO_LARGE } from './wire-message.ts';

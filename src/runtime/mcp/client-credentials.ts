@@ -1,8 +1,8 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../core/ports/ports.ts';
-import { type ClientToken, fetchClientToken, keepToken, TokenRefused } from '../fetch/client-token.ts';
-import { FetchError } from '../fetch/fetch-error.ts';
-import type { AllowPrivate } from '../fetch/guarded-fetch.ts';
+import { type ClientToken, fetchClientToken, keepToken, TokenRefused } from '../../system/fetch/client-token.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
+import type { AllowPrivate } from '../../system/fetch/guarded-fetch.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');

@@ -1,7 +1,7 @@
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../core/json.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { FetchError } from '../fetch/fetch-error.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
 import { followTools } from './follow-tools.ts';
 import { statusOf } from './http-failure.ts';
 import type { McpConnection, McpEra, OpenOptions, Sdk } from './mcp-connection.ts';

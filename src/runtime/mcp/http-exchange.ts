@@ -1,8 +1,8 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import type { AuthProvider, FetchLike, JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { MaybePromise } from '../../core/json.ts';
-import { isNeverSent } from '../fetch/guarded-request.ts';
-import { streamedFetch } from '../fetch/streamed-fetch.ts';
+import { isNeverSent } from '../../system/fetch/guarded-request.ts';
+import { streamedFetch } from '../../system/fetch/streamed-fetch.ts';
 import { collect, toResponse, toWhole } from './http-response.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { REQUEST_HEADER } from './server-transport.ts';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../core/tool-error.ts';
-import { FetchError } from '../fetch/fetch-error.ts';
-import { isNeverSent } from '../fetch/guarded-request.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
+import { isNeverSent } from '../../system/fetch/guarded-request.ts';
 import { McpFailure } from './mcp-failure.ts';
 
 /** What is known of the answer to a request besides its status. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { FetchError } from '../fetch/fetch-error.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
 import { MAX_MESSAGE_BYTES } from './wire-message.ts';
 
 /** True for an answer that comes in events. */

@@ -5,8 +5,8 @@ import type {
   TransportSendOptions,
 } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
-import { keptConnections } from '../fetch/kept-connections.ts';
-import { readRetryAfterMs } from '../fetch/retry-after.ts';
+import { keptConnections } from '../../system/fetch/kept-connections.ts';
+import { readRetryAfterMs } from '../../system/fetch/retry-after.ts';
 import { createExchange, type ExchangeOptions, type RemoteAddress } from './http-exchange.ts';
 import { toHttpFailure } from './http-failure.ts';
 import { isEventStream } from './http-response.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
-import type { OutputTail } from '../processes/output-tail.ts';
-import type { ChildCommand } from '../processes/start-child.ts';
+import type { OutputTail } from '../../system/processes/output-tail.ts';
+import type { ChildCommand } from '../../system/processes/start-child.ts';
 import type { RemoteAddress } from './http-exchange.ts';
 import type { WireRequest } from './wire-requests.ts';
 

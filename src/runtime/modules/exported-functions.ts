@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { messageOf } from '../../core/tool-error.ts';
 import { RUN, type Run, type ToolSpec } from '../../core/tool-spec.ts';
-import { systemClock } from '../clock.ts';
-import { chooseExport } from './module-exports.ts';
-import { createModuleLoader, IMPORT_TIMEOUT_MS } from './module-loader.ts';
-import { resolveModule } from './resolve-module.ts';
+import { systemClock } from '../../system/clock.ts';
+import { chooseExport } from '../../system/modules/module-exports.ts';
+import { createModuleLoader, IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
+import { resolveModule } from '../../system/modules/resolve-module.ts';
 
 /** A function that a module exports, or why there is none. */
 type FoundFunction = { readonly work: Work } | { readonly problem: string };

@@ -1,7 +1,7 @@
 import type { Bundle } from '../../core/bundle.ts';
 import { isSameTool, type ToolSpec } from '../../core/tool-spec.ts';
+import type { ModuleExport } from '../../system/modules/module-exports.ts';
 import { createToolFinder, type FoundTools } from './found-tools.ts';
-import type { ModuleExport } from './module-exports.ts';
 
 /** The tools and bundles of many modules, in the order of their places. */
 export interface FoundModules {

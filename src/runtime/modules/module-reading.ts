@@ -1,8 +1,8 @@
 import type { LiveSource, SourceContext, SourceStatus } from '../../core/source.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import type { ModuleExport } from '../../system/modules/module-exports.ts';
+import { createModuleLoader } from '../../system/modules/module-loader.ts';
 import { createFoundModules } from './found-modules.ts';
-import type { ModuleExport } from './module-exports.ts';
-import { createModuleLoader } from './module-loader.ts';
 
 /** A module to read. */
 export interface ModuleToRead {

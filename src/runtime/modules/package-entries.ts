@@ -3,8 +3,8 @@ import { join, relative, sep } from 'node:path';
 import { isRecord } from '../../core/json.ts';
 import { describe } from '../../core/known-keys.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { splitReference } from './import-export.ts';
-import { type InstalledPackage, readManifest } from './installed-packages.ts';
+import { splitReference } from '../../system/modules/import-export.ts';
+import { type InstalledPackage, readManifest } from '../../system/modules/installed-packages.ts';
 
 /** One tool or bundle that a package offers under `"toolcrib"` in its package.json. */
 export interface PackageEntry {

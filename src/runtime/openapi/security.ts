@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { secretsIn, toSecretText } from '../../system/secrets/secret-template.ts';
 import type { HttpAuth } from '../http/http-run.ts';
-import { secretsIn, toSecretText } from '../secrets/secret-template.ts';
 import type { Description, Fields } from './description.ts';
 import { followRefs } from './local-refs.ts';
 import type { AuthSetting, Operation, Reading } from './reading.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
-import { createOutputTail, type OutputTail } from '../processes/output-tail.ts';
-import type { ChildCommand } from '../processes/start-child.ts';
+import { createOutputTail, type OutputTail } from '../../system/processes/output-tail.ts';
+import type { ChildCommand } from '../../system/processes/start-child.ts';
 import { findInterpreter, workerScript } from './interpreter.ts';
 import { startPythonWorker } from './python-worker.ts';
 import { MAX_ANSWER_BYTES } from './worker-answer.ts';

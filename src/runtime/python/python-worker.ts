@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { messageOf } from '../../core/tool-error.ts';
-import { createLineSplitter } from '../mcp/line-splitter.ts';
-import type { OutputTail } from '../processes/output-tail.ts';
-import type { ChildCommand, ChildEnd } from '../processes/start-child.ts';
+import { createLineSplitter } from '../../system/processes/line-splitter.ts';
+import type { OutputTail } from '../../system/processes/output-tail.ts';
+import type { ChildCommand, ChildEnd } from '../../system/processes/start-child.ts';
 import { PythonFailure } from './python-failure.ts';
 import { readWorkerLine, type WorkerAnswer } from './worker-answer.ts';
 import type { WorkerProcess, WorkerProcesses } from './worker-processes.ts';

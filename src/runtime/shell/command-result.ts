@@ -2,8 +2,8 @@ import { constants } from 'node:os';
 import { isJson } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
-import { parseJson } from '../parse-json.ts';
-import type { ProgramEnd } from '../processes/programs.ts';
+import { parseJson } from '../../system/parse-json.ts';
+import type { ProgramEnd } from '../../system/processes/programs.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** What a result is made with. */

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
 import { namesIn, type Template } from '../template.ts';
 import { allowPath } from './allowed-folders.ts';
 import { type CommandPlan, templatesOf } from './command-plan.ts';

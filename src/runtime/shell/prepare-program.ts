@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { childEnvironment } from '../processes/child-environment.ts';
-import type { Program } from '../processes/programs.ts';
+import { childEnvironment } from '../../system/processes/child-environment.ts';
+import type { Program } from '../../system/processes/programs.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
 import { LOADER_VARIABLE } from './check-code.ts';
 import { fillEnvironment, fillInput } from './fill-call.ts';

@@ -4,7 +4,7 @@ import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { createPrograms, type RunningProgram } from '../processes/programs.ts';
+import { createPrograms, type RunningProgram } from '../../system/processes/programs.ts';
 import { type CommandPlan, planCommand } from './command-plan.ts';
 import { toCommandResult } from './command-result.ts';
 import { UnfitArgument } from './fill-command.ts';

@@ -1,5 +1,5 @@
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { Secrets } from '../secrets/secrets.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { SandboxMode } from './shell-run.ts';
 
 /** What the configuration says about commands. */

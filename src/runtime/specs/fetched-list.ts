@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../core/json.ts';
 import type { StoredList } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../fetch/guarded-fetch.ts';
+import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../../system/fetch/guarded-fetch.ts';
 import type { ReadRunText } from './run-texts.ts';
 import { createEntryReader } from './spec-entry.ts';
 import { formatOfType, MAX_BYTES } from './spec-format.ts';

@@ -1,4 +1,4 @@
-import { packageVersion } from '../../package-version.ts';
+import { packageVersion } from '../../../system/package-version.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { print, printJson } from '../output.ts';
 

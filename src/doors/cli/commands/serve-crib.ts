@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import { packageVersion } from '../../package-version.ts';
+import { packageVersion } from '../../../system/package-version.ts';
 import type { RunningServer } from '../../rest/start-server.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactValue } from '../../src/runtime/secrets/redact-value.ts';
+import { createRedactValue } from '../../../src/system/secrets/redact-value.ts';
 
 const SECRET = 'hunter2-hunter2';
 const redact = (text: string) => text.replaceAll(SECRET, '[secret s]').replaceAll('12345678', '[secret pin]');

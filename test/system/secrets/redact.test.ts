@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedact } from '../../src/runtime/secrets/redact.ts';
-import { createSecrets } from '../../src/runtime/secrets/secrets.ts';
+import { createRedact } from '../../../src/system/secrets/redact.ts';
+import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 
 /** What takes these values out of texts; each is a secret of its key. */
 function redactOf(env: Record<string, string>): (text: string) => string {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createFolderWatch, type FolderWatch } from '../../src/runtime/watch.ts';
+import { createFolderWatch, type FolderWatch } from '../../src/system/watch.ts';
 
 const open: FolderWatch[] = [];
 const folders: string[] = [];
@@ -133,7 +133,7 @@ describe('a watched folder', () => {
   });
 
   it('keeps no process alive', async () => {
-    const code = `import { createFolderWatch } from ${JSON.stringify(join(import.meta.dirname, '../../src/runtime/watch.ts'))};
+    const code = `import { createFolderWatch } from ${JSON.stringify(join(import.meta.dirname, '../../src/system/watch.ts'))};
       createFolderWatch({ onChange() {}, warn() {} }).listen(${JSON.stringify(tmpdir())});
       console.log('listening');`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code]);

@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type FetchedResponse, type GuardedFetchOptions, guardedFetch } from '../../src/runtime/fetch/guarded-fetch.ts';
-import { startServer } from '../sources/http-server.ts';
+import {
+  type FetchedResponse,
+  type GuardedFetchOptions,
+  guardedFetch,
+} from '../../../src/system/fetch/guarded-fetch.ts';
+import { startServer } from '../../sources/http-server.ts';
 
 const first = { allowPrivate: 'first' } as const;
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isOwnAddress, noteListening } from '../../src/runtime/fetch/own-addresses.ts';
+import { isOwnAddress, noteListening } from '../../../src/system/fetch/own-addresses.ts';
 
 function listening(address: string, port = 2742): void {
   onTestFinished(noteListening({ address, port }));

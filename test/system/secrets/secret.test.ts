@@ -2,16 +2,16 @@
 import { format, inspect } from 'node:util';
 import { deserialize, serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, copyJson } from '../../src/core/json.ts';
-import { ToolcribError } from '../../src/core/tool-error.ts';
-import { reveal, Secret } from '../../src/runtime/secrets/secret.ts';
-import { isHostBinding } from '../../src/runtime/secrets/secret-hosts.ts';
+import { canonicalJson, copyJson } from '../../../src/core/json.ts';
+import { ToolcribError } from '../../../src/core/tool-error.ts';
+import { reveal, Secret } from '../../../src/system/secrets/secret.ts';
+import { isHostBinding } from '../../../src/system/secrets/secret-hosts.ts';
 import {
   isSecretTemplate,
   joinSecretText,
   secretsIn,
   toSecretText,
-} from '../../src/runtime/secrets/secret-template.ts';
+} from '../../../src/system/secrets/secret-template.ts';
 
 const VALUE = 'hunter2-hunter2';
 const secret = new Secret('github', VALUE, ['example.com']);

@@ -6,10 +6,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ToolcribError } from '../../src/core/tool-error.ts';
-import { reveal, type Secret } from '../../src/runtime/secrets/secret.ts';
-import { toSecretText } from '../../src/runtime/secrets/secret-template.ts';
-import { createSecrets, type SecretDeclaration } from '../../src/runtime/secrets/secrets.ts';
+import { ToolcribError } from '../../../src/core/tool-error.ts';
+import { reveal, type Secret } from '../../../src/system/secrets/secret.ts';
+import { toSecretText } from '../../../src/system/secrets/secret-template.ts';
+import { createSecrets, type SecretDeclaration } from '../../../src/system/secrets/secrets.ts';
 
 const VALUE = 'hunter2-hunter2';
 const NODE = process.execPath;
