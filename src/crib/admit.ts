@@ -6,7 +6,7 @@ import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../core/tool-spec.ts';
 import { distrust } from '../core/trust.ts';
-import { toToolSpec } from '../runtime/define-tool.ts';
+import { toToolSpec } from '../define/define-tool.ts';
 import { isSurelyValid } from '../schemas/surely-valid.ts';
 import { cutTexts, tooLongIn } from './bound-texts.ts';
 

@@ -4,11 +4,11 @@ import { canonicalJson } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import type { ExtensionInput } from '../define/define-extension.ts';
+import { requireNumber } from '../define/read-policy.ts';
 import { AUDIT_KEYS, type AuditKeyOptions, type AuditOptions, audit as auditExtension } from '../extensions/audit.ts';
 import { auditIntent as auditIntentExtension } from '../extensions/audit-intent.ts';
-import type { ExtensionInput } from '../extensions/define-extension.ts';
 import { isPublicKey } from '../runtime/audit/proof.ts';
-import { requireNumber } from '../runtime/read-policy.ts';
 import { bindable } from './extension-ports.ts';
 
 /** Puts every call on record; every crib with a store does unless told otherwise. A crib without a store refuses it. */

@@ -4,6 +4,7 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import { KEEP_BOUNDS, type KeepBounds } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { readPolicy, requireNumber } from '../define/read-policy.ts';
 import { access as accessExtension } from '../extensions/access.ts';
 import { type ApprovalOptions, approval as approvalExtension } from '../extensions/approval.ts';
 import { type BreakerOptions, breaker as breakerExtension } from '../extensions/breaker.ts';
@@ -21,7 +22,6 @@ import { type TimeoutOptions, timeout as timeoutExtension } from '../extensions/
 import { validate } from '../extensions/validate.ts';
 import { validateOutput } from '../extensions/validate-output.ts';
 import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
-import { readPolicy, requireNumber } from '../runtime/read-policy.ts';
 import { laterClock } from '../system/clock.ts';
 import { approvalPorts, readWebhook, type WithWebhook } from './approval-ports.ts';
 import { auditIntent, usualAudit } from './audit-extensions.ts';

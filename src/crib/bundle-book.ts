@@ -12,8 +12,8 @@ import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { type BundleInput, type DefinedBundle, defineBundle } from '../runtime/define-bundle.ts';
-import type { ToolInput } from '../runtime/define-tool.ts';
+import { type BundleInput, type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
+import type { ToolInput } from '../define/define-tool.ts';
 import { admitBundles, type BundleList } from './found-bundles.ts';
 import type { Generation } from './generation.ts';
 

@@ -2,7 +2,7 @@ import type { Extension } from '../core/extension.ts';
 import { canonicalJson, isRecord } from '../core/json.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { HOOKS, isClass, isHook } from '../extensions/define-extension.ts';
+import { HOOKS, isClass, isHook } from '../define/define-extension.ts';
 import { importExport, importExports, splitReference } from '../system/modules/import-export.ts';
 import { configuredAudit } from './audit-extensions.ts';
 import { approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from './built-ins.ts';

@@ -1,8 +1,8 @@
 import { canonicalJson } from '../core/json.ts';
 import type { Store } from '../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { defineBundle } from '../define/define-bundle.ts';
 import { usage } from '../extensions/usage.ts';
-import { defineBundle } from '../runtime/define-bundle.ts';
 import { importExport } from '../system/modules/import-export.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
 import { findAccessProblems } from './access-problems.ts';

@@ -4,7 +4,7 @@ import type { Clock, Schemas } from '../core/ports/ports.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { StoredRates } from '../core/ports/stored-limits.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { type ExtensionPlace, toExtension } from '../extensions/define-extension.ts';
+import { type ExtensionPlace, toExtension } from '../define/define-extension.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import type { FormerFolder, PrivateFolder } from '../store/private-folder.ts';
 import { systemClock } from '../system/clock.ts';

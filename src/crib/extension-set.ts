@@ -3,7 +3,7 @@ import type { Extension } from '../core/extension.ts';
 import { type Policy, withFallback } from '../core/policy.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { ExtensionInput } from '../extensions/define-extension.ts';
+import type { ExtensionInput } from '../define/define-extension.ts';
 import { orderExtensions } from './extension-order.ts';
 import { isBuiltIn, readExtension } from './extension-ports.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';

@@ -5,7 +5,7 @@ import { compileGlob } from '../core/selector.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { readPolicy } from '../runtime/read-policy.ts';
+import { readPolicy } from '../define/read-policy.ts';
 import { argumentsOf } from '../schemas/schema-mentions.ts';
 import { type Withholding, withhold } from '../schemas/withhold.ts';
 import type { OverrideConfig, SourceSettings } from './config/source-config.ts';

@@ -6,8 +6,8 @@ import type { Profile, ProfileRule } from '../core/profile.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
-import { readData } from '../runtime/define-tool.ts';
-import { type PolicyInput, readPolicy } from '../runtime/read-policy.ts';
+import { readData } from '../define/define-tool.ts';
+import { type PolicyInput, readPolicy } from '../define/read-policy.ts';
 import type { ProfileSet } from './generation.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */

@@ -3,7 +3,7 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { done, type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { defineTool } from '../runtime/define-tool.ts';
+import { defineTool } from '../define/define-tool.ts';
 import { selectText, type TextPart } from '../runtime/select-text.ts';
 
 const count = (minimum: number, description: string) => ({ type: 'integer', minimum, description });

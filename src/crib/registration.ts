@@ -2,7 +2,7 @@ import { readMember, readNameList } from '../core/known-keys.ts';
 import { type Outcome, outcome, type Rejection } from '../core/outcome.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { ToolInput } from '../runtime/define-tool.ts';
+import type { ToolInput } from '../define/define-tool.ts';
 import type { CodeSource } from '../sources/code.ts';
 import type { Names } from './activation.ts';
 import { requireUnreserved } from './name-clashes.ts';

@@ -3,7 +3,7 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { defineTool } from '../runtime/define-tool.ts';
+import { defineTool } from '../define/define-tool.ts';
 
 const FEW_HITS = 5;
 const MOST_HITS = 20;

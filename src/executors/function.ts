@@ -5,8 +5,8 @@ import { PARSED, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import type { Run } from '../core/tool-spec.ts';
+import { toResult } from '../define/to-result.ts';
 import type { ExportedFunctions } from '../runtime/modules/exported-functions.ts';
-import { toResult } from '../runtime/to-result.ts';
 
 /** How a function of this process runs: it is here, or exported by a module that a spec names. */
 interface FunctionRun extends Run {

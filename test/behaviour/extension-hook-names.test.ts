@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { HOOKS } from '../../src/extensions/define-extension.ts';
+import { HOOKS } from '../../src/define/define-extension.ts';
 import { type Crib, createCrib, defineExtension, type ToolInput } from '../../src/index.ts';
 import { wrong } from '../bad-input/wrong.ts';
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
-import { toToolSpec } from '../../src/runtime/define-tool.ts';
+import { toToolSpec } from '../../src/define/define-tool.ts';
 import { createSpecAdoption } from '../../src/runtime/specs/spec-adoption.ts';
 import { createEntryReader } from '../../src/runtime/specs/spec-entry.ts';
 

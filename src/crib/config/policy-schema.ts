@@ -1,7 +1,7 @@
 import type { AccessClause, Hours } from '../../core/access.ts';
 import { APPROVAL_MODES, type Budget, type Rate, SCOPES, type Slots } from '../../core/policy.ts';
 import type { Effects, When } from '../../core/tool-spec.ts';
-import type { PolicyInput } from '../../runtime/read-policy.ts';
+import type { PolicyInput } from '../../define/read-policy.ts';
 import { choice, either, flag, list, object, oneOrMany, type SchemaNode, text, whole } from './schema-node.ts';
 
 /** Names, one or many. */

@@ -1,5 +1,5 @@
 import type { Effects } from '../../core/tool-spec.ts';
-import type { PolicyInput } from '../../runtime/read-policy.ts';
+import type { PolicyInput } from '../../define/read-policy.ts';
 import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 

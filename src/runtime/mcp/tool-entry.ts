@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, type Effects, RUN, SERVER, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
-import { toToolSpec } from '../define-tool.ts';
+import { toToolSpec } from '../../define/define-tool.ts';
 import { isSameData } from '../specs/spec-list.ts';
 import { paramHeadersOf } from './param-headers.ts';
 

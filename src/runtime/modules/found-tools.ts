@@ -1,9 +1,9 @@
 import { describe } from '../../core/known-keys.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
+import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
+import { toToolSpec } from '../../define/define-tool.ts';
 import { isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
-import { type BundleInput, type DefinedBundle, defineBundle } from '../define-bundle.ts';
-import { toToolSpec } from '../define-tool.ts';
 
 /** The tools and bundles among the exports of a module, and what is wrong with the rest. */
 export interface FoundTools {

@@ -2,7 +2,7 @@ import { isRecord } from '../../core/json.ts';
 import { describe } from '../../core/known-keys.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { toToolSpec } from '../define-tool.ts';
+import { toToolSpec } from '../../define/define-tool.ts';
 import { isLegacyEntry, toEntry } from './legacy-spec.ts';
 import { hasReferences, type ReadRunText, readRunTexts } from './run-texts.ts';
 import { createSpecAdoption } from './spec-adoption.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ToolcribError } from '../../src/core/tool-error.ts';
-import { readPolicy } from '../../src/runtime/read-policy.ts';
+import { readPolicy } from '../../src/define/read-policy.ts';
 
 const RATE = { scope: 'caller', amount: 1, perMs: 1000 };
 const HOURS = { from: '09:00', to: '17:00' };
