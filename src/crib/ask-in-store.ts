@@ -4,7 +4,7 @@ import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
-import { answersHash, argumentsHash, callerHash, definitionHash } from '../runtime/hashes.ts';
+import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
 import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
 import { type ApprovalDesk, type Asking, answerToOwn, attend, type Step, settle } from './attend-approval.ts';
 

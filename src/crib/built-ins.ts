@@ -21,7 +21,7 @@ import { rules } from '../extensions/rules.ts';
 import { type TimeoutOptions, timeout as timeoutExtension } from '../extensions/timeout.ts';
 import { validate } from '../extensions/validate.ts';
 import { validateOutput } from '../extensions/validate-output.ts';
-import { argumentsHash, definitionHash } from '../runtime/hashes.ts';
+import { argumentsHash, definitionHash } from '../specs/hashes.ts';
 import { laterClock } from '../system/clock.ts';
 import { approvalPorts, readWebhook, type WithWebhook } from './approval-ports.ts';
 import { auditIntent, usualAudit } from './audit-extensions.ts';

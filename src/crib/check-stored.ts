@@ -2,7 +2,7 @@ import type { Catalog } from '../core/catalog.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { createEntryReader } from '../runtime/specs/spec-entry.ts';
+import { createEntryReader } from '../specs/spec-entry.ts';
 import { type AdmitOptions, admit } from './admit.ts';
 import { requireUnreserved } from './name-clashes.ts';
 

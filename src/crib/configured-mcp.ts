@@ -5,7 +5,7 @@ import type { Source } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { McpAddress, Sdk } from '../runtime/mcp/mcp-connection.ts';
 import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
-import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import type { KeptListPort } from '../specs/kept-list.ts';
 import { systemClock } from '../system/clock.ts';
 import { childEnvironment } from '../system/processes/child-environment.ts';
 import type { SecretText } from '../system/secrets/secret-template.ts';

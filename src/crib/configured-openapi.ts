@@ -2,7 +2,7 @@ import { listOf } from '../core/bundle.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { AuthSetting } from '../runtime/openapi/reading.ts';
-import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import type { KeptListPort } from '../specs/kept-list.ts';
 import { type SecretText, secretsIn } from '../system/secrets/secret-template.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
 import type { OpenApiAuth, OpenApiSourceConfig } from './config/source-config.ts';

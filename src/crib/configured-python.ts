@@ -1,7 +1,7 @@
 import type { Source } from '../core/source.ts';
 import { findInterpreter, interpreterFile } from '../runtime/python/interpreter.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import type { KeptListPort } from '../specs/kept-list.ts';
 import { idleClock } from '../system/clock.ts';
 import type { PythonConfig } from './config/config.ts';
 import type { PythonSourceConfig } from './config/source-config.ts';

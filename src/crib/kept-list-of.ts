@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../core/json.ts';
-import type { KeptListPort } from '../runtime/specs/kept-list.ts';
+import type { KeptListPort } from '../specs/kept-list.ts';
 import type { SecretText } from '../system/secrets/secret-template.ts';
 import type { McpServer } from './config/source-config.ts';
 import type { LazyStore } from './lazy-store.ts';

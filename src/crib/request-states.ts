@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { definitionHash } from '../runtime/hashes.ts';
+import { definitionHash } from '../specs/hashes.ts';
 import { laterClock } from '../system/clock.ts';
 import { createSeal, type Seal } from '../system/seal.ts';
 

@@ -1,5 +1,5 @@
-import type { ReadRunText } from '../runtime/specs/run-texts.ts';
-import { readTemplate } from '../runtime/template.ts';
+import type { ReadRunText } from '../specs/run-texts.ts';
+import { readTemplate } from '../specs/template.ts';
 import type { SecretTemplatePart } from '../system/secrets/secret-template.ts';
 import { expandVariables, lookUpSecret, type VariableSurroundings } from './config/variables.ts';
 

@@ -3,10 +3,10 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { ReadRunText } from '../runtime/specs/run-texts.ts';
-import { createEntryReader } from '../runtime/specs/spec-entry.ts';
-import { keepKnown, type NextSpecs } from '../runtime/specs/spec-list.ts';
-import { createListing } from '../runtime/specs/spec-listing.ts';
+import type { ReadRunText } from '../specs/run-texts.ts';
+import { createEntryReader } from '../specs/spec-entry.ts';
+import { keepKnown, type NextSpecs } from '../specs/spec-list.ts';
+import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';
 

@@ -4,10 +4,10 @@ import { describe, readOptions } from '../core/known-keys.ts';
 import type { StoredIndexes } from '../core/ports/store.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import type { ReadRunText } from '../runtime/specs/run-texts.ts';
-import { readSpecFolders, type SpecFolders, troublesOf } from '../runtime/specs/spec-folders.ts';
-import { createSpecIndexes } from '../runtime/specs/spec-indexes.ts';
-import { createListing } from '../runtime/specs/spec-listing.ts';
+import { createSpecIndexes } from '../specs/index/spec-indexes.ts';
+import type { ReadRunText } from '../specs/run-texts.ts';
+import { readSpecFolders, type SpecFolders, troublesOf } from '../specs/spec-folders.ts';
+import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 

@@ -10,11 +10,11 @@ import {
   type ListAddress,
   MAX_LIST_BYTES,
   toLastList,
-} from '../runtime/specs/fetched-list.ts';
-import { createKeptList, type KeptList, type KeptListPort } from '../runtime/specs/kept-list.ts';
-import type { ReadRunText } from '../runtime/specs/run-texts.ts';
-import { createListing, type SpecListing } from '../runtime/specs/spec-listing.ts';
-import { createTold, type Told } from '../runtime/specs/told.ts';
+} from '../specs/fetched-list.ts';
+import { createKeptList, type KeptList, type KeptListPort } from '../specs/kept-list.ts';
+import type { ReadRunText } from '../specs/run-texts.ts';
+import { createListing, type SpecListing } from '../specs/spec-listing.ts';
+import { createTold, type Told } from '../specs/told.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';

@@ -1,8 +1,8 @@
 import type { Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { ReadRunText } from '../runtime/specs/run-texts.ts';
-import { createEntryReader } from '../runtime/specs/spec-entry.ts';
+import type { ReadRunText } from '../specs/run-texts.ts';
+import { createEntryReader } from '../specs/spec-entry.ts';
 
 export interface InlineOptions {
   /** Entries in the format of spec files. */

@@ -11,10 +11,10 @@ import { areUnchanged, type PathStates, readStates, statesOf } from '../runtime/
 import { type PythonFiles, scanPython } from '../runtime/python/python-files.ts';
 import { readPythonList, toPythonList, toPythonSpecs } from '../runtime/python/python-tools.ts';
 import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import { createKeptList, type KeptList, type KeptListPort } from '../runtime/specs/kept-list.ts';
-import { keepKnown } from '../runtime/specs/spec-list.ts';
-import { createListing, type SpecListing } from '../runtime/specs/spec-listing.ts';
-import { createTold, type Told } from '../runtime/specs/told.ts';
+import { createKeptList, type KeptList, type KeptListPort } from '../specs/kept-list.ts';
+import { keepKnown } from '../specs/spec-list.ts';
+import { createListing, type SpecListing } from '../specs/spec-listing.ts';
+import { createTold, type Told } from '../specs/told.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createCrib, defineTool, done } from '../../src/index.ts';
-import { argumentsHash } from '../../src/runtime/hashes.ts';
+import { argumentsHash } from '../../src/specs/hashes.ts';
 import { addTimes, auditFolder, cribOf, look, recordFolder, rowsOf, TOOLS, tamper, work } from './recorded.ts';
 
 describe('Audit: one row per call, refused and unknown ones too', () => {

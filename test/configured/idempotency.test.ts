@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DEFAULT_KEEP_BOUNDS } from '../../src/core/ports/keep-bounds.ts';
-import { argumentsHash } from '../../src/runtime/hashes.ts';
+import { argumentsHash } from '../../src/specs/hashes.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { cribOf, folderWith } from './workshop.ts';
 

@@ -1,4 +1,4 @@
-import { argumentsHash } from '../../src/runtime/hashes.ts';
+import { argumentsHash } from '../../src/specs/hashes.ts';
 import type { Sent } from './clients.ts';
 import type { AuditRow, LoadReport } from './run-load.ts';
 

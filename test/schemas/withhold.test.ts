@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { isPromise, type JsonObject, type JsonSchema, type JsonValue } from '../../src/core/json.ts';
 import { ToolcribError } from '../../src/core/tool-error.ts';
 import { isSameTool, type Parsed, RUN, type ToolSpec, WITHHELD } from '../../src/core/tool-spec.ts';
-import { definitionHash } from '../../src/runtime/hashes.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { type Withholding, withhold } from '../../src/schemas/withhold.ts';
+import { definitionHash } from '../../src/specs/hashes.ts';
 import { specOf } from './check-with.ts';
 
 const schemas = createSchemas();

@@ -1,4 +1,4 @@
-import { namesIn, readTemplate } from '../template.ts';
+import { namesIn, readTemplate } from '../../specs/template.ts';
 import type { HttpAuth, HttpRun } from './http-run.ts';
 import { authTexts, listAuth } from './request-plan.ts';
 

@@ -3,7 +3,7 @@ import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { argumentsOf } from '../../schemas/schema-mentions.ts';
-import { namesIn, readTemplate } from '../template.ts';
+import { namesIn, readTemplate } from '../../specs/template.ts';
 import { hostChoices, readAddress } from './address.ts';
 import { checkAuth } from './check-auth.ts';
 import { HTTP_METHODS, type HttpRun } from './http-run.ts';

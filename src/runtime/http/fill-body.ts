@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../core/json.ts';
-import { readTemplate } from '../template.ts';
+import { readTemplate } from '../../specs/template.ts';
 import { argumentOf, type Filling, fillText, onlyName } from './fill-text.ts';
 import type { HttpParameter, HttpPart, HttpRun } from './http-run.ts';
 import { decodeBase64, fillMultipart, readPart } from './multipart.ts';

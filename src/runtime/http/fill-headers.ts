@@ -1,4 +1,4 @@
-import { namesIn, readTemplate, type Template } from '../template.ts';
+import { namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import { BadArgument, type Encoding, type Filling, fillText, listText } from './fill-text.ts';
 import { encode } from './parameters.ts';
 

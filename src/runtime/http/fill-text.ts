@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../core/json.ts';
-import type { Template } from '../template.ts';
+import type { Template } from '../../specs/template.ts';
 
 /** An argument that cannot stand where the run puts it. The message goes to the caller. */
 export class BadArgument extends Error {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '../../core/json.ts';
-import { readTemplate, type Template } from '../template.ts';
+import { readTemplate, type Template } from '../../specs/template.ts';
 import { argumentOf, BadArgument, type Filling, fillText, onlyName, textOf } from './fill-text.ts';
 import type { HttpFilePart, HttpPart } from './http-run.ts';
 

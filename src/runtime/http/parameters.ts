@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonValue } from '../../core/json.ts';
-import { readTemplate, type Template } from '../template.ts';
+import { readTemplate, type Template } from '../../specs/template.ts';
 import { argumentOf, BadArgument, type Filling, fillText, onlyName, textOf } from './fill-text.ts';
 import type { HttpParameter, StyledParameter } from './http-run.ts';
 

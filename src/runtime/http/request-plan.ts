@@ -1,4 +1,4 @@
-import { readTemplate, type Template } from '../template.ts';
+import { readTemplate, type Template } from '../../specs/template.ts';
 import { type Address, readAddress } from './address.ts';
 import { type FillBody, readBody } from './fill-body.ts';
 import { type NamedTemplates, readNamed } from './fill-headers.ts';

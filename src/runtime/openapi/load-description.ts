@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { MaybePromise } from '../../core/json.ts';
 import type { StoredList } from '../../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { type FetchHeaders, headersIn, validatorsOf } from '../../specs/fetched-list.ts';
+import { readWhole } from '../../specs/file-reading.ts';
 import { type AllowPrivate, guardedFetch } from '../../system/fetch/guarded-fetch.ts';
-import { type FetchHeaders, headersIn, validatorsOf } from '../specs/fetched-list.ts';
-import { readWhole } from '../specs/file-reading.ts';
 import { type Description, MAX_DESCRIPTION_BYTES, readDescription, toDescription } from './description.ts';
 
 /** How to ask whether a description is still the same. */

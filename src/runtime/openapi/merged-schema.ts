@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/json.ts';
-import { isSameData } from '../specs/spec-list.ts';
+import { isSameData } from '../../specs/spec-list.ts';
 import type { Draft } from './plain-keywords.ts';
 
 const OBJECT_KEYWORDS: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { createEntryReader } from '../specs/spec-entry.ts';
-import { keepKnown } from '../specs/spec-list.ts';
+import { createEntryReader } from '../../specs/spec-entry.ts';
+import { keepKnown } from '../../specs/spec-list.ts';
 import type { Description } from './description.ts';
 import { toEntry } from './operation-entry.ts';
 import { chooseOperations, listOperations, type NamedOperation, OPERATION, shortPath } from './operations.ts';

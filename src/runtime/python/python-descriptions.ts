@@ -3,7 +3,7 @@ import { canonicalJson, isRecord, type JsonObject, type JsonSchema } from '../..
 import type { SourceContext } from '../../core/source.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
-import { createKeptList } from '../specs/kept-list.ts';
+import { createKeptList } from '../../specs/kept-list.ts';
 import type { DescribingOptions } from './described-source.ts';
 import { type Found, lookAtPython } from './look-at-python.ts';
 import { areUnchanged, readStates, statesOf } from './path-states.ts';

@@ -1,4 +1,4 @@
-import { hasSecret, namesIn, type Template } from '../template.ts';
+import { hasSecret, namesIn, type Template } from '../../specs/template.ts';
 import type { CommandPlan } from './command-plan.ts';
 
 /** True for an argument whose values cannot say anything: a number or the like. */

@@ -2,7 +2,7 @@ import { listOf } from '../../core/bundle.ts';
 import { isRecord } from '../../core/json.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
-import { hasSecret, namesIn, readTemplate, type Template } from '../template.ts';
+import { hasSecret, namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import { checkCode } from './check-code.ts';
 import {
   type ArgumentGroup,

@@ -1,6 +1,6 @@
 import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { type ToolSpec, WITHHELD, type Withheld } from '../../core/tool-spec.ts';
-import { namesIn, readTemplate, type Template } from '../template.ts';
+import { namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** Arguments that belong together: left out together, and repeated for each item of a list. */

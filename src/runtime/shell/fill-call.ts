@@ -1,8 +1,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { namesIn, type Template } from '../../specs/template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import { namesIn, type Template } from '../template.ts';
 import { allowPath } from './allowed-folders.ts';
 import { type CommandPlan, templatesOf } from './command-plan.ts';
 import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';

@@ -1,6 +1,6 @@
 import { escapePointer, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
-import { namesIn, type Template } from '../template.ts';
+import { namesIn, type Template } from '../../specs/template.ts';
 import type { ArgumentGroup, CommandPlan } from './command-plan.ts';
 
 /** Arguments of a call that cannot be put into its command. */

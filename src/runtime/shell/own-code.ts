@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { readTemplate } from '../template.ts';
+import { readTemplate } from '../../specs/template.ts';
 import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 import { rootsOf } from './surroundings.ts';

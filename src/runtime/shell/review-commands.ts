@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import type { ExecutorReview } from '../../core/executor.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
-import { namesIn } from '../template.ts';
+import { namesIn } from '../../specs/template.ts';
 import { findFolders } from './allowed-folders.ts';
 import { planCommand, templatesOf } from './command-plan.ts';
 import { looseLinks, withSystem } from './masks.ts';

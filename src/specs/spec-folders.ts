@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { FolderWatch } from '../../system/watch.ts';
+import type { FolderWatch } from '../system/watch.ts';
 import { readSpecFile, type SpecFile, type SpecFileOptions } from './spec-file.ts';
 import { scanSpecFiles, type Unreadable } from './spec-files.ts';
 import { describeProblems } from './spec-list.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createRun, RUN } from '../../src/core/tool-spec.ts';
 import { type AnySchema, defineTool, type JsonSchema, type ToolDefinition, type ToolSpec } from '../../src/index.ts';
-import { argumentsHash, definitionHash } from '../../src/runtime/hashes.ts';
 import { withhold } from '../../src/schemas/withhold.ts';
+import { argumentsHash, definitionHash } from '../../src/specs/hashes.ts';
 
 function tool(changes: Partial<ToolDefinition<JsonSchema, AnySchema>> = {}): ToolSpec {
   return defineTool({

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
-import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { SpecProblem } from './entry-collector.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import { readContent, readIndexedContent } from './file-content.ts';
+import type { SpecIndexes } from './index/spec-indexes.ts';
 import type { EntryOptions } from './spec-entry.ts';
 import type { FoundFile } from './spec-files.ts';
-import { formatOfName, MAX_BYTES } from './spec-format.ts';
-import type { SpecIndexes } from './spec-indexes.ts';
 import { keepKnown } from './spec-list.ts';
+import type { SpecProblem } from './text/entry-collector.ts';
+import { formatOfName, MAX_BYTES } from './text/spec-format.ts';
 
 /** What a file holds, as far as it could be read. */
 export interface SpecFile {

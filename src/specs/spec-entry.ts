@@ -1,12 +1,12 @@
-import { isRecord } from '../../core/json.ts';
-import { describe } from '../../core/known-keys.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
-import { toToolSpec } from '../../define/define-tool.ts';
-import { isLegacyEntry, toEntry } from './legacy-spec.ts';
+import { isRecord } from '../core/json.ts';
+import { describe } from '../core/known-keys.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { toToolSpec } from '../define/define-tool.ts';
 import { hasReferences, type ReadRunText, readRunTexts } from './run-texts.ts';
 import { createSpecAdoption } from './spec-adoption.ts';
 import { resolveRunPaths } from './spec-paths.ts';
+import { isLegacyEntry, toEntry } from './text/legacy-spec.ts';
 
 /** Where entries come from. */
 export interface EntryOptions {

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SpecReading } from './entry-collector.ts';
 import { hashOf, readPieces, readWhole } from './file-reading.ts';
-import { readByIndex } from './spec-index.ts';
-import type { SpecIndexes } from './spec-indexes.ts';
-import { createSpecTextReader, type SpecTextOptions } from './spec-text.ts';
+import { readByIndex } from './index/spec-index.ts';
+import type { SpecIndexes } from './index/spec-indexes.ts';
+import type { SpecReading } from './text/entry-collector.ts';
+import { createSpecTextReader, type SpecTextOptions } from './text/spec-text.ts';
 
 /** What a file says; without `next`, what it said before. Or why it could not be read. */
 export type FileContent =

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
-import type { MaybePromise } from '../../core/json.ts';
-import type { StoredList } from '../../core/ports/store.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
-import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../../system/fetch/guarded-fetch.ts';
+import type { MaybePromise } from '../core/json.ts';
+import type { StoredList } from '../core/ports/store.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../system/fetch/guarded-fetch.ts';
 import type { ReadRunText } from './run-texts.ts';
 import { createEntryReader } from './spec-entry.ts';
-import { formatOfType, MAX_BYTES } from './spec-format.ts';
 import { describeProblems, keepKnown } from './spec-list.ts';
-import { readSpecText } from './spec-text.ts';
+import { formatOfType, MAX_BYTES } from './text/spec-format.ts';
+import { readSpecText } from './text/spec-text.ts';
 
 /** The last list that came whole, and how to ask whether it is still the same. */
 export interface LastList {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolSpec } from '../../src/core/tool-spec.ts';
-import { createEntryReader } from '../../src/runtime/specs/spec-entry.ts';
-import { describeProblems, keepKnown } from '../../src/runtime/specs/spec-list.ts';
+import { createEntryReader } from '../../src/specs/spec-entry.ts';
+import { describeProblems, keepKnown } from '../../src/specs/spec-list.ts';
 
 function specOf(name: string, changes: object = {}): ToolSpec {
   return createEntryReader({ source: 's' })({

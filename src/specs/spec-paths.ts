@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { isRecord } from '../../core/json.ts';
+import { isRecord } from '../core/json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -3,12 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Admission } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { SpecEntry } from './entry-collector.ts';
-import { createEntryReader } from './spec-entry.ts';
+import { createEntryReader } from '../spec-entry.ts';
+import type { SpecEntry } from '../text/entry-collector.ts';
+import { lineEndsOf } from '../text/spec-ndjson.ts';
+import { markLength } from '../text/spec-text.ts';
 import { type HeadReader, headOf, type SpecHead, toPattern } from './spec-head.ts';
 import { INDEX_FORMAT, type SpecIndex } from './spec-index.ts';
-import { lineEndsOf } from './spec-ndjson.ts';
-import { markLength } from './spec-text.ts';
 
 /** After so many lines, others have their turn. */
 const LINES_A_TURN = 1000;

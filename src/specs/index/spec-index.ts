@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 import type { Admission } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isToolName } from '../../core/tool-spec.ts';
-import { createEntryCollector, type SpecReading } from './entry-collector.ts';
+import { createEntryReader } from '../spec-entry.ts';
+import { createEntryCollector, type SpecReading } from '../text/entry-collector.ts';
+import { lineEndsOf, readLine } from '../text/spec-ndjson.ts';
+import { markLength, type SpecTextOptions } from '../text/spec-text.ts';
 import { indexedSpec } from './indexed-spec.ts';
-import { createEntryReader } from './spec-entry.ts';
 import { type HeadPattern, type HeadReader, type SpecHead, toPattern } from './spec-head.ts';
-import { lineEndsOf, readLine } from './spec-ndjson.ts';
-import { markLength, type SpecTextOptions } from './spec-text.ts';
 
 /**
  * What is known of the lines of an NDJSON file. A line of which nothing is known is read whenever the file is listed:

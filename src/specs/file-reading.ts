@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { messageOf } from '../../core/tool-error.ts';
+import { messageOf } from '../core/tool-error.ts';
 
 /** A hash of what was read, good enough to notice an edit, or why it could not be read. */
 export type FileReading =

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { copyJson, type JsonObject, NotJsonError } from '../../core/json.ts';
-import type { StoredList } from '../../core/ports/store.ts';
-import type { SourceContext } from '../../core/source.ts';
-import { messageOf } from '../../core/tool-error.ts';
+import { copyJson, type JsonObject, NotJsonError } from '../core/json.ts';
+import type { StoredList } from '../core/ports/store.ts';
+import type { SourceContext } from '../core/source.ts';
+import { messageOf } from '../core/tool-error.ts';
 
 /** What a source needs of a store: a place for the last list that came whole. */
 export interface KeptListPort {

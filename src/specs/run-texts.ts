@@ -1,5 +1,5 @@
-import { describe } from '../../core/known-keys.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { describe } from '../core/known-keys.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 
 /** What a text with `${` in how a tool runs becomes, or what is wrong with it. `${secret:NAME}` stays for the moment of use, and `$${` for a plain `${`. */
 export type ReadRunText = (text: string) => { readonly text: string } | { readonly mistakes: readonly string[] };

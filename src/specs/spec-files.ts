@@ -1,8 +1,8 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../core/tool-error.ts';
-import { formatOfName } from './spec-format.ts';
+import { messageOf } from '../core/tool-error.ts';
+import { formatOfName } from './text/spec-format.ts';
 
 /** A file that may hold specs. */
 export interface FoundFile {

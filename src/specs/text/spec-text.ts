@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { createEntryReader, type EntryOptions } from '../spec-entry.ts';
 import { createEntryCollector, type SpecReading } from './entry-collector.ts';
-import { createEntryReader, type EntryOptions } from './spec-entry.ts';
 import type { SpecFormat } from './spec-format.ts';
 import { readJsonEntries } from './spec-json.ts';
 import { createNdjsonReader } from './spec-ndjson.ts';

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../core/json.ts';
-import { createRun, isToolName, RUN, type Run, type ToolSpec } from '../../core/tool-spec.ts';
+import type { JsonSchema } from '../core/json.ts';
+import { createRun, isToolName, RUN, type Run, type ToolSpec } from '../core/tool-spec.ts';
 import { createSharedEffects, createSharedPolicies } from './spec-sharing.ts';
 
 /** An entry of which the names of all members are known to be ordinary. */

@@ -1,5 +1,5 @@
-import type { LiveSource, SourceStatus } from '../../core/source.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
+import type { LiveSource, SourceStatus } from '../core/source.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
 
 /** The list that a live source shows, how it is doing, and who wants to hear of it. */
 export interface SpecListing extends Pick<LiveSource, 'specs' | 'onChange' | 'status'> {

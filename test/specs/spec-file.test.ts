@@ -5,8 +5,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readPieces, readWhole } from '../../src/runtime/specs/file-reading.ts';
-import { readSpecFile, type SpecFile } from '../../src/runtime/specs/spec-file.ts';
+import { readPieces, readWhole } from '../../src/specs/file-reading.ts';
+import { readSpecFile, type SpecFile } from '../../src/specs/spec-file.ts';
 
 let folder = '';
 beforeEach(async () => {

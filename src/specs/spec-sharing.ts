@@ -1,7 +1,7 @@
-import type { Policy } from '../../core/policy.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
-import type { Effects } from '../../core/tool-spec.ts';
-import { readPolicy } from '../../define/read-policy.ts';
+import type { Policy } from '../core/policy.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { Effects } from '../core/tool-spec.ts';
+import { readPolicy } from '../define/read-policy.ts';
 
 const MAX_SHARED_POLICIES = 1000;
 
