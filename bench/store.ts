@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Engine, type Statement, sql } from '../src/store/engine.ts';
-import { openEngine } from '../src/store/open-engine.ts';
+import { type Engine, type Statement, sql } from '../src/store/engines/engine.ts';
+import { openEngine } from '../src/store/engines/open-engine.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { median, printTable } from './measure.ts';
 

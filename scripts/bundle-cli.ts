@@ -24,8 +24,8 @@ const commands = await build({
   // Threads and programs are found beside the code that starts them, so they are entries of their own.
   entryPoints: [
     'src/doors/cli/run-cli.ts',
-    'src/store/sqlite-writer-thread.ts',
-    'src/store/sqlite-scan-thread.ts',
+    'src/store/engines/sqlite-writer-thread.ts',
+    'src/store/engines/sqlite-scan-thread.ts',
     'src/system/modules/module-probe-thread.ts',
     'src/system/processes/child-supervisor.ts',
   ],

@@ -6,7 +6,7 @@ import type { StoredRates } from '../core/ports/stored-limits.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../define/define-extension.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
-import type { FormerFolder, PrivateFolder } from '../store/private-folder.ts';
+import type { FormerFolder, PrivateFolder } from '../store/place/private-folder.ts';
 import { systemClock } from '../system/clock.ts';
 import type { Recheck } from './identify.ts';
 

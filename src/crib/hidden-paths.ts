@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { HiddenPaths } from '../runtime/shell/shell-ports.ts';
-import { stateFolders } from '../store/state-folder.ts';
+import { stateFolders } from '../store/place/state-folder.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 
 /** Where a crib keeps what no program that it runs may see. */

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'nod
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { stateFolders } from '../store/state-folder.ts';
+import { stateFolders } from '../store/place/state-folder.ts';
 import type { Equipment } from './extension-ports.ts';
 
 /** Where a server listens. */

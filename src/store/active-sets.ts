@@ -1,5 +1,5 @@
 import type { StoredActiveSet, StoredActiveSets } from '../core/ports/store.ts';
-import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, sql, textOf } from './engines/engine.ts';
 
 /** Active sets of profiles in an engine. */
 export function activeSets(engine: Engine, now: () => number): StoredActiveSets {

@@ -13,7 +13,7 @@ import {
 import { cutArguments } from '../core/text/cut-arguments.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
-import { jsonOf, numberOf, type Row, textOf } from './engine.ts';
+import { jsonOf, numberOf, type Row, textOf } from './engines/engine.ts';
 
 /** Letters and digits that nobody takes for one another. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

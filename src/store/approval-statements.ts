@@ -18,7 +18,7 @@ import {
   MAX_SKEW_MS,
   NOT_KEPT,
 } from './approval-rows.ts';
-import { type Statement, sql } from './engine.ts';
+import { type Statement, sql } from './engines/engine.ts';
 import { ownerKey, whereRoom } from './keep-room.ts';
 
 /** The requests that hold a place: neither answered with no, nor taken up, nor over. */

@@ -28,7 +28,7 @@ import {
   type OwnClaim,
   runnableStatement,
 } from './approval-statements.ts';
-import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { readUsage } from './keep-room.ts';
 

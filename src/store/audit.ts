@@ -9,7 +9,7 @@ import {
   type StoredAuditRow,
 } from '../core/ports/stored-audit.ts';
 import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
-import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engines/engine.ts';
 
 /** Rows in one statement: few texts to prepare, and on a server few round trips. */
 const ROWS_AT_ONCE = [64, 8, 1] as const;

@@ -1,7 +1,7 @@
 import type { LostClaim, SilentProcess, StoredClaims } from '../core/ports/stored-claims.ts';
 import { toApproval } from './approval-rows.ts';
 import { sizeOf } from './approval-statements.ts';
-import { type Engine, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
 
 /** A process that holds claims says every 2 s that it lives; after so long it counts as silent. */
 const SILENT_MS = 8000;

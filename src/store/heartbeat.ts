@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Engine, type Row, type Statement, sql } from './engine.ts';
+import { type Engine, type Row, type Statement, sql } from './engines/engine.ts';
 import { isUncertain } from './store-errors.ts';
 
 /** How often a process that holds claims says that it lives. */

@@ -1,5 +1,5 @@
 import type { StoredIndexes } from '../core/ports/store.ts';
-import { type Engine, sql } from './engine.ts';
+import { type Engine, sql } from './engines/engine.ts';
 
 /** So that files which are long gone do not leave theirs for ever. One that is still wanted is made again. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Keeping, KeptUsage } from '../core/ports/keep-bounds.ts';
-import { numberOf, type Row, type Statement } from './engine.ts';
+import { numberOf, type Row, type Statement } from './engines/engine.ts';
 
 /** A caller in a column that an index can hold, whatever its id. */
 export function ownerKey(callerId: string): string {

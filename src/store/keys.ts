@@ -1,5 +1,5 @@
 import type { FoundKey, NewKey, StoredKey, StoredKeys } from '../core/ports/stored-keys.ts';
-import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, sql, textOf } from './engines/engine.ts';
 
 /** API keys in an engine. */
 export function keys(engine: Engine, now: () => number): StoredKeys {

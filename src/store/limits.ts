@@ -5,7 +5,7 @@ import {
   type StoredBudgets,
   type StoredRates,
 } from '../core/ports/stored-limits.ts';
-import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engines/engine.ts';
 
 /** Rates in an engine that several processes share: one function of PostgreSQL checks and charges all cells at once. */
 export function rates(engine: Engine): StoredRates {

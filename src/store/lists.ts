@@ -1,6 +1,6 @@
 import type { JsonObject } from '../core/json.ts';
 import type { StoredList, StoredLists } from '../core/ports/store.ts';
-import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, sql, textOf } from './engines/engine.ts';
 
 /** Last known lists of sources in an engine. */
 export function lists(engine: Engine): StoredLists {

@@ -1,6 +1,6 @@
 import { ToolcribError } from '../core/tool-error.ts';
 import { CHARGE_RATES } from './charge-rates.ts';
-import { type Engine, numberOf, sql } from './engine.ts';
+import { type Engine, numberOf, sql } from './engines/engine.ts';
 
 /** Statements that are applied together; some are for one engine only. */
 type Step = readonly (string | { readonly postgres: string } | { readonly sqlite: string })[];

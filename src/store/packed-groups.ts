@@ -1,5 +1,5 @@
-import type { SqlValue, Statement, Survival } from './engine.ts';
-import type { Group } from './group-commit.ts';
+import type { SqlValue, Statement, Survival } from './engines/engine.ts';
+import type { Group } from './engines/group-commit.ts';
 
 /**
  * Groups on their way to the writer thread. Flat, with each SQL text once: cloning nested objects for every row

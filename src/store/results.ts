@@ -1,6 +1,6 @@
 import type { JsonValue } from '../core/json.ts';
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
-import { type Engine, jsonOf, numberOf, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, sql, textOf } from './engines/engine.ts';
 
 /** Large results in an engine. */
 export function results(engine: Engine, now: () => number): StoredResults {

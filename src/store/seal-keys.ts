@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredSealKeys } from '../core/ports/store.ts';
-import { type Engine, sql, textOf } from './engine.ts';
+import { type Engine, sql, textOf } from './engines/engine.ts';
 
 /** Keys that seal texts, in an engine. The primary key lets one in: whoever comes second takes the first one's. */
 export function sealKeys(engine: Engine, now: () => number): StoredSealKeys {

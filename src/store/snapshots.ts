@@ -1,5 +1,5 @@
 import type { StoredSnapshots } from '../core/ports/store.ts';
-import { type Engine, sql } from './engine.ts';
+import { type Engine, sql } from './engines/engine.ts';
 
 /** Snapshots in an engine. Bytes: as text they would take twice as long to read. */
 export function snapshots(engine: Engine, now: () => number): StoredSnapshots {

@@ -1,7 +1,7 @@
 import { copyJson, type JsonObject } from '../core/json.ts';
 import type { SpecChange, StoredSpec, StoredSpecs } from '../core/ports/store.ts';
 import { requireToolName } from '../core/tool-spec.ts';
-import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engine.ts';
+import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
 
 /** Goes first in every change: it makes the next version and, where writers are many, holds the others back. */
 const NEXT_VERSION = sql`

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCrib } from '../../src/index.ts';
 import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { findPrivateFolder } from '../../src/store/private-folder.ts';
+import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
 import { TOOLS } from './recorded.ts';
 
 const ROWS = 24;

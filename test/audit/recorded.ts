@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts';
 import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
 import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
-import { findPrivateFolder } from '../../src/store/private-folder.ts';
+import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
 
 const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sql } from '../../src/store/engine.ts';
-import { openEngine } from '../../src/store/open-engine.ts';
+import { sql } from '../../src/store/engines/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { execute, type Heard, serve } from './served.ts';
 

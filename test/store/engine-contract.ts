@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Engine, sql } from '../../src/store/engine.ts';
+import { type Engine, sql } from '../../src/store/engines/engine.ts';
+import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
-import { openEngine } from '../../src/store/open-engine.ts';
 
 const CREATE = sql`CREATE TABLE claims (id TEXT PRIMARY KEY, state TEXT NOT NULL)`;
 

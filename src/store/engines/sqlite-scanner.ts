@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { failureError, storeUnavailable } from '../store-errors.ts';
 import type { Row, Statement } from './engine.ts';
 import type { ScanAnswer, ScanQuestion } from './sqlite-scan-thread.ts';
 import type { WriterOptions } from './sqlite-writer-thread.ts';
-import { failureError, storeUnavailable } from './store-errors.ts';
 
 type Pending = Map<number, PromiseWithResolvers<readonly Row[]>>;
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DatabaseFile, requireSameFile } from './database-file.ts';
+import { type DatabaseFile, requireSameFile } from '../place/database-file.ts';
+import { isBusy, toFailure, toStoreError } from '../store-errors.ts';
 import type { Row, Statement } from './engine.ts';
 import { createSession } from './group-commit.ts';
-import { isBusy, toFailure, toStoreError } from './store-errors.ts';
 
 const RETRY_MS = 10;
 

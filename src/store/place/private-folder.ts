@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import { adoptState } from './adopt-state.ts';
 import {
   type Environment,

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { requireSameFile } from './database-file.ts';
+import { requireSameFile } from '../place/database-file.ts';
+import { type SqliteFailure, toFailure } from '../store-errors.ts';
 import type { Row, Statement } from './engine.ts';
 import { createSession, type Session } from './group-commit.ts';
 import type { WriterOptions } from './sqlite-writer-thread.ts';
-import { type SqliteFailure, toFailure } from './store-errors.ts';
 
 /** A statement to run. */
 export interface ScanQuestion extends Statement {

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { type SqliteFailure, toFailure } from '../store-errors.ts';
 import type { Row, Statement, Survival } from './engine.ts';
-import { type SqliteFailure, toFailure } from './store-errors.ts';
 
 /** Statements that are written together or not at all. */
 export interface Group {

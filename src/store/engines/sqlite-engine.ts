@@ -1,9 +1,9 @@
-import { createPrivateFile } from './database-file.ts';
+import { createPrivateFile } from '../place/database-file.ts';
+import { storeUnavailable } from '../store-errors.ts';
 import { type Dialect, type Engine, sql } from './engine.ts';
 import { openReader } from './sqlite-reader.ts';
 import { SqliteScanner } from './sqlite-scanner.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
-import { storeUnavailable } from './store-errors.ts';
 
 /** SQLite, in a file or in memory. */
 export const SQLITE_DIALECT: Dialect = {

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { storeUnavailable, toFailure, toStoreError } from './store-errors.ts';
+import { storeUnavailable, toFailure, toStoreError } from '../store-errors.ts';
 
 /** A file of ours, and which one it was when it was opened. */
 export interface DatabaseFile {

@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from 'pg';
+import { noteUncertain, storeUnavailable } from '../store-errors.ts';
 import { type Dialect, type Engine, type Row, type Statement, sql } from './engine.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
-import { noteUncertain, storeUnavailable } from './store-errors.ts';
 
 const MIGRATION_LOCK = 2_742_001;
 const LOCKS = { approvals: 2_742_002, repeats: 2_742_003 } as const;

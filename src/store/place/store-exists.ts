@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { EngineOptions } from './open-engine.ts';
+import type { EngineOptions } from '../engines/open-engine.ts';
 import { databaseIn, stateFolders } from './state-folder.ts';
 import { mayExist } from './store-place.ts';
 

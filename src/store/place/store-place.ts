@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { storeUnavailable } from '../store-errors.ts';
 import {
   databaseIn,
   type Environment,
@@ -20,7 +21,6 @@ import {
   type StateFolders,
   stateFolders,
 } from './state-folder.ts';
-import { storeUnavailable } from './store-errors.ts';
 
 /** The folder for what must outlive the process; undefined where no place can be written. */
 export interface StateFolder {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { databaseIn, type Environment } from '../place/state-folder.ts';
+import { recordBegun, settleStateFolder } from '../place/store-place.ts';
 import type { Engine } from './engine.ts';
-import { databaseIn, type Environment } from './state-folder.ts';
-import { recordBegun, settleStateFolder } from './store-place.ts';
 
 /** Where a store is and how patient it is. */
 export interface EngineOptions {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 
 const TOKEN = 'operator-token';
 const AUDIT = 'audit';

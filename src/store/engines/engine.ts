@@ -1,4 +1,4 @@
-import { ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 
 /** What a column can hold in every engine. */
 export type SqlValue = string | number | null | Uint8Array;

@@ -1,7 +1,7 @@
+import { failureError, storeUnavailable, toStoreError } from '../store-errors.ts';
 import type { Engine } from './engine.ts';
 import { commitGroups, createSession } from './group-commit.ts';
 import { SQLITE_DIALECT } from './sqlite-engine.ts';
-import { failureError, storeUnavailable, toStoreError } from './store-errors.ts';
 
 const LOCATION = 'in memory';
 

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { packGroups } from '../packed-groups.ts';
+import { failureError, storeUnavailable, toFailure } from '../store-errors.ts';
 import type { Row, Statement, Survival } from './engine.ts';
 import type { Group } from './group-commit.ts';
-import { packGroups } from './packed-groups.ts';
 import type { WriterAnswer, WriterMessage, WriterOptions } from './sqlite-writer-thread.ts';
-import { failureError, storeUnavailable, toFailure } from './store-errors.ts';
 
 type Rows = readonly (readonly Row[])[];
 
