@@ -2,7 +2,7 @@ import type { Bundles } from '../core/bundle.ts';
 import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
-import { estimateTokens } from './token-cost.ts';
+import { estimateTokens } from '../formats/token-cost.ts';
 
 /** Enough to know what can be found, and little to carry in every request. */
 const MOST_TOKENS = 500;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TOKEN_FORMATS, tokensOf, tokensOfEach } from '../../src/crib/token-cost.ts';
+import { TOKEN_FORMATS, tokensOf, tokensOfEach } from '../../src/formats/token-cost.ts';
 import { defineTool } from '../../src/index.ts';
 
 const tool = (name: string, description: string) =>

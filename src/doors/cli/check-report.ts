@@ -4,7 +4,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { EXTENSION_ORDER } from '../../crib/extension-order.ts';
-import type { Counting, TokenFormat } from '../../crib/token-cost.ts';
+import type { Counting, TokenFormat } from '../../formats/token-cost.ts';
 import { describeSources } from './describe-sources.ts';
 import { openProfiles } from './profile-chests.ts';
 import type { StaleSource } from './running-sources.ts';

@@ -1,5 +1,5 @@
 import type { Crib } from '../../crib/crib.ts';
-import { type Counting, tokensOf } from '../../crib/token-cost.ts';
+import { type Counting, tokensOf } from '../../formats/token-cost.ts';
 import type { StaleSource } from './running-sources.ts';
 import { printTable } from './table.ts';
 import { tokenText, USUAL_FORMAT } from './token-figures.ts';

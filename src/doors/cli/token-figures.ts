@@ -1,5 +1,5 @@
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { type Counting, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../crib/token-cost.ts';
+import { type Counting, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../formats/token-cost.ts';
 import type { Flags } from './flags.ts';
 
 /** The format whose cost stands where there is room for one figure. */

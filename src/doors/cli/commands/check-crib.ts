@@ -1,5 +1,5 @@
 import { ToolcribError } from '../../../core/tool-error.ts';
-import { type Counting, TOKEN_FORMATS } from '../../../crib/token-cost.ts';
+import { type Counting, TOKEN_FORMATS } from '../../../formats/token-cost.ts';
 import { type CheckReport, reportOn, reportUnusable } from '../check-report.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { printSources } from '../describe-sources.ts';

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../../crib/token-cost.ts';
+import { tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';

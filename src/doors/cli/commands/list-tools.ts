@@ -1,7 +1,7 @@
 import type { Criteria } from '../../../core/selector.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../crib/token-cost.ts';
+import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { openChest, withCrib } from '../open-crib.ts';

@@ -1,5 +1,5 @@
 import type { Chest } from '../../../crib/chest.ts';
-import { definitionsOf, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../../crib/token-cost.ts';
+import { definitionsOf, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../../formats/token-cost.ts';
 import { toTime } from '../../shown.ts';
 import { notFound, ok, refuse } from '../answers.ts';
 import { openToList } from '../open-for.ts';

@@ -1,4 +1,4 @@
-import { tokensOf } from '../../../crib/token-cost.ts';
+import { tokensOf } from '../../../formats/token-cost.ts';
 import { notFound, ok } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';
 import { choice, list, object, text, whole } from '../schema-words.ts';

@@ -10,10 +10,10 @@ export type Counting = 'exact' | 'estimate';
 type Define = (specs: readonly ToolSpec[]) => readonly unknown[];
 
 const DEFINERS: Readonly<Record<TokenFormat, () => Promise<Define>>> = {
-  openai: async () => (await import('../formats/openai.ts')).toOpenAI,
-  anthropic: async () => (await import('../formats/anthropic.ts')).toAnthropic,
-  gemini: async () => (await import('../formats/gemini.ts')).toGemini,
-  mcp: async () => (await import('../formats/mcp.ts')).toMcp,
+  openai: async () => (await import('./openai.ts')).toOpenAI,
+  anthropic: async () => (await import('./anthropic.ts')).toAnthropic,
+  gemini: async () => (await import('./gemini.ts')).toGemini,
+  mcp: async () => (await import('./mcp.ts')).toMcp,
 };
 
 /** The definitions of tools in a format; only that format is loaded. */
