@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
+import type { SchemaNode } from '../config/schema-node.ts';
 import { isRecord } from '../core/json.ts';
 import { nearest } from '../core/text/nearest.ts';
 import { configNode } from './config/config-schema.ts';
-import type { SchemaNode } from './config/schema-node.ts';
 import { namedInVariables } from './loaded-code.ts';
 import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';
 

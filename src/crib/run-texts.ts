@@ -1,7 +1,7 @@
+import { expandVariables, lookUpSecret, type VariableSurroundings } from '../config/variables.ts';
 import type { ReadRunText } from '../specs/run-texts.ts';
 import { readTemplate } from '../specs/template.ts';
 import type { SecretTemplatePart } from '../system/secrets/secret-template.ts';
-import { expandVariables, lookUpSecret, type VariableSurroundings } from './config/variables.ts';
 
 /** How the texts of runs are read in specs that lie here, and in those that come from elsewhere. */
 export interface RunTexts {

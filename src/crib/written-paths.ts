@@ -1,3 +1,5 @@
+import { readText } from '../config/read-text.ts';
+import { mapOf, type SchemaNode } from '../config/schema-node.ts';
 import { isRecord } from '../core/json.ts';
 import { nearest } from '../core/text/nearest.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
@@ -7,8 +9,6 @@ import type { LoadedConfig } from './config/loaded-config.ts';
 import { mcpNode } from './config/mcp-schema.ts';
 import { findServers, toPastedServer } from './config/pasted-server.ts';
 import { baseOfServers } from './config/read-sources.ts';
-import { readText } from './config/read-text.ts';
-import { mapOf, type SchemaNode } from './config/schema-node.ts';
 import { type NamedPath, namedPaths, type Place } from './named-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import type { SchemaNode } from '../../src/config/schema-node.ts';
 import { configNode } from '../../src/crib/config/config-schema.ts';
 import { readConfigObject } from '../../src/crib/config/load-config.ts';
 import type { LoadedConfig } from '../../src/crib/config/loaded-config.ts';
-import type { SchemaNode } from '../../src/crib/config/schema-node.ts';
 import { namedPaths } from '../../src/crib/named-paths.ts';
 import { protectedPaths } from '../../src/crib/protected-paths.ts';
 import { createWrittenPaths } from '../../src/crib/written-paths.ts';

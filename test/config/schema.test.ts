@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { object, type SchemaNode, text } from '../../src/config/schema-node.ts';
 import type { Config, ProfileConfig, WrittenConfig } from '../../src/crib/config/config.ts';
 import { configNode } from '../../src/crib/config/config-schema.ts';
 import { emitSchema } from '../../src/crib/config/emit-schema.ts';
-import { object, type SchemaNode, text } from '../../src/crib/config/schema-node.ts';
 import { sourceNode } from '../../src/crib/config/source-schema.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 

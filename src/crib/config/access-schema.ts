@@ -1,7 +1,7 @@
+import { address, choice, flag, mapOf, NAMES, object, oneOrMany, text, whole } from '../../config/schema-node.ts';
 import { JWT_ALGORITHMS } from '../../runtime/identity/jwt-algorithms.ts';
 import type { AccessConfig, JwtConfig, RoleConfig } from './config.ts';
 import { names } from './policy-schema.ts';
-import { address, choice, flag, mapOf, NAMES, object, oneOrMany, text, whole } from './schema-node.ts';
 
 const jwt = object<JwtConfig>(
   'Tokens of an issuer.',

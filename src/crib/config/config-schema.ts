@@ -1,16 +1,3 @@
-import type { RuleInput } from '../read-profile.ts';
-import { accessNode } from './access-schema.ts';
-import type {
-  BundleConfig,
-  EmbeddingsConfig,
-  ProfileConfig,
-  ResultsConfig,
-  RetrievalConfig,
-  ServerConfig,
-  WrittenConfig,
-} from './config.ts';
-import { executorsNode, extensionsNode, secretNode } from './guard-schema.ts';
-import { names, policyNode, selectors, whenNode } from './policy-schema.ts';
 import {
   address,
   anything,
@@ -25,7 +12,20 @@ import {
   type SchemaNode,
   text,
   whole,
-} from './schema-node.ts';
+} from '../../config/schema-node.ts';
+import type { RuleInput } from '../read-profile.ts';
+import { accessNode } from './access-schema.ts';
+import type {
+  BundleConfig,
+  EmbeddingsConfig,
+  ProfileConfig,
+  ResultsConfig,
+  RetrievalConfig,
+  ServerConfig,
+  WrittenConfig,
+} from './config.ts';
+import { executorsNode, extensionsNode, secretNode } from './guard-schema.ts';
+import { names, policyNode, selectors, whenNode } from './policy-schema.ts';
 import { sourceNode } from './source-schema.ts';
 import { toolNode } from './tool-schema.ts';
 

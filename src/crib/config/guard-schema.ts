@@ -1,15 +1,3 @@
-import { APPROVAL_MODES } from '../../core/policy.ts';
-import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
-import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
-import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
-import type {
-  BuiltInExecutorsConfig,
-  BuiltInExtensionsConfig,
-  CustomExecutorConfig,
-  CustomExtensionConfig,
-  WebhookConfig,
-} from './config.ts';
-import { names, ratesNode, selectors, slotsNode } from './policy-schema.ts';
 import {
   address,
   anything,
@@ -24,7 +12,19 @@ import {
   type SchemaNode,
   text,
   whole,
-} from './schema-node.ts';
+} from '../../config/schema-node.ts';
+import { APPROVAL_MODES } from '../../core/policy.ts';
+import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
+import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
+import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
+import type {
+  BuiltInExecutorsConfig,
+  BuiltInExtensionsConfig,
+  CustomExecutorConfig,
+  CustomExtensionConfig,
+  WebhookConfig,
+} from './config.ts';
+import { names, ratesNode, selectors, slotsNode } from './policy-schema.ts';
 
 type OptionsOf<Name extends keyof BuiltInExtensionsConfig> = Exclude<NonNullable<BuiltInExtensionsConfig[Name]>, false>;
 const options = mapOf(anything('The value.'), 'Handed to it.');

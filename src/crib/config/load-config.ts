@@ -1,14 +1,20 @@
 import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import {
+  type ConfigText,
+  objectText,
+  parseLeniently,
+  readConfigText,
+  toConfigError,
+} from '../../config/config-text.ts';
+import { readBySchema, report, type Spot } from '../../config/read-by-schema.ts';
+import { readConfigFile } from '../../config/read-config-file.ts';
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../system/placeholders.ts';
 import type { Config } from './config.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
-import { type ConfigText, objectText, parseLeniently, readConfigText, toConfigError } from './config-text.ts';
 import type { LoadedConfig } from './loaded-config.ts';
-import { readBySchema, report, type Spot } from './read-by-schema.ts';
-import { readConfigFile } from './read-config-file.ts';
 import { readSources } from './read-sources.ts';
 
 /** What a configuration is read against. */

@@ -1,7 +1,7 @@
+import type { ConfigText } from '../../config/config-text.ts';
+import type { Mistake, Path } from '../../config/mistake.ts';
+import type { Position } from '../../config/parse-config.ts';
 import type { Config } from './config.ts';
-import type { ConfigText } from './config-text.ts';
-import type { Mistake, Path } from './mistake.ts';
-import type { Position } from './parse-config.ts';
 
 /** Why a source is left out. */
 export interface ConfigProblem {

@@ -1,5 +1,5 @@
+import { address, choice, either, list, mapOf, object, text } from '../../config/schema-node.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
-import { address, choice, either, list, mapOf, object, text } from './schema-node.ts';
 import type { ClientCredentials, McpChild, McpRemote } from './source-config.ts';
 
 /** Headers that may hold secrets. */

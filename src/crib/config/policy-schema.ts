@@ -1,8 +1,18 @@
+import {
+  choice,
+  either,
+  flag,
+  list,
+  object,
+  oneOrMany,
+  type SchemaNode,
+  text,
+  whole,
+} from '../../config/schema-node.ts';
 import type { AccessClause, Hours } from '../../core/access.ts';
 import { APPROVAL_MODES, type Budget, type Rate, SCOPES, type Slots } from '../../core/policy.ts';
 import type { Effects, When } from '../../core/tool-spec.ts';
 import type { PolicyInput } from '../../define/read-policy.ts';
-import { choice, either, flag, list, object, oneOrMany, type SchemaNode, text, whole } from './schema-node.ts';
 
 /** Names, one or many. */
 export function names(description: string): SchemaNode {

@@ -1,15 +1,15 @@
 import { basename, dirname } from 'node:path';
+import { type ConfigText, type ReadText, readConfigText } from '../../config/config-text.ts';
+import { type Mistake, type Path, toPathText } from '../../config/mistake.ts';
+import { inside, readBySchema, report, type Spot } from '../../config/read-by-schema.ts';
+import { readConfigFile } from '../../config/read-config-file.ts';
+import type { TextSurroundings } from '../../config/read-text.ts';
+import { NAME_PATTERN, NAME_SAYS } from '../../config/schema-node.ts';
 import { describe } from '../../core/known-keys.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { type ConfigText, type ReadText, readConfigText } from './config-text.ts';
 import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
 import { mcpNode } from './mcp-schema.ts';
-import { type Mistake, type Path, toPathText } from './mistake.ts';
 import { findServers, toPastedServer } from './pasted-server.ts';
-import { inside, readBySchema, report, type Spot } from './read-by-schema.ts';
-import { readConfigFile } from './read-config-file.ts';
-import type { TextSurroundings } from './read-text.ts';
-import { NAME_PATTERN, NAME_SAYS } from './schema-node.ts';
 import type { McpFileSourceConfig, McpServer, McpSourceConfig, SourceConfig } from './source-config.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
 

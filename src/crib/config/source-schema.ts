@@ -1,7 +1,3 @@
-import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
-import type { SecretText } from '../../system/secrets/secret-template.ts';
-import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
-import { effectsNode, names, policyNode } from './policy-schema.ts';
 import {
   address,
   anything,
@@ -17,7 +13,11 @@ import {
   type SchemaNode,
   text,
   whole,
-} from './schema-node.ts';
+} from '../../config/schema-node.ts';
+import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
+import type { SecretText } from '../../system/secrets/secret-template.ts';
+import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
+import { effectsNode, names, policyNode } from './policy-schema.ts';
 import type {
   CommandSettings,
   ConnectionSettings,

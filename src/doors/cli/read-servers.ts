@@ -1,7 +1,7 @@
+import { readConfigText } from '../../config/config-text.ts';
+import { readConfigFile } from '../../config/read-config-file.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { readConfigText } from '../../crib/config/config-text.ts';
 import { findServers } from '../../crib/config/pasted-server.ts';
-import { readConfigFile } from '../../crib/config/read-config-file.ts';
 
 /** The servers of an mcp.json, and where in them something secret may stand in plain text. */
 export interface PastedServers {

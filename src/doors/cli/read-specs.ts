@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
+import { readConfigText } from '../../config/config-text.ts';
+import { readConfigFile } from '../../config/read-config-file.ts';
 import { copyJson, type JsonObject, NotJsonError } from '../../core/json.ts';
 import { describe } from '../../core/known-keys.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { readConfigText } from '../../crib/config/config-text.ts';
-import { readConfigFile } from '../../crib/config/read-config-file.ts';
 
 /** Entries of a spec list, and what the file they stand in is called. */
 export interface SpecEntries {

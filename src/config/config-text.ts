@@ -1,4 +1,4 @@
-import { ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { isDelicate, MAX_MISTAKES, type Mistake } from './mistake.ts';
 import { type ParsedConfig, type Position, parseConfig } from './parse-config.ts';
 

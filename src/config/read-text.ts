@@ -1,11 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
-import { isHostBinding } from '../../system/secrets/secret-hosts.ts';
+import { isHostBinding } from '../system/secrets/secret-hosts.ts';
 import {
   joinSecretText,
   type SecretTemplatePart,
   type SecretText,
   secretNameOf,
-} from '../../system/secrets/secret-template.ts';
+} from '../system/secrets/secret-template.ts';
 import type { SchemaNode } from './schema-node.ts';
 import { expandVariables, lookUpSecret, type VariableSurroundings } from './variables.ts';
 

@@ -1,6 +1,6 @@
 import { basename, sep } from 'node:path';
-import { didYouMean } from '../../core/text/nearest.ts';
-import { type SecretTemplatePart, secretNameOf, splitReferences } from '../../system/secrets/secret-template.ts';
+import { didYouMean } from '../core/text/nearest.ts';
+import { type SecretTemplatePart, secretNameOf, splitReferences } from '../system/secrets/secret-template.ts';
 
 /** What variables are filled in from. */
 export interface VariableSurroundings {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 
 /** No configuration that a person wrote is larger. */
 const MAX_CONFIG_BYTES = 5_000_000;

@@ -1,7 +1,7 @@
-import { describe } from '../../core/known-keys.ts';
-import { compileSelector, type Selector } from '../../core/selector.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { describe } from '../core/known-keys.ts';
+import { compileSelector, type Selector } from '../core/selector.ts';
+import { didYouMean } from '../core/text/nearest.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from './mistake.ts';
 import { quoted, unknownKey, wrongType } from './mistake-words.ts';
 import { readText, type TextSurroundings } from './read-text.ts';
