@@ -7,7 +7,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { BundleInput, DefinedBundle } from '../define/define-bundle.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
-import { functionExecutor } from '../executors/function.ts';
+import { functionExecutor } from '../kinds/function/function.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 import type { WrittenConfig } from './config/config.ts';
 import type { ProfileSet } from './generation.ts';

@@ -1,12 +1,12 @@
-import { deferRun } from '../core/begun-runs.ts';
-import type { Executor } from '../core/executor.ts';
-import { isPromise, type JsonValue, type MaybePromise } from '../core/json.ts';
-import { PARSED, type ToolCall } from '../core/tool-call.ts';
-import { toolError } from '../core/tool-error.ts';
-import { failed, type ToolResult } from '../core/tool-result.ts';
-import type { Run } from '../core/tool-spec.ts';
-import { toResult } from '../define/to-result.ts';
-import type { ExportedFunctions } from '../runtime/modules/exported-functions.ts';
+import { deferRun } from '../../core/begun-runs.ts';
+import type { Executor } from '../../core/executor.ts';
+import { isPromise, type JsonValue, type MaybePromise } from '../../core/json.ts';
+import { PARSED, type ToolCall } from '../../core/tool-call.ts';
+import { toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import type { Run } from '../../core/tool-spec.ts';
+import { toResult } from '../../define/to-result.ts';
+import type { ExportedFunctions } from './exported-functions.ts';
 
 /** How a function of this process runs: it is here, or exported by a module that a spec names. */
 interface FunctionRun extends Run {
@@ -34,7 +34,7 @@ const YIELDS_PER_TURN = 256;
 export function functionExecutor(): Executor {
   let exported: Promise<ExportedFunctions> | undefined;
   const load = async (): Promise<ExportedFunctions> =>
-    (await import('../runtime/modules/exported-functions.ts')).createExportedFunctions();
+    (await import('./exported-functions.ts')).createExportedFunctions();
   return {
     kind: 'function',
     runSchema: RUN_SCHEMA,
