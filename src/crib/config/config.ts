@@ -3,7 +3,7 @@ import type { ApprovalMode, Rate, Slots } from '../../core/policy.ts';
 import type { KeepBounds } from '../../core/ports/keep-bounds.ts';
 import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
-import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
+import type { SandboxMode } from '../../kinds/shell/shell-run.ts';
 import type { SecretTemplate, SecretText } from '../../system/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import type { ProfileInput } from '../read-profile.ts';

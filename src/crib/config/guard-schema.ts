@@ -15,7 +15,7 @@ import {
 } from '../../config/schema-node.ts';
 import { APPROVAL_MODES } from '../../core/policy.ts';
 import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
-import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
+import { SANDBOX_MODES } from '../../kinds/shell/shell-run.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import type {
   BuiltInExecutorsConfig,

@@ -1,6 +1,6 @@
 import type { Effects } from '../../core/tool-spec.ts';
 import type { PolicyInput } from '../../define/read-policy.ts';
-import type { SandboxMode } from '../../runtime/shell/shell-run.ts';
+import type { SandboxMode } from '../../kinds/shell/shell-run.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 
 /** One text, or a list of them. */

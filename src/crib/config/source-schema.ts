@@ -14,7 +14,7 @@ import {
   text,
   whole,
 } from '../../config/schema-node.ts';
-import { SANDBOX_MODES } from '../../runtime/shell/shell-run.ts';
+import { SANDBOX_MODES } from '../../kinds/shell/shell-run.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
 import { effectsNode, names, policyNode } from './policy-schema.ts';

@@ -11,7 +11,7 @@ import { UnfitArgument } from './fill-command.ts';
 import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
 import { type Preparation, resolveCall } from './resolve-call.ts';
 import { reviewCommands } from './review-commands.ts';
-import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox.ts';
+import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox/sandbox.ts';
 import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 

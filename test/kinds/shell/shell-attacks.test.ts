@@ -14,11 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { shellExecutor } from '../../src/executors/shell.ts';
-import { createCrib } from '../../src/index.ts';
-import { createSecrets } from '../../src/system/secrets/secrets.ts';
-import { testCall } from '../../src/testing/index.ts';
-import { write } from '../configured/workshop.ts';
+import { createCrib } from '../../../src/index.ts';
+import { shellExecutor } from '../../../src/kinds/shell/shell.ts';
+import { createSecrets } from '../../../src/system/secrets/secrets.ts';
+import { testCall } from '../../../src/testing/index.ts';
+import { write } from '../../configured/workshop.ts';
 import {
   MODES,
   processesOf,

@@ -2,16 +2,16 @@ import { realpathSync } from 'node:fs';
 import type { JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { type AllowedFolders, findFolders } from './allowed-folders.ts';
 import type { CommandPlan } from './command-plan.ts';
 import { findCwd, type Place, resolvePaths } from './fill-call.ts';
 import { fillArguments } from './fill-command.ts';
-import type { FoundSandbox, Sandbox } from './sandbox.ts';
+import { type AllowedFolders, findFolders } from './sandbox/allowed-folders.ts';
+import type { FoundSandbox, Sandbox } from './sandbox/sandbox.ts';
+import { requireNoState } from './sandbox/state-arguments.ts';
+import { cureOf, modeOf, rootsOf } from './sandbox/surroundings.ts';
+import { intentOf } from './sandbox/write-access.ts';
 import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
-import { requireNoState } from './state-arguments.ts';
-import { cureOf, modeOf, rootsOf } from './surroundings.ts';
-import { intentOf } from './write-access.ts';
 
 /** Everything that one call is prepared of. */
 export interface Preparation {

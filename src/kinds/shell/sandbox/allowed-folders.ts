@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { HiddenPaths } from '../shell-ports.ts';
 import { otherMounts } from './mounts.ts';
 import { createPlaces, type Places } from './places.ts';
-import type { HiddenPaths } from './shell-ports.ts';
 import { isInside, tracePath } from './trace-path.ts';
 
 /** The folders that a command may use, as they really are. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readlinkSync, statSync } from 'node:fs';
-import { findProgram } from './find-program.ts';
+import { findProgram } from '../find-program.ts';
 import { sandboxArguments } from './sandbox-arguments.ts';
 
 /** What can hold a program in. */

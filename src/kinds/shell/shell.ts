@@ -1,10 +1,10 @@
-import type { Executor } from '../core/executor.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { checkCommand } from '../runtime/shell/check-command.ts';
-import { codeOf } from '../runtime/shell/own-code.ts';
-import type { Commands } from '../runtime/shell/run-command.ts';
-import type { ShellPorts } from '../runtime/shell/shell-ports.ts';
-import { SHELL_RUN_SCHEMA, type ShellRun } from '../runtime/shell/shell-run.ts';
+import type { Executor } from '../../core/executor.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { checkCommand } from './check-command.ts';
+import { codeOf } from './own-code.ts';
+import type { Commands } from './run-command.ts';
+import type { ShellPorts } from './shell-ports.ts';
+import { SHELL_RUN_SCHEMA, type ShellRun } from './shell-run.ts';
 
 /** Runs programs by argument lists, in a sandbox where there is one. */
 export function shellExecutor(ports: ShellPorts): Executor {
@@ -15,7 +15,7 @@ export function shellExecutor(ports: ShellPorts): Executor {
   let commands: Promise<Commands> | undefined;
   let isClosed = false;
   const load = async () => {
-    const { createCommands } = await import('../runtime/shell/run-command.ts');
+    const { createCommands } = await import('./run-command.ts');
     const loaded = createCommands(ports);
     if (isClosed) await loaded.close(); // before its first call, or while it was being loaded
     return loaded;

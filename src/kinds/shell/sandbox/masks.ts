@@ -1,7 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ToolcribError } from '../../core/tool-error.ts';
-import { holdPlace, isThere } from '../../system/placeholders.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import { holdPlace, isThere } from '../../../system/placeholders.ts';
 import { type AllowedFolders, isInWritableRoot } from './allowed-folders.ts';
 import type { Mask } from './sandbox-arguments.ts';
 import { foldersAbove } from './trace-path.ts';

@@ -1,11 +1,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { namesIn, type Template } from '../../specs/template.ts';
+import type { JsonObject, JsonValue } from '../../../core/json.ts';
+import { namesIn, type Template } from '../../../specs/template.ts';
+import { type CommandPlan, templatesOf } from '../command-plan.ts';
+import { fillText, isGiven, roundsOf, UnfitArgument } from '../fill-command.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
-import { type CommandPlan, templatesOf } from './command-plan.ts';
-import { fillText, isGiven, roundsOf, UnfitArgument } from './fill-command.ts';
 import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import type { Places } from './places.ts';
 import { tracePath } from './trace-path.ts';

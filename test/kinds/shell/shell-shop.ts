@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Chest, type Crib, createCrib, type ToolResult } from '../../src/index.ts';
-import { findSandbox } from '../../src/runtime/shell/sandbox.ts';
-import { write } from '../configured/workshop.ts';
+import { type Chest, type Crib, createCrib, type ToolResult } from '../../../src/index.ts';
+import { findSandbox } from '../../../src/kinds/shell/sandbox/sandbox.ts';
+import { write } from '../../configured/workshop.ts';
 
 /** What this machine can hold a program in with. */
 export const SANDBOX = await findSandbox(process.env.PATH);

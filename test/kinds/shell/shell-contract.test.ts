@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, test, vi } from 'vitest';
-import { shellExecutor } from '../../src/executors/shell.ts';
-import { createSecrets } from '../../src/system/secrets/secrets.ts';
-import { executorContract } from '../../src/testing/index.ts';
+import { shellExecutor } from '../../../src/kinds/shell/shell.ts';
+import { createSecrets } from '../../../src/system/secrets/secrets.ts';
+import { executorContract } from '../../../src/testing/index.ts';
 import { MODES, processesOf } from './shell-shop.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-shell-contract-'));

@@ -3,10 +3,10 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { namesIn, type Template } from '../../specs/template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import { allowPath } from './allowed-folders.ts';
 import { type CommandPlan, templatesOf } from './command-plan.ts';
 import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';
-import { type PathUse, whyNotUsed } from './write-access.ts';
+import { allowPath } from './sandbox/allowed-folders.ts';
+import { type PathUse, whyNotUsed } from './sandbox/write-access.ts';
 
 /** Where relative paths begin, a folder that a command may use; and how it uses paths. */
 export interface Place extends PathUse {

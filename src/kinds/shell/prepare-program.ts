@@ -2,17 +2,17 @@ import { realpathSync } from 'node:fs';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { childEnvironment } from '../../system/processes/child-environment.ts';
 import type { Program } from '../../system/processes/programs.ts';
-import type { AllowedFolders } from './allowed-folders.ts';
 import { LOADER_VARIABLE } from './check-code.ts';
 import { fillEnvironment, fillInput } from './fill-call.ts';
 import { fillArguments } from './fill-command.ts';
 import { findProgram } from './find-program.ts';
-import { findCover } from './masks.ts';
 import { OWN_FOLDER, type Preparation, resolveCall } from './resolve-call.ts';
-import type { Sandbox } from './sandbox.ts';
-import { sandboxArguments } from './sandbox-arguments.ts';
-import { limiterOf, limitsOf } from './surroundings.ts';
-import { isInside } from './trace-path.ts';
+import type { AllowedFolders } from './sandbox/allowed-folders.ts';
+import { findCover } from './sandbox/masks.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import { sandboxArguments } from './sandbox/sandbox-arguments.ts';
+import { limiterOf, limitsOf } from './sandbox/surroundings.ts';
+import { isInside } from './sandbox/trace-path.ts';
 
 /** A program, ready to be started. It is contained where it runs in a sandbox. */
 export interface PreparedProgram {

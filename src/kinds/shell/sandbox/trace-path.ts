@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, isAbsolute, parse, relative, sep } from 'node:path';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
 
 /** Where a path leads, and the links that it passes. */
 export interface TracedPath {

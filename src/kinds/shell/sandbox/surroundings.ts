@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { listOf } from '../../core/bundle.ts';
-import { REMOTE } from '../../core/tool-spec.ts';
+import { listOf } from '../../../core/bundle.ts';
+import { REMOTE } from '../../../core/tool-spec.ts';
+import { findProgram } from '../find-program.ts';
+import type { ShellSettings } from '../shell-ports.ts';
+import type { SandboxMode, ShellLimits, ShellRun } from '../shell-run.ts';
 import type { Root } from './allowed-folders.ts';
-import { findProgram } from './find-program.ts';
-import type { ShellSettings } from './shell-ports.ts';
-import type { SandboxMode, ShellLimits, ShellRun } from './shell-run.ts';
 
 /**
  * Whether a command runs in a sandbox. Whoever says that it must is right. A local spec speaks for itself. A spec that

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { whyAsk } from '../../core/approval.ts';
-import { FACTS, type ToolCall } from '../../core/tool-call.ts';
+import { whyAsk } from '../../../core/approval.ts';
+import { FACTS, type ToolCall } from '../../../core/tool-call.ts';
 import { type AllowedFolders, type AllowedPath, isInWritableRoot } from './allowed-folders.ts';
 
 /** What a command is taken to do with the paths that it is given. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCrib } from '../../../src/index.ts';
+import { createCrib } from '../../../../src/index.ts';
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolcrib-mounted-')));
 for (const name of ['mods', '.toolcrib', 'work/again', 'work/state', 'work/single'])
