@@ -1,7 +1,7 @@
 import { listOf } from '../core/bundle.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { AuthSetting } from '../runtime/openapi/reading.ts';
+import type { AuthSetting } from '../kinds/http/openapi/reading.ts';
 import type { KeptListPort } from '../specs/kept-list.ts';
 import { type SecretText, secretsIn } from '../system/secrets/secret-template.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
@@ -21,7 +21,7 @@ export async function configuredOpenApi(
   config: OpenApiSourceConfig,
   { secrets, watch, kept }: OpenApiSurroundings,
 ): Promise<Source> {
-  const { openapi } = await import('../sources/openapi.ts');
+  const { openapi } = await import('../kinds/http/openapi/openapi.ts');
   const { openapi: description, baseUrl, headers = {}, auth = {}, include, exclude, refreshMs, initTimeoutMs } = config;
   const isRemote = /^https?:/i.test(description);
   const texts = [...Object.values(headers), ...Object.values(auth).flatMap(credentialsOf)];

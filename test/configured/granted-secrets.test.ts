@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { Crib } from '../../src/index.ts';
-import { api, echoServer, type Fields, tryCall } from '../openapi/api.ts';
+import { api, echoServer, type Fields, tryCall } from '../kinds/http/openapi/api.ts';
 import { startServer } from '../sources/http-server.ts';
 import { cribOf, folderWith, write } from './workshop.ts';
 

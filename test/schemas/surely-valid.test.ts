@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { HTTP_RUN_SCHEMA } from '../../src/kinds/http/http-run.ts';
 import { SHELL_RUN_SCHEMA } from '../../src/kinds/shell/shell-run.ts';
-import { HTTP_RUN_SCHEMA } from '../../src/runtime/http/http-run.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { isSurelyValid } from '../../src/schemas/surely-valid.ts';
 

@@ -1,0 +1,100 @@
+import { isRecord } from '../../../core/json.ts';
+import { compileGlob } from '../../../core/selector.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { ToolSpec } from '../../../core/tool-spec.ts';
+import type { Description } from './description.ts';
+import { createNaming } from './operation-name.ts';
+import type { ApiSettings, Operation } from './reading.ts';
+import { followRefs } from './schemas/local-refs.ts';
+
+/** An operation under the name that its tool has at the source. */
+export interface NamedOperation extends Operation {
+  readonly name: string;
+}
+
+const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
+/** More than any API has: somebody means no good. */
+const MAX_OPERATIONS = 20_000;
+
+/** The operations that stand in a description, and what of it could not be read. */
+export interface FoundOperations {
+  readonly operations: readonly NamedOperation[];
+  readonly problems: readonly string[];
+}
+
+/** All operations, in their order. Each is named here, whoever is left out later, so that no name moves. */
+export function listOperations(description: Description): FoundOperations {
+  const { paths } = description.root;
+  const toName = createNaming();
+  const operations: NamedOperation[] = [];
+  const problems: string[] = [];
+  if (paths !== undefined && !isRecord(paths))
+    throw new ToolcribError('invalid_description', 'its paths are no object');
+  for (const [path, item] of Object.entries(paths ?? {})) {
+    if (path.startsWith('x-')) continue;
+    try {
+      const shared = followRefs(description, item, `the path ${shortPath(path)}`);
+      for (const method of METHODS) {
+        const fields = shared[method];
+        if (fields === undefined) continue;
+        if (!isRecord(fields)) throw new ToolcribError('invalid_description', `${method} is no object`);
+        const operation = { method: method.toUpperCase(), path, fields, shared };
+        operations.push({ ...operation, name: toName(operation) });
+      }
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) throw cause;
+      problems.push(`${shortPath(path)} is left out: ${cause.message}.`);
+    }
+    if (operations.length > MAX_OPERATIONS)
+      throw new ToolcribError('invalid_description', `it has more than ${MAX_OPERATIONS} operations`);
+  }
+  return { operations, problems };
+}
+
+/** The operations that the owner wants, and selectors that none of them is meant by. */
+export function chooseOperations(all: readonly NamedOperation[], settings: ApiSettings): FoundOperations {
+  const { include, exclude = [] } = settings;
+  const included = include?.map(compile);
+  const excluded = exclude.map(compile);
+  const operations = all.filter(
+    (one) => (included?.some(({ matches }) => matches(one)) ?? true) && !excluded.some(({ matches }) => matches(one)),
+  );
+  const idle = [...(included ?? []), ...excluded].filter(({ matches }) => !all.some(matches));
+  return { operations, problems: idle.map(({ text }) => `"${text}" matches no operation.`) };
+}
+
+/** The key under which the spec of an operation carries its method and path. */
+export const OPERATION: unique symbol = Symbol('toolcrib.operation');
+
+type Chosen = Pick<ApiSettings, 'include' | 'exclude'>;
+
+/** The specs that the owner wants, of a list that may have been read when the owner wanted others. */
+export function chooseSpecs(specs: readonly ToolSpec[], { include, exclude = [] }: Chosen): readonly ToolSpec[] {
+  const included = include?.map(compile);
+  const excluded = exclude.map(compile);
+  return specs.filter((spec) => {
+    const { [OPERATION]: operation } = spec as ToolSpec & { readonly [OPERATION]?: Pick<Operation, 'method' | 'path'> }; // put there when it was read
+    const one = { method: '', path: '', ...operation, name: spec.origin };
+    return (included?.some(({ matches }) => matches(one)) ?? true) && !excluded.some(({ matches }) => matches(one));
+  });
+}
+
+interface Chooser {
+  readonly text: string;
+  matches(operation: Pick<NamedOperation, 'method' | 'path' | 'name'>): boolean;
+}
+
+/** `GET /pets*` is about method and path, everything else about the name. */
+function compile(text: string): Chooser {
+  const [, method, path] = /^(\S+)\s+(\/.*|\*)$/.exec(text.trim()) ?? [];
+  const matchesName = compileGlob(text);
+  if (method === undefined || path === undefined) return { text, matches: ({ name }) => matchesName(name) };
+  const matchesMethod = compileGlob(method.toUpperCase());
+  const matchesPath = compileGlob(path);
+  return { text, matches: (one) => matchesMethod(one.method) && matchesPath(one.path) };
+}
+
+/** A path as it can be shown. */
+export function shortPath(path: string): string {
+  return path.length > 100 ? `${path.slice(0, 100)}…` : path;
+}

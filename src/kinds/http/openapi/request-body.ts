@@ -1,0 +1,145 @@
+import { isRecord, type JsonValue } from '../../../core/json.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { HttpBodyType, HttpRun } from '../http-run.ts';
+import type { Arguments } from './arguments.ts';
+import { multipartField, toFormField } from './body-fields.ts';
+import type { Fields } from './description.ts';
+import type { Operation, Reading } from './reading.ts';
+import { followRefs } from './schemas/local-refs.ts';
+import type { Draft } from './schemas/plain-keywords.ts';
+import type { Part } from './schemas/schema-conversion.ts';
+import { shortText } from './short-text.ts';
+
+/** What the body of an operation becomes in a run. */
+export interface BodyFields {
+  readonly body?: JsonValue;
+  readonly bodyType?: HttpBodyType;
+  readonly headers: NonNullable<HttpRun['headers']>;
+}
+
+const NO_BODY: BodyFields = { headers: {} };
+
+interface Media {
+  readonly type: string;
+  readonly fields: Fields;
+  readonly bodyType: HttpBodyType;
+}
+
+/** Makes arguments of the body of an operation: of its properties where that is clear, else of the whole. */
+export function readBody(operation: Operation, given: Arguments, reading: Reading): BodyFields {
+  const { requestBody } = operation.fields;
+  if (requestBody === undefined || operation.method === 'GET' || operation.method === 'HEAD') return NO_BODY;
+  const body = followRefs(reading.description, requestBody, 'its body');
+  const media = chooseMedia(body.content);
+  if (media === undefined) return NO_BODY;
+  const headers = isUsualType(media) ? {} : { 'content-type': media.type };
+  const isRequired = body.required === true;
+  const { bodyType } = media;
+  if (bodyType === 'text' || bodyType === 'base64') {
+    const part = describeBody({ schema: rawSchema(bodyType), uses: new Set() }, body);
+    return { body: given.add('body', { part, isRequired, place: 'request' }), bodyType, headers };
+  }
+  const converted = reading.requests.convert(media.fields.schema ?? {});
+  const at = { isRequired, given, reading };
+  const flat = bodyType === 'json' ? flatJson(converted, at) : flatForm(converted, media.type, at);
+  if (flat !== undefined) return { body: flatten(flat, media, given), bodyType, headers };
+  const part = describeBody(converted, body);
+  return { body: given.add('body', { part, isRequired, place: 'request' }), bodyType, headers };
+}
+
+const KINDS: readonly (readonly [RegExp, HttpBodyType])[] = [
+  [/^application\/json$/, 'json'],
+  [/^application\/(.+\+)?json$/, 'json'],
+  [/^\*\/\*$/, 'json'],
+  [/^application\/x-www-form-urlencoded$/, 'form'],
+  [/^multipart\/form-data$/, 'multipart'],
+  [/^text\/|^application\/(.+\+)?(xml|yaml|x-yaml|graphql|javascript|sql|x-ndjson)$/, 'text'],
+  [/^[\w.+*-]+\/[\w.+*-]+$/, 'base64'],
+];
+
+/** The way of writing the body that says most about it. */
+function chooseMedia(content: unknown): Media | undefined {
+  if (!isRecord(content)) return undefined;
+  const offered = Object.entries(content).filter(([, fields]) => isRecord(fields));
+  for (const [pattern, bodyType] of KINDS) {
+    for (const [written, fields] of offered) {
+      const type = written.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+      if (pattern.test(type)) return { type, bodyType, fields: fields as Fields }; // as was filtered
+    }
+  }
+  return undefined;
+}
+
+/** A type that is sent anyway, or that is only a pattern. */
+function isUsualType({ type }: Media): boolean {
+  return (
+    type.includes('*') ||
+    /^(application\/(json|x-www-form-urlencoded|octet-stream)|multipart\/form-data|text\/plain)$/.test(type)
+  );
+}
+
+function rawSchema(bodyType: 'text' | 'base64'): Draft {
+  return bodyType === 'text' ? { type: 'string' } : { type: 'string', contentEncoding: 'base64' };
+}
+
+function describeBody({ schema, uses }: Pick<Part, 'schema' | 'uses'>, body: Fields): Pick<Part, 'schema' | 'uses'> {
+  const description = schema.description ?? shortText(body.description, 300);
+  return { uses, schema: { ...schema, ...(description !== '' && { description }) } };
+}
+
+interface Flat {
+  readonly schema: Draft;
+  readonly properties: Readonly<Record<string, Draft>>;
+  readonly required: readonly unknown[];
+  readonly uses: ReadonlySet<string>;
+}
+
+interface Surroundings {
+  readonly isRequired: boolean;
+  readonly given: Arguments;
+  readonly reading: Reading;
+}
+
+function objectOf(converted: Part, { requests }: Reading): Flat | undefined {
+  const [ref] = converted.uses;
+  const isNamed = converted.schema.$ref !== undefined && ref !== undefined;
+  const { schema, uses } = isNamed ? requests.definition(ref) : converted;
+  const { type, properties = {}, required } = schema;
+  if ((type !== undefined && type !== 'object') || !isRecord(properties)) return undefined;
+  const wanted = Array.isArray(required) ? required : [];
+  return { schema, properties: properties as Flat['properties'], required: wanted, uses }; // converted ones
+}
+
+/** The properties of a body of JSON that can stand beside the parameters: it is an object of known names, and none is taken. */
+function flatJson(converted: Part, { isRequired, given, reading }: Surroundings): Flat | undefined {
+  const flat = objectOf(converted, reading);
+  if (flat === undefined) return undefined;
+  const { properties, additionalProperties, anyOf, allOf } = flat.schema;
+  if (properties === undefined || anyOf !== undefined || allOf !== undefined) return undefined;
+  if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
+  // Of a body that may be missing nobody could say whether it is, once it is spread.
+  if (!isRequired && flat.required.length > 0) return undefined;
+  return Object.keys(flat.properties).every(given.isFree) ? flat : undefined;
+}
+
+/** A form has fields and nothing else: what cannot be said of them is left to the API. */
+function flatForm(converted: Part, type: string, { isRequired, reading }: Surroundings): Flat {
+  const flat = objectOf(converted, reading);
+  if (flat === undefined) throw new ToolcribError('invalid_description', `its body of ${type} is no object`);
+  return isRequired ? flat : { ...flat, required: [] };
+}
+
+function flatten({ properties, required, uses }: Flat, media: Media, given: Arguments): JsonValue {
+  const body: Record<string, JsonValue> = {};
+  const encodings = isRecord(media.fields.encoding) ? media.fields.encoding : {};
+  for (const [name, schema] of Object.entries(properties)) {
+    const said = Object.hasOwn(encodings, name) ? encodings[name] : undefined;
+    const encoding = isRecord(said) ? said : {};
+    const field = media.bodyType === 'multipart' ? multipartField(name, schema, encoding) : undefined;
+    const part = { schema: field?.schema ?? schema, uses };
+    const value = given.add(name, { part, isRequired: required.includes(name), place: 'body' });
+    if (field !== undefined) body[name] = field.toPart(value);
+    else body[name] = media.bodyType === 'form' ? toFormField(value, encoding) : value;
+  }
+  return body;
+}
