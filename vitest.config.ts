@@ -8,7 +8,6 @@ const SYSTEM = [
   'test/executors/**/*.test.ts',
   'test/formats/**/*.test.ts',
   'test/identity/**/*.test.ts',
-  'test/python/**/*.test.ts',
   'test/recorded-answers/**/*.test.ts',
   'test/{conformance,foreign,load,mcp-gateway,mcp-upstream,rest}/**/*.test.ts',
   'test/sources/**/*.test.ts',

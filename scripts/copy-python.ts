@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const [, , out = join(root, 'dist')] = process.argv;
-cpSync(join(root, 'src/runtime/python'), join(out, 'runtime/python'), {
+cpSync(join(root, 'src/kinds/python'), join(out, 'kinds/python'), {
   recursive: true,
   filter: (path) => !/\.ts$|__pycache__/.test(path),
 });

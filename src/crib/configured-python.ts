@@ -1,6 +1,6 @@
 import type { Source } from '../core/source.ts';
-import { findInterpreter, interpreterFile } from '../runtime/python/interpreter.ts';
-import type { PythonWorkers } from '../runtime/python/python-workers.ts';
+import { findInterpreter, interpreterFile } from '../kinds/python/interpreter.ts';
+import type { PythonWorkers } from '../kinds/python/python-workers.ts';
 import type { KeptListPort } from '../specs/kept-list.ts';
 import { idleClock } from '../system/clock.ts';
 import type { PythonConfig } from './config/config.ts';
@@ -21,7 +21,7 @@ export function configuredPython({
   const interpreter = () => interpreterFile(findInterpreter(settings().interpreter), env.PATH);
   const load = async (): Promise<PythonWorkers> => {
     const [{ createPythonWorkers }, { childEnvironment }] = await Promise.all([
-      import('../runtime/python/python-workers.ts'),
+      import('../kinds/python/python-workers.ts'),
       import('../system/processes/child-environment.ts'),
     ]);
     const environment = async () => {
@@ -59,7 +59,7 @@ export async function pythonSource(
   { name, path, config, kept }: PythonFolder,
   { python: workers, watch }: Pick<SourceSurroundings, 'python' | 'watch'>,
 ): Promise<Source> {
-  const { python } = await import('../sources/python.ts');
+  const { python } = await import('../kinds/python/source/python.ts');
   return python({ name, path, workers, watch, importTimeoutMs: config.initTimeoutMs, kept });
 }
 

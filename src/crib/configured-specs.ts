@@ -1,6 +1,6 @@
 import { isRecord } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
-import { describePython } from '../runtime/python/described-source.ts';
+import { describePython } from '../kinds/python/source/described-source.ts';
 import { hostOf, type SecretText, secretsIn } from '../system/secrets/secret-template.ts';
 import type { LoadedConfig } from './config/loaded-config.ts';
 import type {

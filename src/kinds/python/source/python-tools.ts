@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
-import type { JsonObject } from '../../core/json.ts';
-import { messageOf } from '../../core/tool-error.ts';
-import { type ToolSpec, toToolName } from '../../core/tool-spec.ts';
-import { toToolSpec } from '../../define/define-tool.ts';
+import type { JsonObject } from '../../../core/json.ts';
+import { messageOf } from '../../../core/tool-error.ts';
+import { type ToolSpec, toToolName } from '../../../core/tool-spec.ts';
+import { toToolSpec } from '../../../define/define-tool.ts';
 import type { Found, Wanted } from './look-at-python.ts';
 
 /** What files offer, as it is kept. */

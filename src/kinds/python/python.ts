@@ -1,17 +1,17 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { deferRun } from '../core/begun-runs.ts';
-import type { Executor } from '../core/executor.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
-import type { ToolCall } from '../core/tool-call.ts';
-import { toolError } from '../core/tool-error.ts';
-import { failed, type ToolResult } from '../core/tool-result.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { toResult } from '../define/to-result.ts';
-import { answerFailure, pythonFailure } from '../runtime/python/call-failure.ts';
-import { PythonFailure } from '../runtime/python/python-failure.ts';
-import { type PythonRun, placeOf } from '../runtime/python/python-place.ts';
-import type { PythonAnswer, PythonWorkers } from '../runtime/python/python-workers.ts';
-import { MAX_ANSWER_BYTES } from '../runtime/python/worker-answer.ts';
+import { deferRun } from '../../core/begun-runs.ts';
+import type { Executor } from '../../core/executor.ts';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import type { ToolCall } from '../../core/tool-call.ts';
+import { toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { toResult } from '../../define/to-result.ts';
+import { answerFailure, pythonFailure } from './call-failure.ts';
+import { PythonFailure } from './python-failure.ts';
+import { type PythonRun, placeOf } from './python-place.ts';
+import type { PythonAnswer, PythonWorkers } from './python-workers.ts';
+import { MAX_ANSWER_BYTES } from './worker-answer.ts';
 
 const NAME = '[\\p{L}_][\\p{L}\\p{N}_]*';
 const RUN_SCHEMA = {

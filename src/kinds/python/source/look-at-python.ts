@@ -1,7 +1,7 @@
-import { isRecord, type JsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import { PythonFailure } from './python-failure.ts';
-import type { PythonWorkers } from './python-workers.ts';
+import { isRecord, type JsonObject } from '../../../core/json.ts';
+import type { Clock } from '../../../core/ports/ports.ts';
+import { PythonFailure } from '../python-failure.ts';
+import type { PythonWorkers } from '../python-workers.ts';
 
 /** A thing to look at: a file with its name as a module, one function, or what is installed. */
 export type Wanted = JsonObject;

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 
 /** A Python file, and the name under which it is imported from the root. */
 interface PythonFile {

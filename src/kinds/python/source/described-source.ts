@@ -1,10 +1,10 @@
-import { isRecord } from '../../core/json.ts';
-import type { LiveSource, Source } from '../../core/source.ts';
-import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
-import type { KeptListPort } from '../../specs/kept-list.ts';
-import { oneAtATime } from '../../system/one-at-a-time.ts';
+import { isRecord } from '../../../core/json.ts';
+import type { LiveSource, Source } from '../../../core/source.ts';
+import { kindOf, type ToolSpec } from '../../../core/tool-spec.ts';
+import type { KeptListPort } from '../../../specs/kept-list.ts';
+import { oneAtATime } from '../../../system/one-at-a-time.ts';
+import type { PythonWorkers } from '../python-workers.ts';
 import type { PythonDescriptions } from './python-descriptions.ts';
-import type { PythonWorkers } from './python-workers.ts';
 
 export interface DescribingOptions {
   readonly workers: PythonWorkers;

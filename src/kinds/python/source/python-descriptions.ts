@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, isRecord, type JsonObject, type JsonSchema } from '../../core/json.ts';
-import type { SourceContext } from '../../core/source.ts';
-import { messageOf } from '../../core/tool-error.ts';
-import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
-import { createKeptList } from '../../specs/kept-list.ts';
+import { canonicalJson, isRecord, type JsonObject, type JsonSchema } from '../../../core/json.ts';
+import type { SourceContext } from '../../../core/source.ts';
+import { messageOf } from '../../../core/tool-error.ts';
+import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
+import { createKeptList } from '../../../specs/kept-list.ts';
+import { type PythonPlace, type PythonRun, placeOf } from '../python-place.ts';
 import type { DescribingOptions } from './described-source.ts';
 import { type Found, lookAtPython } from './look-at-python.ts';
 import { areUnchanged, readStates, statesOf } from './path-states.ts';
-import { type PythonPlace, type PythonRun, placeOf } from './python-place.ts';
 
 /** How long a module may take to be imported. */
 const TIMEOUT_MS = 10_000;

@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { canonicalJson } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
-import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
-import { lookAtPython } from '../runtime/python/look-at-python.ts';
-import { areUnchanged, type PathStates, readStates, statesOf } from '../runtime/python/path-states.ts';
-import { type PythonFiles, scanPython } from '../runtime/python/python-files.ts';
-import { readPythonList, toPythonList, toPythonSpecs } from '../runtime/python/python-tools.ts';
-import type { PythonWorkers } from '../runtime/python/python-workers.ts';
-import { createKeptList, type KeptList, type KeptListPort } from '../specs/kept-list.ts';
-import { keepKnown } from '../specs/spec-list.ts';
-import { createListing, type SpecListing } from '../specs/spec-listing.ts';
-import { createTold, type Told } from '../specs/told.ts';
-import { oneAtATime } from '../system/one-at-a-time.ts';
-import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
+import { canonicalJson } from '../../../core/json.ts';
+import { describe, readOptions } from '../../../core/known-keys.ts';
+import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import type { ToolSpec } from '../../../core/tool-spec.ts';
+import { createKeptList, type KeptList, type KeptListPort } from '../../../specs/kept-list.ts';
+import { keepKnown } from '../../../specs/spec-list.ts';
+import { createListing, type SpecListing } from '../../../specs/spec-listing.ts';
+import { createTold, type Told } from '../../../specs/told.ts';
+import { oneAtATime } from '../../../system/one-at-a-time.ts';
+import { createFolderWatch, type FolderWatch } from '../../../system/watch.ts';
+import type { PythonWorkers } from '../python-workers.ts';
+import { lookAtPython } from './look-at-python.ts';
+import { areUnchanged, type PathStates, readStates, statesOf } from './path-states.ts';
+import { type PythonFiles, scanPython } from './python-files.ts';
+import { readPythonList, toPythonList, toPythonSpecs } from './python-tools.ts';
 
 /** Where to look for Python that is tools. */
 export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { cribOf, folderWith, nextChange, write } from '../configured/workshop.ts';
-import { hasPython, PYTHON } from '../executors/python-shop.ts';
-import { watchPresence } from '../mcp-upstream/upstream.ts';
+import { cribOf, folderWith, nextChange, write } from '../../configured/workshop.ts';
+import { watchPresence } from '../../mcp-upstream/upstream.ts';
+import { hasPython, PYTHON } from './python-shop.ts';
 
 const SEED = join(import.meta.dirname, 'fixtures/seed-003');
 const EXECUTORS = `executors: { python: { interpreter: "${PYTHON}" } }\n`;
@@ -94,7 +94,7 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
       'm.py':
         'import os, socket, time, signal\ndef present():\n  one = socket.socket(socket.AF_UNIX)\n  one.connect(os.environ["PRESENCE"])\n  one.send(b"here %d\\n" % os.getpid())\n  return one\ndef hangs():\n  signal.signal(signal.SIGTERM, signal.SIG_IGN)\n  if os.fork() == 0: os.setsid()\n  keep = present()\n  while True: time.sleep(1000)\n',
     });
-    const script = join(import.meta.dirname, '../executors/processes/keep-python.ts');
+    const script = join(import.meta.dirname, './processes/keep-python.ts');
     const parent: ChildProcess = spawn(process.execPath, ['--no-warnings', script, folder], { stdio: 'inherit' });
     onTestFinished(() => void parent.kill('SIGKILL'));
     await presence.arrived(2);

@@ -20,7 +20,7 @@ export function interpreterFile(program: string, path: string = ''): string {
 
 /** The script that workers run: beside this file, or where the package keeps it when this is part of one large file. */
 export function workerScript(): string {
-  const places = ['./worker.py', '../runtime/python/worker.py'].map((place) => new URL(place, import.meta.url));
+  const places = ['./worker.py', '../kinds/python/worker.py'].map((place) => new URL(place, import.meta.url));
   const found = places.map((place) => fileURLToPath(place)).find((file) => existsSync(file));
   if (found === undefined) throw new Error('worker.py is missing: install Toolcrib again');
   return found;

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { isRecord } from '../../core/json.ts';
+import { isRecord } from '../../../core/json.ts';
 
 /** How files and folders were, by path: enough to notice that one is another by now. */
 export type PathStates = Readonly<Record<string, string>>;
