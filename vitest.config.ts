@@ -9,7 +9,7 @@ const SYSTEM = [
   'test/formats/**/*.test.ts',
   'test/identity/**/*.test.ts',
   'test/recorded-answers/**/*.test.ts',
-  'test/{conformance,foreign,load,mcp-gateway,mcp-upstream,rest}/**/*.test.ts',
+  'test/{conformance,foreign,load,mcp-gateway,rest}/**/*.test.ts',
   'test/sources/**/*.test.ts',
   'test/store/**/*.test.ts',
   'test/schemas/hostile-schemas.test.ts',

@@ -3,8 +3,8 @@ import { parseEnv } from 'node:util';
 import { canonicalJson } from '../core/json.ts';
 import type { Source } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import type { McpAddress, Sdk } from '../runtime/mcp/mcp-connection.ts';
-import type { McpServers } from '../runtime/mcp/mcp-servers.ts';
+import type { McpAddress, Sdk } from '../kinds/mcp/connection/mcp-connection.ts';
+import type { McpServers } from '../kinds/mcp/mcp-servers.ts';
 import type { KeptListPort } from '../specs/kept-list.ts';
 import { systemClock } from '../system/clock.ts';
 import { childEnvironment } from '../system/processes/child-environment.ts';
@@ -28,7 +28,7 @@ export async function configuredMcp(
   config: McpSourceConfig,
   { kept, ...surroundings }: McpSurroundings & { readonly kept: KeptListPort },
 ): Promise<Source> {
-  const { mcp } = await import('../sources/mcp.ts');
+  const { mcp } = await import('../kinds/mcp/source/mcp.ts');
   const { share, initTimeoutMs, refreshMs, mcp: server } = config;
   const { servers, watch, background } = surroundings;
   const address =
@@ -101,7 +101,7 @@ interface TokenSource {
 
 /** All connections of a source use the same tokens. */
 async function fetchedTokens(sdk: Sdk, serverUrl: URL, { credentials, secrets, name }: TokenSource) {
-  const { clientCredentials } = await import('../runtime/mcp/client-credentials.ts');
+  const { clientCredentials } = await import('../kinds/mcp/connection/client-credentials.ts');
   const { tokenUrl, clientId, clientSecret, scope } = credentials;
   return clientCredentials(sdk, {
     serverUrl,

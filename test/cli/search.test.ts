@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createWorkshop } from './workshop.ts';
 
 const RECORDED = join(import.meta.dirname, '../retrieval/set/playwright-tools.json');
-const SERVER = join(import.meta.dirname, '../mcp-upstream/servers/recorded.ts');
+const SERVER = join(import.meta.dirname, '../kinds/mcp/servers/recorded.ts');
 
 interface Found {
   readonly results: readonly { readonly name: string; readonly bundle: string; readonly score: number }[];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWorkshop, type Workshop } from '../cli/workshop.ts';
-import { serverOf } from '../mcp-upstream/upstream.ts';
+import { serverOf } from '../kinds/mcp/upstream.ts';
 
 /** A busy machine is not a failing test. */
 const PATIENCE = { timeout: 30_000 };

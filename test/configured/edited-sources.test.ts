@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Crib } from '../../src/index.ts';
-import { saidOf, serverOf, stateOf, watchPresence } from '../mcp-upstream/upstream.ts';
+import { saidOf, serverOf, stateOf, watchPresence } from '../kinds/mcp/upstream.ts';
 import { startServer } from '../sources/http-server.ts';
 import { cribOf, folderWith, namesOf, write } from './workshop.ts';
 

@@ -8,7 +8,7 @@ import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 import { idOf, OPERATOR } from '../configured/payments.ts';
 import { cribOf, folderWith } from '../configured/workshop.ts';
 import { bodyOf } from '../kinds/http/http-shop.ts';
-import { startHttp, startModern } from '../mcp-upstream/http-servers.ts';
+import { startHttp, startModern } from '../kinds/mcp/http-servers.ts';
 import { BREAKS, startEncrypted } from './broken-encryption.ts';
 
 /** A crib with one tool that a person must approve. */

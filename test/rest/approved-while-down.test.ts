@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { done, type Executor, type Extension, failed, type ToolInput, toolError } from '../../src/index.ts';
 import { OPERATOR } from '../configured/payments.ts';
 import { folderWith } from '../configured/workshop.ts';
-import { type HttpServer, startHttp, startModern } from '../mcp-upstream/http-servers.ts';
+import { type HttpServer, startHttp, startModern } from '../kinds/mcp/http-servers.ts';
 import { execute, type Heard, type Served, type ServeOptions, serve } from './served.ts';
 
 /** What docs/reliability.md promises, three times. */

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cribOf, folderWith, namesOf, nextChange, write } from '../../configured/workshop.ts';
-import { stateOf } from '../../mcp-upstream/upstream.ts';
+import { stateOf } from '../mcp/upstream.ts';
 import { hasPython, PYTHON } from './python-shop.ts';
 
 const SOURCE = 'sources: { py: { python: ./py_tools } }\n';

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cribOf, folderWith, nextChange, write } from '../../configured/workshop.ts';
-import { watchPresence } from '../../mcp-upstream/upstream.ts';
+import { watchPresence } from '../mcp/upstream.ts';
 import { hasPython, PYTHON } from './python-shop.ts';
 
 const SEED = join(import.meta.dirname, 'fixtures/seed-003');

@@ -1,0 +1,175 @@
+import { type DeferredRun, deferRun } from '../../core/begun-runs.ts';
+import type { Executor } from '../../core/executor.ts';
+import { isJsonObject, type JsonObject, type JsonSchema } from '../../core/json.ts';
+import type { Clock } from '../../core/ports/ports.ts';
+import type { ToolCall } from '../../core/tool-call.ts';
+import { toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { RUN, type Run, WITHHELD } from '../../core/tool-spec.ts';
+import { callFailure } from './call-failure.ts';
+import { toToolResult } from './call-result.ts';
+import type { McpConnection } from './connection/mcp-connection.ts';
+import { McpFailure } from './mcp-failure.ts';
+import type { McpServers } from './mcp-servers.ts';
+import { paramHeadersOf, toParamHeaders } from './param-headers.ts';
+import { shareSubject } from './share-subject.ts';
+
+/** How a tool of an MCP server runs. */
+interface McpRun extends Run {
+  readonly kind: 'mcp';
+  /** The source that is the server. */
+  readonly source: string;
+  /** Its name there. */
+  readonly tool: string;
+}
+
+const RUN_SCHEMA = {
+  type: 'object',
+  required: ['source', 'tool'],
+  properties: {
+    kind: { const: 'mcp' },
+    source: { type: 'string', minLength: 1 },
+    tool: { type: 'string', minLength: 1 },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Calls tools of MCP servers, each over the connection that the caller shares. */
+export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
+  const headersFor = createHeaders();
+  return {
+    kind: 'mcp',
+    runSchema: RUN_SCHEMA,
+    async execute(call, run) {
+      const { source, tool } = run as McpRun; // checked when the spec was let in
+      const deferred = deferRun(call);
+      const server = servers.get(source);
+      if (server === undefined) return noServer(call, source);
+      try {
+        return await server.connections.use({
+          subject: shareSubject(server.share, call),
+          onAbort: (listener) => call.onAbort(listener),
+          work: (connection) => callTool(connection, call, { tool, clock, headersFor, deferred }),
+        });
+      } catch (cause) {
+        if (!(cause instanceof McpFailure)) throw cause;
+        return { ...failed(callFailure(cause, call.spec)), ...neededOf(cause) };
+      }
+    },
+    close: servers.close,
+  };
+}
+
+/** What the client would have to be able to do, for the door to say in the protocol's words. */
+function neededOf({ code, data }: McpFailure): Pick<ToolResult, 'meta'> {
+  const needed = code === MISSING_CAPABILITY ? data?.requiredCapabilities : undefined;
+  return isJsonObject(needed) ? { meta: { 'toolcrib/requiredCapabilities': needed } } : {};
+}
+
+const MISSING_CAPABILITY = -32_021;
+
+function noServer({ spec }: ToolCall, source: string): ToolResult {
+  return failed(toolError('unavailable', `"${spec.name}" runs on the MCP server "${source}", which is not there.`));
+}
+
+interface Calling {
+  readonly tool: string;
+  readonly clock: Clock;
+  readonly headersFor: HeadersFor;
+  readonly deferred: DeferredRun;
+}
+
+/** How often a server may ask to be asked again without asking for anything. */
+const MAX_ROUNDS = 10;
+const PAUSE_MS = 250;
+/** How long an answer to a question of a server is waited for, as far as we know. */
+const INPUT_MS = 300_000;
+
+async function callTool(connection: McpConnection, call: ToolCall, calling: Calling): Promise<ToolResult> {
+  const { tool, clock, headersFor, deferred } = calling;
+  const { input: answers } = call.answers ?? {};
+  let state = answers?.state;
+  if (!deferred.begin()) throw new McpFailure('cancelled', 'the call ended while the server was being connected to');
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const responses = round === 0 ? answers?.responses : undefined;
+    const asked = connection.request({
+      method: 'tools/call',
+      params: {
+        name: tool,
+        arguments: call.input,
+        ...(responses !== undefined && { inputResponses: responses }),
+        ...(state !== undefined && { requestState: state }),
+        ...metaOf(call, connection),
+      },
+      headers: headersFor(call, connection),
+      onProgress: (progress) => call.report(progress),
+      onAbort: (listener) => call.onAbort(listener),
+    });
+    const result = await asked.catch((cause: unknown) => {
+      if (round === 0 && cause instanceof McpFailure && cause.isUnsent) deferred.takeBack();
+      throw cause;
+    });
+    // A server of the older era has no such word.
+    if (result.resultType !== 'input_required' || connection.era !== 'modern')
+      return toToolResult(result, call.spec.name);
+    const questions = readQuestions(result);
+    if (questions.questions !== undefined) return waitForInput(call, questions, clock);
+    if (questions.state === undefined) break;
+    state = questions.state;
+    await pause(clock);
+  }
+  throw new McpFailure('malformed', 'it asks for more without saying what');
+}
+
+function metaOf(call: ToolCall, { era }: McpConnection): { readonly _meta?: JsonObject } {
+  const { traceparent } = call;
+  const capabilities = era === 'modern' ? call.answers?.input?.capabilities : undefined;
+  const meta = {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(capabilities !== undefined && { 'io.modelcontextprotocol/clientCapabilities': capabilities }),
+  };
+  return Object.keys(meta).length === 0 ? {} : { _meta: meta };
+}
+
+type HeadersFor = (call: ToolCall, connection: McpConnection) => Readonly<Record<string, string>> | undefined;
+
+/** Headers that repeat arguments: only servers of the newest era look at them. What a schema says is looked up once. */
+function createHeaders(): HeadersFor {
+  const known = new WeakMap<JsonSchema, ReturnType<typeof paramHeadersOf>>();
+  return ({ spec, input }, { era }) => {
+    if (era !== 'modern') return undefined;
+    const schema = spec[RUN][WITHHELD]?.input ?? spec.input;
+    const declared = known.get(schema) ?? paramHeadersOf(schema);
+    known.set(schema, declared);
+    return typeof declared === 'string' || declared.length === 0 ? undefined : toParamHeaders(declared, input);
+  };
+}
+
+interface Questions {
+  readonly questions: JsonObject | undefined;
+  readonly state: string | undefined;
+}
+
+function readQuestions({ inputRequests, requestState }: JsonObject): Questions {
+  const isAsking = isJsonObject(inputRequests) && Object.keys(inputRequests).length > 0;
+  return {
+    questions: isAsking ? inputRequests : undefined,
+    state: typeof requestState === 'string' ? requestState : undefined,
+  };
+}
+
+/** The asking client is to answer; where it never said that it can, nobody is asked. */
+function waitForInput(call: ToolCall, { questions, state }: Questions, clock: Clock): ToolResult {
+  if (call.answers?.input?.capabilities === undefined)
+    return failed(
+      // The server is well: it is not to be taken for dead because of this.
+      toolError('tool_error', `"${call.spec.name}" asks for more than its arguments, and nobody can be asked here.`),
+    );
+  const ask = { inputRequests: questions ?? {}, ...(state !== undefined && { requestState: state }) };
+  const expiresAt = Math.round(clock.now() + INPUT_MS);
+  return { ok: false, status: 'waiting', waiting: { for: 'input', id: call.id, expiresAt, ask } };
+}
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.setTimer(PAUSE_MS, resolve));
+}

@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { expect, it, onTestFinished } from 'vitest';
+import { childTransport } from '../../../src/kinds/mcp/connection/child-transport.ts';
+import { createOutputTail } from '../../../src/system/processes/output-tail.ts';
+import { folderWith } from '../../configured/workshop.ts';
+
+const SERVER = join(import.meta.dirname, 'servers', 'breaks-off.ts');
+/** More than a pipe holds. */
+const LONG = 'x'.repeat(2_000_000);
+const message = (text: string): JSONRPCMessage => ({ jsonrpc: '2.0', method: 'call', params: { text } });
+
+it('a message that a server took before it ended was sent, whatever else waited to be written', async () => {
+  const folder = folderWith({});
+  const [signal, noted] = [join(folder, 'signal'), join(folder, 'noted')];
+  const command = { command: process.execPath, args: [SERVER, signal, noted], env: { PATH: process.env.PATH ?? '' } };
+  const transport = childTransport(command, createOutputTail());
+  onTestFinished(() => transport.close());
+  await transport.start();
+  const sending = [LONG, 'the last one', LONG, LONG].map((text) => transport.send(message(text)));
+  const settled = Promise.allSettled(sending);
+  writeFileSync(signal, '');
+  const [first, taken, ...others] = await settled;
+  expect(readFileSync(noted, 'utf8')).toBe('ran\n');
+  expect([first?.status, taken?.status]).toEqual(['fulfilled', 'fulfilled']);
+  for (const other of others) expect(other).toMatchObject({ status: 'rejected', reason: { isUnsent: true } });
+});
