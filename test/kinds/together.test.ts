@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createCrib } from '../../src/index.ts';
 import { folderWith } from '../configured/workshop.ts';
-import { serverOf, watchPresence } from '../kinds/mcp/upstream.ts';
+import { serverOf, watchPresence } from './mcp/upstream.ts';
 
 const PYTHON = `
 import asyncio, time

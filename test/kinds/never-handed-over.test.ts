@@ -7,9 +7,9 @@ import type { Crib, ToolInput } from '../../src/index.ts';
 import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 import { idOf, OPERATOR } from '../configured/payments.ts';
 import { cribOf, folderWith } from '../configured/workshop.ts';
-import { bodyOf } from '../kinds/http/http-shop.ts';
-import { startHttp, startModern } from '../kinds/mcp/http-servers.ts';
 import { BREAKS, startEncrypted } from './broken-encryption.ts';
+import { bodyOf } from './http/http-shop.ts';
+import { startHttp, startModern } from './mcp/http-servers.ts';
 
 /** A crib with one tool that a person must approve. */
 interface Kind {
