@@ -145,7 +145,7 @@ async function modulesOf(
   path: string,
   { watch, initTimeoutMs }: Pick<SourceSurroundings, 'watch'> & Pick<ModulesSourceConfig, 'initTimeoutMs'>,
 ): Promise<Source> {
-  const { modules } = await import('../sources/modules.ts');
+  const { modules } = await import('../sources/modules/modules.ts');
   return modules({ name, path, watch, ...(initTimeoutMs !== undefined && { importTimeoutMs: initTimeoutMs }) });
 }
 
@@ -154,7 +154,7 @@ async function packagesOf(
   folder: string,
   { packages: meant, initTimeoutMs }: Pick<PackagesSourceConfig, 'packages' | 'initTimeoutMs'>,
 ): Promise<Source> {
-  const { packages } = await import('../sources/packages.ts');
+  const { packages } = await import('../sources/modules/packages.ts');
   const only = meant === false ? [] : meant;
   return packages({
     name,

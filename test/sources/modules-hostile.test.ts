@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { modules } from '../../src/sources/modules.ts';
+import { modules } from '../../src/sources/modules/modules.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { createFolder, cribOver, namesIn, nextChange, say, toolModule, toolObject } from './fixtures/modules-folder.ts';
 

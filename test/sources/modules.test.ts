@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../src/index.ts';
-import { modules } from '../../src/sources/modules.ts';
+import { modules } from '../../src/sources/modules/modules.ts';
 import { createFolder, cribOver, namesIn, openCrib, say, toolModule, toolObject } from './fixtures/modules-folder.ts';
 
 const INDEX = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href);

@@ -1,7 +1,7 @@
 import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packages } from '../../src/sources/packages.ts';
+import { packages } from '../../src/sources/modules/packages.ts';
 import { namesIn, openCrib, say, toolModule, toolObject } from './fixtures/modules-folder.ts';
 import { createProject, cribOf } from './fixtures/packages-project.ts';
 

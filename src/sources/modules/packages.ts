@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { describe, readOptions } from '../core/known-keys.ts';
-import type { Source } from '../core/source.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { createModuleReading, type ModuleToRead } from '../runtime/modules/module-reading.ts';
-import { type PackageEntry, packageEntries } from '../runtime/modules/package-entries.ts';
-import { type InstalledPackage, installedPackages } from '../system/modules/installed-packages.ts';
-import { chooseExport, isToolLike, type ModuleExport } from '../system/modules/module-exports.ts';
-import { IMPORT_TIMEOUT_MS } from '../system/modules/module-loader.ts';
+import { describe, readOptions } from '../../core/known-keys.ts';
+import type { Source } from '../../core/source.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { type InstalledPackage, installedPackages } from '../../system/modules/installed-packages.ts';
+import { chooseExport, isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
+import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
+import { createModuleReading, type ModuleToRead } from './module-reading.ts';
+import { type PackageEntry, packageEntries } from './package-entries.ts';
 
 /** Which project's packages to look through. */
 export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {

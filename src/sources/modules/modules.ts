@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { describe, readOptions } from '../core/known-keys.ts';
-import type { Source } from '../core/source.ts';
-import { ToolcribError } from '../core/tool-error.ts';
-import { createModuleReading, type ModuleToRead } from '../runtime/modules/module-reading.ts';
-import { scanModules } from '../runtime/modules/scan-modules.ts';
-import { IMPORT_TIMEOUT_MS } from '../system/modules/module-loader.ts';
-import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
+import { describe, readOptions } from '../../core/known-keys.ts';
+import type { Source } from '../../core/source.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
+import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
+import { createModuleReading, type ModuleToRead } from './module-reading.ts';
+import { scanModules } from './scan-modules.ts';
 
 /** Where to look for modules that export tools. */
 export interface ModulesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
