@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /** What starts processes, databases or servers, waits for the file system, or loads the vendors' libraries. */
 const SYSTEM = [
+  'test/approvals/**/*.test.ts',
   'test/audit/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/configured/**/*.test.ts',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { approvalPorts, readWebhook, type WithWebhook } from '../approvals/approval-ports.ts';
 import type { Extension } from '../core/extension.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { KEEP_BOUNDS, type KeepBounds } from '../core/ports/keep-bounds.ts';
@@ -23,7 +24,6 @@ import { validate } from '../extensions/validate.ts';
 import { validateOutput } from '../extensions/validate-output.ts';
 import { argumentsHash, definitionHash } from '../specs/hashes.ts';
 import { laterClock } from '../system/clock.ts';
-import { approvalPorts, readWebhook, type WithWebhook } from './approval-ports.ts';
 import { auditIntent, usualAudit } from './audit-extensions.ts';
 import { bindable } from './extension-ports.ts';
 import { recordExtensions } from './record-extensions.ts';

@@ -1,10 +1,10 @@
+import { lostResult } from '../approvals/hand-over.ts';
 import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
 import { idleClock } from '../system/clock.ts';
-import { lostResult } from './hand-over.ts';
 
 /** What calls of dead processes are found and put on record with. */
 export interface LostClaimsOptions {

@@ -1,3 +1,5 @@
+import { runParkedCalls } from '../approvals/parked-calls.ts';
+import { parkedStateOf } from '../approvals/parked-state.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import type { Source } from '../core/source.ts';
 import { idleClock } from '../system/clock.ts';
@@ -8,8 +10,6 @@ import type { Engine } from './engine.ts';
 import type { Equipment } from './extension-ports.ts';
 import { readKeptResult } from './kept-results.ts';
 import { openAgain } from './opening.ts';
-import { runParkedCalls } from './parked-calls.ts';
-import { parkedStateOf } from './parked-state.ts';
 import { createReadiness } from './readiness.ts';
 import { noteServer } from './running-server.ts';
 

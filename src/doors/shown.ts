@@ -1,4 +1,4 @@
-import type { Approval } from '../crib/approvals.ts';
+import type { Approval } from '../approvals/approvals.ts';
 import type { CallRow } from '../crib/calls.ts';
 import type { KeyInfo } from '../crib/keys.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/core/json.ts';
 import type { Remember } from '../../src/core/ports/stored-approvals.ts';
 import { type ApprovalRequest, type CallOptions, createCrib, type ToolCall } from '../../src/index.ts';
-import { idOf } from '../configured/payments.ts';
+import { idOf } from '../approvals/payments.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { CAN_ASK, openBank } from './bank.ts';
 

@@ -1,9 +1,9 @@
+import type { Approval, ApprovalOutcome } from '../../../approvals/approvals.ts';
 import type { Caller } from '../../../core/caller.ts';
 import type { ApprovalState, Remember } from '../../../core/ports/stored-approvals.ts';
 import { argumentsLine } from '../../../core/text/approval-text.ts';
 import { visible, visibleJson } from '../../../core/text/visible-text.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
-import type { Approval, ApprovalOutcome } from '../../../crib/approvals.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toShownApproval, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';

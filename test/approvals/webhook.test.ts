@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createWebhook } from '../../src/approvals/webhook.ts';
 import { approval, createCrib } from '../../src/index.ts';
-import { createWebhook } from '../../src/runtime/webhook.ts';
 import { wrong } from '../bad-input/wrong.ts';
-import { manualClock } from './manual-clock.ts';
+import { manualClock } from '../configured/manual-clock.ts';
+import { folderWith } from '../configured/workshop.ts';
 import { idOf, openOffice } from './payments.ts';
-import { folderWith } from './workshop.ts';
 
 const SECRET = 'correct horse battery staple';
 

@@ -5,13 +5,13 @@ import type { Clock } from '../core/ports/ports.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import type { ExtensionPorts } from '../crib/extension-ports.ts';
 import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
-import { createWebhook, type Webhook } from '../runtime/webhook.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
 import { askHost } from './ask-host.ts';
 import { askInStore } from './ask-in-store.ts';
-import type { ExtensionPorts } from './extension-ports.ts';
+import { createWebhook, type Webhook } from './webhook.ts';
 
 /** Where somebody is told that a request waits; `secret` names the secret that signs the message. */
 export interface WithWebhook {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type ApprovalRequest, type Approve, approval } from '../../src/index.ts';
+import { manualClock } from '../configured/manual-clock.ts';
 import { startProcess } from '../store/start-process.ts';
-import { manualClock } from './manual-clock.ts';
 import { idOf, openOffice } from './payments.ts';
 
 const PAY_AND_HANG = new URL('./processes/pay-and-hang.ts', import.meta.url);

@@ -3,8 +3,8 @@ import type { Clock } from '../core/ports/ports.ts';
 import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
+import type { Chest } from '../crib/chest.ts';
 import { saidWith } from './attend-approval.ts';
-import type { Chest } from './chest.ts';
 
 /** What running parked calls needs. */
 export interface ParkedCallsOptions {

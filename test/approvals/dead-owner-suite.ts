@@ -4,9 +4,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Crib, createCrib, type ToolResult } from '../../src/index.ts';
 import { numberOf, sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { folderWith } from '../configured/workshop.ts';
 import { startProcess } from '../store/start-process.ts';
 import { bank, idOf, OPERATOR, PAY } from './payments.ts';
-import { folderWith } from './workshop.ts';
 
 const HOLD_PAYMENTS = new URL('./processes/hold-payments.ts', import.meta.url);
 const FREE = { ...PAY, name: 'pay_free', effects: {}, policy: { approval: 'never' } } as const;

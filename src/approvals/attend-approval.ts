@@ -6,6 +6,7 @@ import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '..
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
+import type { Recheck } from '../crib/identify.ts';
 import { redactResult } from '../extensions/redact-errors.ts';
 import {
   callerOf,
@@ -19,7 +20,6 @@ import {
   waitForAnswer,
 } from './ask-host.ts';
 import { handOver, usedUp } from './hand-over.ts';
-import type { Recheck } from './identify.ts';
 
 /** What asking through a store needs. */
 export interface ApprovalDesk {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FACTS } from '../../src/core/tool-call.ts';
 import { createCrib, type ToolCall } from '../../src/index.ts';
+import { folderWith } from '../configured/workshop.ts';
 import { idOf, OPERATOR, openOffice } from './payments.ts';
-import { folderWith } from './workshop.ts';
 
 describe('an approval that a call names', () => {
   const refused = (what: RegExp) => ({ ok: false, error: { code: 'denied', message: expect.stringMatching(what) } });

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Remember } from '../../src/index.ts';
+import { stillTime } from '../configured/manual-clock.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
-import { stillTime } from './manual-clock.ts';
 import { idOf, OPERATOR, openOffice } from './payments.ts';
 
 const MINUTE = 60_000;
