@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isPublicKey } from '../audit/proof.ts';
 import type { Extension } from '../core/extension.ts';
 import { canonicalJson } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
@@ -8,7 +9,6 @@ import type { ExtensionInput } from '../define/define-extension.ts';
 import { requireNumber } from '../define/read-policy.ts';
 import { AUDIT_KEYS, type AuditKeyOptions, type AuditOptions, audit as auditExtension } from '../extensions/audit.ts';
 import { auditIntent as auditIntentExtension } from '../extensions/audit-intent.ts';
-import { isPublicKey } from '../runtime/audit/proof.ts';
 import { bindable } from './extension-ports.ts';
 
 /** Puts every call on record; every crib with a store does unless told otherwise. A crib without a store refuses it. */

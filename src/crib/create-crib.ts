@@ -1,4 +1,6 @@
 import { createApprovals } from '../approvals/approvals.ts';
+import { createAudit } from '../audit/audit.ts';
+import { createCalls } from '../audit/calls.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { readCaller } from '../core/read-caller.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
@@ -6,8 +8,6 @@ import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
 import { readOperatorSetting } from '../runtime/identity/operator-token.ts';
 import { requireNode } from '../system/require-node.ts';
-import { createAudit } from './audit.ts';
-import { createCalls } from './calls.ts';
 import type { Configuration } from './configuration.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';

@@ -1,5 +1,7 @@
 import type { CribApprovals } from '../approvals/approvals.ts';
 import type { ParkedState } from '../approvals/parked-state.ts';
+import type { CribAudit } from '../audit/audit.ts';
+import type { CribCalls } from '../audit/calls.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Catalog, Changes } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
@@ -14,9 +16,7 @@ import type { ToolInput } from '../define/define-tool.ts';
 import type { Listening } from '../system/fetch/own-addresses.ts';
 import type { Names } from './activation.ts';
 import type { CribActiveSets } from './active-sets.ts';
-import type { CribAudit } from './audit.ts';
 import type { CribBundles } from './bundle-book.ts';
-import type { CribCalls } from './calls.ts';
 import type { EntryMistake } from './check-stored.ts';
 import type { Chest } from './chest.ts';
 import type { ServerConfig } from './config/config.ts';

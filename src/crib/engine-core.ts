@@ -1,10 +1,10 @@
+import { createTrail } from '../audit/audit.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { type AdmitOptions, admit, createAdmission } from './admit.ts';
-import { createTrail } from './audit.ts';
 import { createKeySettings } from './audit-extensions.ts';
 import { builtInExtensions } from './built-ins.ts';
 import { type BundleBook, createBundleBook } from './bundle-book.ts';

@@ -1,5 +1,5 @@
+import type { AuditSource, createTrail } from '../audit/audit.ts';
 import type { ExecutorReview } from '../core/executor.ts';
-import type { AuditSource, createTrail } from './audit.ts';
 import type { BundleBook } from './bundle-book.ts';
 import type { EntryMistake } from './check-stored.ts';
 import type { ExtensionSet } from './extension-set.ts';

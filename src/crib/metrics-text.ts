@@ -1,7 +1,7 @@
+import type { Backlog } from '../audit/row-queue.ts';
 import type { Extension } from '../core/extension.ts';
 import { COUNTED, type Counting, type MetricFamily } from '../core/ports/metrics.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { Backlog } from '../runtime/audit/row-queue.ts';
 
 /** The content type of what `crib.metrics()` resolves to. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

@@ -1,5 +1,5 @@
+import type { OpenAuditTrail } from '../audit/create-audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
-import type { OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
 import type { SourceReport } from './source-slot.ts';
 
 /** Whether a crib can work; `reason` is a sentence for everybody. */

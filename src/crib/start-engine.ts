@@ -1,7 +1,7 @@
+import { requireNamedKey } from '../audit/audit.ts';
 import { systemClock } from '../system/clock.ts';
 import { waitAtMost } from '../system/wait-at-most.ts';
 import { admit } from './admit.ts';
-import { requireNamedKey } from './audit.ts';
 import { cribClosed } from './cancellation.ts';
 import { closePart } from './close-part.ts';
 import type { Engine } from './engine.ts';

@@ -1,5 +1,5 @@
 import type { Approval } from '../approvals/approvals.ts';
-import type { CallRow } from '../crib/calls.ts';
+import type { CallRow } from '../audit/calls.ts';
 import type { KeyInfo } from '../crib/keys.ts';
 
 /** A time as it is shown. */

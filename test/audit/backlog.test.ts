@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RowQueue } from '../../src/runtime/audit/row-queue.ts';
+import { RowQueue } from '../../src/audit/row-queue.ts';
 import { manualClock } from '../configured/manual-clock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { keepCheckpoint, readHeld } from '../../src/runtime/audit/checkpoint-files.ts';
+import { keepCheckpoint, readHeld } from '../../src/audit/checkpoint-files.ts';
 
 const KEPT = {
   chain: '0123456789abcdef',

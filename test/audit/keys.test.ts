@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { firstHash, nextHash, signCheckpoint, signCut, signHeader } from '../../src/audit/proof.ts';
+import { createPassingKey, openSigningKey } from '../../src/audit/signing-key.ts';
 import { audit, createCrib, defineExtension, type Extension, type ExtensionHooks } from '../../src/index.ts';
-import { firstHash, nextHash, signCheckpoint, signCut, signHeader } from '../../src/runtime/audit/proof.ts';
-import { createPassingKey, openSigningKey } from '../../src/runtime/audit/signing-key.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import {
   addForeignChain,

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
+import { createPassingKey } from '../../src/audit/signing-key.ts';
+import { verifyAudit } from '../../src/audit/verify/verify-audit.ts';
 import { createCrib } from '../../src/index.ts';
-import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
-import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
-import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
 import { openStore } from '../../src/store/open-store.ts';
 
 const ROWS = 50_000;

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
+import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
+import { createPassingKey } from '../../src/audit/signing-key.ts';
 import { canonicalJson } from '../../src/core/json.ts';
 import {
   type AuditReport,
@@ -13,8 +15,6 @@ import {
   createCrib,
   defineTool,
 } from '../../src/index.ts';
-import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/runtime/audit/proof.ts';
-import { createPassingKey } from '../../src/runtime/audit/signing-key.ts';
 import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
 
 const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const;

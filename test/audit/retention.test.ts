@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openSigningKey } from '../../src/audit/signing-key.ts';
+import { verifyAudit } from '../../src/audit/verify/verify-audit.ts';
 import type { AuditReport } from '../../src/core/ports/audit-report.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { audit } from '../../src/index.ts';
-import { openSigningKey } from '../../src/runtime/audit/signing-key.ts';
-import { verifyAudit } from '../../src/runtime/audit/verify-audit.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callOf, DONE, START, timedTrail } from './trail.ts';
 

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import { type AuditTrailOptions, createAuditTrail, type OpenAuditTrail } from '../../src/audit/create-audit-trail.ts';
+import { toAuditRow } from '../../src/audit/read-entry.ts';
 import type { Clock } from '../../src/core/ports/ports.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { AuditRow } from '../../src/core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../../src/core/tool-call.ts';
 import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed, type ToolResult } from '../../src/core/tool-result.ts';
-import {
-  type AuditTrailOptions,
-  createAuditTrail,
-  type OpenAuditTrail,
-} from '../../src/runtime/audit/create-audit-trail.ts';
-import { toAuditRow } from '../../src/runtime/audit/read-entry.ts';
 import { openStore } from '../../src/store/open-store.ts';
 
 /** A trail whose time stands still until it is told to go on. */

@@ -1,4 +1,4 @@
-import type { CallRow } from '../../crib/calls.ts';
+import type { CallRow } from '../../audit/calls.ts';
 import { printTable } from './table.ts';
 
 /** Calls under headings, newest first. Rows that no key of this machine signs are marked. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
+import type { AuditSummary } from '../../../audit/audit.ts';
 import type { AuditReport } from '../../../core/ports/audit-report.ts';
-import type { AuditSummary } from '../../../crib/audit.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';

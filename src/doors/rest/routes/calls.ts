@@ -1,5 +1,5 @@
+import type { CallQuery } from '../../../audit/calls.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
-import type { CallQuery } from '../../../crib/calls.ts';
 import { toShownApproval, toShownCall, toTime } from '../../shown.ts';
 import { notFound, ok } from '../answers.ts';
 import { readCursor } from '../cursor.ts';

@@ -5,10 +5,10 @@ import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
-import { createAuditTrail, type OpenAuditTrail } from '../runtime/audit/create-audit-trail.ts';
-import type { AuditKeySettings } from '../runtime/audit/known-keys.ts';
+import { type Equipment, pathOf } from '../crib/extension-ports.ts';
 import { idleClock, systemClock } from '../system/clock.ts';
-import { type Equipment, pathOf } from './extension-ports.ts';
+import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';
+import type { AuditKeySettings } from './known-keys.ts';
 
 /** Which rows are exported. */
 export interface ExportOptions {
@@ -82,7 +82,7 @@ export function createTrail({
 export async function requireNamedKey({ key }: AuditKeySettings, { hide }: Equipment): Promise<void> {
   if (key === undefined) return;
   if ('env' in key) hide('audit key', process.env[key.env] ?? '');
-  const { readNamedKey } = await import('../runtime/audit/signing-key.ts');
+  const { readNamedKey } = await import('./signing-key.ts');
   await readNamedKey(key, process.env);
 }
 
@@ -96,7 +96,7 @@ export function createAudit(source: AuditSource): CribAudit {
     async verify() {
       const store = requireStore();
       await source.trail?.seal();
-      const { verifyAudit } = await import('../runtime/audit/verify-audit.ts');
+      const { verifyAudit } = await import('./verify/verify-audit.ts');
       return verifyAudit({
         store,
         privateFolder: () => privatePathOf(source),
@@ -136,7 +136,7 @@ export function createAudit(source: AuditSource): CribAudit {
 }
 
 async function publicKeyOf(source: AuditSource): Promise<string> {
-  const { openAuditKey } = await import('../runtime/audit/audit-place.ts');
+  const { openAuditKey } = await import('./audit-place.ts');
   const settings = source.keySettings();
   const folder = await auditFolderOf(source);
   if (folder === undefined && settings.key === undefined)
@@ -153,8 +153,8 @@ function privatePathOf({ equipment, warn }: AuditSource): string | undefined {
 
 /** Tells whose key has signed a chain. Where the keys of this machine cannot be read, none is known. */
 export async function judgeChains(source: AuditSource, { audit }: Store): Promise<(chain: string) => ChainSigner> {
-  const { judgeKey, readKnownKeys } = await import('../runtime/audit/known-keys.ts');
-  const { isSignedHeader } = await import('../runtime/audit/proof.ts');
+  const { judgeKey, readKnownKeys } = await import('./known-keys.ts');
+  const { isSignedHeader } = await import('./proof.ts');
   const passing = source.trail?.passingKey();
   const folder = passing === undefined ? await auditFolderOf(source) : undefined;
   const keys = await readKnownKeys(folder, source.keySettings(), passing).catch((cause) => {
@@ -170,7 +170,7 @@ export async function judgeChains(source: AuditSource, { audit }: Store): Promis
 }
 
 async function auditFolderOf(source: AuditSource): Promise<string | undefined> {
-  const { auditFolder } = await import('../runtime/audit/audit-place.ts');
+  const { auditFolder } = await import('./audit-place.ts');
   const folder = privatePathOf(source);
   return folder === undefined ? undefined : auditFolder(folder);
 }
@@ -187,8 +187,8 @@ export async function writtenStore({
 }
 
 async function* everyRow({ audit }: Store): AsyncIterable<AuditRow> {
-  const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
-  const { readPortions } = await import('../runtime/audit/event-loop-turns.ts');
+  const { toAuditRow } = await import('./read-entry.ts');
+  const { readPortions } = await import('./event-loop-turns.ts');
   for (const { chain } of await audit.chains()) {
     for await (const portion of readPortions(audit, chain, 0)) {
       for (const row of portion) {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/ports/ports.ts';
-import { messageOf } from '../../core/tool-error.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { messageOf } from '../core/tool-error.ts';
 import type { DraftEntry } from './audit-entry.ts';
 import { type ChainPlace, type ChainWriter, createChainWriter } from './chain-writer.ts';
 import { removeOldRows } from './retention.ts';

@@ -1,4 +1,4 @@
-import type { ChainHeader, StoredAudit } from '../../core/ports/stored-audit.ts';
+import type { ChainHeader, StoredAudit } from '../core/ports/stored-audit.ts';
 import { originOf } from './chain-origin.ts';
 import { type CheckpointFile, claimFile, listCheckpointFiles, readHeld, releaseFile } from './checkpoint-files.ts';
 import { isSignedHeader, isSignedKept, type KeptCheckpoint } from './proof.ts';

@@ -1,10 +1,10 @@
 import type { StoredChain } from '../../core/ports/stored-audit.ts';
-import { originOf, readOrigin } from './chain-origin.ts';
-import { type CheckpointFile, listCheckpointFiles } from './checkpoint-files.ts';
-import { createTurns, SIGNATURES_PER_TURN } from './event-loop-turns.ts';
+import { originOf, readOrigin } from '../chain-origin.ts';
+import { type CheckpointFile, listCheckpointFiles } from '../checkpoint-files.ts';
+import { createTurns, SIGNATURES_PER_TURN } from '../event-loop-turns.ts';
+import { type KnownKeys, listKeys } from '../known-keys.ts';
+import { isSignedCheckpoint, isSignedKept, isSignedOrigin, type KeptCheckpoint } from '../proof.ts';
 import type { Findings } from './findings.ts';
-import { type KnownKeys, listKeys } from './known-keys.ts';
-import { isSignedCheckpoint, isSignedKept, isSignedOrigin, type KeptCheckpoint } from './proof.ts';
 
 /** What lies in the audit folder, as far as it is genuine. */
 export interface JudgedFiles {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { StoredAudit, StoredAuditRow } from '../../core/ports/stored-audit.ts';
+import type { StoredAudit, StoredAuditRow } from '../core/ports/stored-audit.ts';
 
 // A look at the whole record may take a minute, in a process that serves calls. Its work is done in portions of a few
 // milliseconds, and the event loop turns between two of them.

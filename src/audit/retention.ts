@@ -1,4 +1,4 @@
-import type { StoredAudit, StoredChain } from '../../core/ports/stored-audit.ts';
+import type { StoredAudit, StoredChain } from '../core/ports/stored-audit.ts';
 import { isSignedCheckpoint, type SigningKey, signCut } from './proof.ts';
 
 /** What removing old rows needs. */

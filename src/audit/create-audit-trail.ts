@@ -1,7 +1,7 @@
-import type { AuditTrail } from '../../core/ports/audit-trail.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import { FACTS } from '../../core/tool-call.ts';
-import { messageOf } from '../../core/tool-error.ts';
+import type { AuditTrail } from '../core/ports/audit-trail.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { FACTS } from '../core/tool-call.ts';
+import { messageOf } from '../core/tool-error.ts';
 import {
   type DraftEntry,
   type EndedCall,

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/ports/ports.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
 
 /** A row, or what one is made of when it is its turn. */

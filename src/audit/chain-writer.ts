@@ -1,5 +1,5 @@
-import type { ChainHeader, Checkpoint, StoredAudit, StoredAuditRow } from '../../core/ports/stored-audit.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import type { ChainHeader, Checkpoint, StoredAudit, StoredAuditRow } from '../core/ports/stored-audit.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { DraftEntry } from './audit-entry.ts';
 import { newChainName } from './chain-origin.ts';
 import { keepCheckpoint, releaseFile } from './checkpoint-files.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { ChainPlace } from './chain-writer.ts';
 import { listCheckpointFiles, replaceCheckpoint } from './checkpoint-files.ts';
 import {

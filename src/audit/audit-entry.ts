@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import type { JsonObject } from '../../core/json.ts';
-import type { LostCall } from '../../core/ports/audit-trail.ts';
-import type { AuditEntry, AuditOutcome } from '../../core/ports/stored-audit.ts';
-import { FACTS, type ToolCall } from '../../core/tool-call.ts';
-import type { ToolResult } from '../../core/tool-result.ts';
-import { argumentsHash } from '../../specs/hashes.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { LostCall } from '../core/ports/audit-trail.ts';
+import type { AuditEntry, AuditOutcome } from '../core/ports/stored-audit.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+import { argumentsHash } from '../specs/hashes.ts';
 import type { Cleaner } from './clean-text.ts';
 
 /** An entry that gets its number when it is written. Its keys are sorted, so that its JSON is the canonical one. */

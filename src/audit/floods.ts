@@ -1,6 +1,6 @@
-import type { AuditOutcome } from '../../core/ports/stored-audit.ts';
-import type { ToolCall } from '../../core/tool-call.ts';
-import type { ToolResult } from '../../core/tool-result.ts';
+import type { AuditOutcome } from '../core/ports/stored-audit.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import type { ToolResult } from '../core/tool-result.ts';
 import { type EndedCall, type EntryTimes, toEndedCall } from './audit-entry.ts';
 
 /** Refusals that cost whoever makes them nothing, so that there may be any number of them. */

@@ -2,16 +2,16 @@ import { basename, dirname, join } from 'node:path';
 import type { AuditReport, ChainReport } from '../../core/ports/audit-report.ts';
 import type { Store } from '../../core/ports/store.ts';
 import type { StoredAudit, StoredChain } from '../../core/ports/stored-audit.ts';
-import { auditFolder } from './audit-place.ts';
+import { auditFolder } from '../audit-place.ts';
+import { originOf } from '../chain-origin.ts';
+import { type CheckpointFile, listCheckpointFiles } from '../checkpoint-files.ts';
+import { createTurns, ROWS_PER_TURN } from '../event-loop-turns.ts';
+import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from '../known-keys.ts';
+import { isSignedHeader, isSignedKept } from '../proof.ts';
 import { judgeEnd } from './chain-ends.ts';
-import { originOf } from './chain-origin.ts';
-import { type CheckpointFile, listCheckpointFiles } from './checkpoint-files.ts';
-import { createTurns, ROWS_PER_TURN } from './event-loop-turns.ts';
 import { aboutEntry, createFindings, type Findings } from './findings.ts';
 import { type JudgedFile, type JudgedFiles, judgeFiles, newestOf, readAuditFolder } from './judge-files.ts';
-import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from './known-keys.ts';
 import { createOpenIntents, type OpenIntents } from './open-intents.ts';
-import { isSignedHeader, isSignedKept } from './proof.ts';
 import { walkChain } from './walk-chain.ts';
 
 /** What the audit is verified with. */

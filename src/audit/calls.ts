@@ -57,7 +57,7 @@ type PlacedRow = StoredAuditRow & { readonly chain: string };
 
 async function toCalls(source: AuditSource, store: Store, rows: readonly PlacedRow[]): Promise<readonly CallRow[]> {
   if (rows.length === 0) return [];
-  const { toAuditRow } = await import('../runtime/audit/read-entry.ts');
+  const { toAuditRow } = await import('./read-entry.ts');
   const signerOf = await judgeChains(source, store);
   const signers = new Map([...new Set(rows.map(({ chain }) => chain))].map((chain) => [chain, signerOf(chain)]));
   return rows.flatMap((row) => {

@@ -1,6 +1,6 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
-import { canonicalJson } from '../../core/json.ts';
-import type { ChainCut, ChainHeader, Checkpoint } from '../../core/ports/stored-audit.ts';
+import { canonicalJson } from '../core/json.ts';
+import type { ChainCut, ChainHeader, Checkpoint } from '../core/ports/stored-audit.ts';
 
 type Unsigned<T> = Omit<T, 'signature'>;
 

@@ -8,11 +8,11 @@ import {
   type StoredAuditRow,
   type StoredChain,
 } from '../../core/ports/stored-audit.ts';
-import { readPortions } from './event-loop-turns.ts';
+import { readPortions } from '../event-loop-turns.ts';
+import { firstHash, isSignedCheckpoint, isSignedCut, nextHash } from '../proof.ts';
+import { readEntry } from '../read-entry.ts';
 import { aboutEntry, type Findings, rowsFrom, sentence, timeText } from './findings.ts';
 import type { OpenIntents } from './open-intents.ts';
-import { firstHash, isSignedCheckpoint, isSignedCut, nextHash } from './proof.ts';
-import { readEntry } from './read-entry.ts';
 import { createSealCursor } from './seal-cursor.ts';
 
 /** What walking a chain needs. */

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditRow, StoredAuditRow } from '../../core/ports/stored-audit.ts';
+import type { AuditEntry, AuditRow, StoredAuditRow } from '../core/ports/stored-audit.ts';
 
 /** What a stored row says; undefined if somebody made something else of it. */
 export function readEntry({ entry }: Pick<StoredAuditRow, 'entry'>): AuditEntry | undefined {

@@ -1,8 +1,8 @@
 import type { ChainReport } from '../../core/ports/audit-report.ts';
 import type { Checkpoint, StoredAudit, StoredChain } from '../../core/ports/stored-audit.ts';
-import { listCheckpointFiles } from './checkpoint-files.ts';
+import { listCheckpointFiles } from '../checkpoint-files.ts';
+import { isSignedCheckpoint, type KeptCheckpoint } from '../proof.ts';
 import { type Findings, rowsFrom, sentence, timeText } from './findings.ts';
-import { isSignedCheckpoint, type KeptCheckpoint } from './proof.ts';
 import type { Walked } from './walk-chain.ts';
 
 /** A chain that was walked, and what is known of its end. */

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { constants } from 'node:fs';
 import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type SigningKey, toPublicText } from './proof.ts';
 
 /** Where the owner keeps the key of the audit: in a file, or in an environment variable. */

@@ -1,5 +1,5 @@
 import type { Checkpoint, StoredAudit } from '../../core/ports/stored-audit.ts';
-import { createTurns, SIGNATURES_PER_TURN } from './event-loop-turns.ts';
+import { createTurns, SIGNATURES_PER_TURN } from '../event-loop-turns.ts';
 
 /** The checkpoints of one chain, in order, a page at a time. The event loop turns after a few of them: each is a signature to check. */
 export interface SealCursor {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Store } from '../../core/ports/store.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import type { Store } from '../core/ports/store.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { openOrigin } from './chain-origin.ts';
 import type { ChainPlace } from './chain-writer.ts';
 import { type AuditKeySettings, listKeys, readKnownKeys } from './known-keys.ts';
