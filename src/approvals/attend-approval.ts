@@ -6,8 +6,8 @@ import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '..
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
-import type { Recheck } from '../crib/identify.ts';
 import { redactResult } from '../extensions/redact-errors.ts';
+import type { Recheck } from '../identity/identify.ts';
 import {
   callerOf,
   couldNotAsk,

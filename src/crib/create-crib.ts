@@ -6,7 +6,7 @@ import { readCaller } from '../core/read-caller.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
-import { readOperatorSetting } from '../runtime/identity/operator-token.ts';
+import { readOperatorSetting } from '../identity/operator-token.ts';
 import { requireNode } from '../system/require-node.ts';
 import type { Configuration } from './configuration.ts';
 import type { Crib } from './crib.ts';

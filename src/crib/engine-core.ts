@@ -1,6 +1,7 @@
 import { createTrail } from '../audit/audit.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { createRecheck } from '../identity/identify.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
@@ -14,7 +15,6 @@ import { createBinding } from './extension-ports.ts';
 import { createExtensionSet, type ExtensionSet } from './extension-set.ts';
 import type { Generation } from './generation.ts';
 import type { Generations } from './generations.ts';
-import { createRecheck } from './identify.ts';
 import { createInFlight } from './in-flight.ts';
 import type { LiveSources } from './live-sources.ts';
 import { createLostClaims, type LostClaims } from './lost-claims.ts';

@@ -5,10 +5,10 @@ import type { Store } from '../core/ports/store.ts';
 import type { StoredRates } from '../core/ports/stored-limits.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../define/define-extension.ts';
+import type { Recheck } from '../identity/identify.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import type { FormerFolder, PrivateFolder } from '../store/place/private-folder.ts';
 import { systemClock } from '../system/clock.ts';
-import type { Recheck } from './identify.ts';
 
 /** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
 export interface Equipment {

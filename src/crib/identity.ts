@@ -1,10 +1,10 @@
-import { createOperatorToken, type OperatorSetting } from '../runtime/identity/operator-token.ts';
+import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
+import { createKeys } from '../identity/keys.ts';
+import { createOperatorToken, type OperatorSetting } from '../identity/operator-token.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { type Equipment, pathOf } from './extension-ports.ts';
-import { createIdentify, type IdentifyOptions } from './identify.ts';
-import { createKeys } from './keys.ts';
 
 /** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */
 export function createIdentity(

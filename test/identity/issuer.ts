@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { createJwtVerifier, type JwtOptions } from '../../src/runtime/identity/jwt.ts';
+import { createJwtVerifier, type JwtOptions } from '../../src/identity/jwt.ts';
 import { startServer, type TestServer } from '../sources/http-server.ts';
 
 /** A key pair of an issuer. */

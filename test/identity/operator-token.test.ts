@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createOperatorToken } from '../../src/identity/operator-token.ts';
 import { type Crib, createCrib } from '../../src/index.ts';
-import { createOperatorToken } from '../../src/runtime/identity/operator-token.ts';
 import { folderWith } from '../configured/workshop.ts';
 import { startProcess } from '../store/start-process.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';

@@ -2,10 +2,10 @@ import { onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { AccessConfig } from '../../src/crib/config/config.ts';
 import { readProfiles } from '../../src/crib/crib-options.ts';
-import { createIdentify, type IdentifyOptions } from '../../src/crib/identify.ts';
-import { createKeys } from '../../src/crib/keys.ts';
+import { createIdentify, type IdentifyOptions } from '../../src/identity/identify.ts';
+import { createKeys } from '../../src/identity/keys.ts';
+import { createOperatorToken } from '../../src/identity/operator-token.ts';
 import { type Crib, type CribOptions, createCrib } from '../../src/index.ts';
-import { createOperatorToken } from '../../src/runtime/identity/operator-token.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { folderWith } from '../configured/workshop.ts';
 

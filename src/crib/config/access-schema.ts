@@ -1,5 +1,5 @@
 import { address, choice, flag, mapOf, NAMES, object, oneOrMany, text, whole } from '../../config/schema-node.ts';
-import { JWT_ALGORITHMS } from '../../runtime/identity/jwt-algorithms.ts';
+import { JWT_ALGORITHMS } from '../../identity/jwt-algorithms.ts';
 import type { AccessConfig, JwtConfig, RoleConfig } from './config.ts';
 import { names } from './policy-schema.ts';
 

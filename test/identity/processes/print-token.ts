@@ -1,4 +1,4 @@
-import { createOperatorToken } from '../../../src/runtime/identity/operator-token.ts';
+import { createOperatorToken } from '../../../src/identity/operator-token.ts';
 
 /** Says the operator's token of a folder as soon as a line comes in. */
 const [folder] = process.argv.slice(2);

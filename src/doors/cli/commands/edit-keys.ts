@@ -1,6 +1,6 @@
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import type { CreatedKey, KeyInfo } from '../../../crib/keys.ts';
+import type { CreatedKey, KeyInfo } from '../../../identity/keys.ts';
 import { toShownKey, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';

@@ -1,4 +1,4 @@
-import type { KeyRequest } from '../../../crib/keys.ts';
+import type { KeyRequest } from '../../../identity/keys.ts';
 import { toShownKey } from '../../shown.ts';
 import { notFound, ok } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';

@@ -1,5 +1,5 @@
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { guardedFetch } from '../../system/fetch/guarded-fetch.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { guardedFetch } from '../system/fetch/guarded-fetch.ts';
 
 /** Where the keys of an issuer are. */
 export interface IssuerAddress {

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/ports/ports.ts';
-import { messageOf } from '../../core/tool-error.ts';
-import { hashOf } from '../../system/secrets/token-text.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { messageOf } from '../core/tool-error.ts';
+import { hashOf } from '../system/secrets/token-text.ts';
 import { type ClaimNames, readClaims, type TokenHolder } from './claims.ts';
 import type { IssuerAddress } from './fetch-keys.ts';
 import { createIssuerKeys, type KeyGroup } from './issuer-keys.ts';

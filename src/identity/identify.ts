@@ -4,15 +4,15 @@ import { canonicalJson } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { FoundKey, StoredKeys } from '../core/ports/stored-keys.ts';
 import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
-import { isKeyLike, readKey } from '../runtime/identity/api-key.ts';
-import type { VerifyJwt } from '../runtime/identity/jwt.ts';
-import type { OperatorToken } from '../runtime/identity/operator-token.ts';
+import type { AccessConfig, JwtConfig } from '../crib/config/config.ts';
+import type { Identity } from '../crib/crib.ts';
+import type { ProfileSet } from '../crib/generation.ts';
 import { isSameHash } from '../system/secrets/token-text.ts';
-import type { AccessConfig, JwtConfig } from './config/config.ts';
-import type { Identity } from './crib.ts';
-import type { ProfileSet } from './generation.ts';
+import { isKeyLike, readKey } from './api-key.ts';
 import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './grants.ts';
+import type { VerifyJwt } from './jwt.ts';
 import { stateOf } from './keys.ts';
+import type { OperatorToken } from './operator-token.ts';
 
 /** What becoming a caller depends on. */
 export interface IdentifyOptions {
@@ -144,7 +144,7 @@ function readCredential(given: unknown): string | undefined {
 function createJwtVerifiers({ steady, calendar }: IdentifyOptions): (config: JwtConfig) => Promise<VerifyJwt> {
   let last: { readonly text: string; readonly verify: VerifyJwt } | undefined;
   return async (config) => {
-    const { createJwtVerifier } = await import('../runtime/identity/jwt.ts');
+    const { createJwtVerifier } = await import('./jwt.ts');
     const text = canonicalJson(config);
     if (last?.text !== text) {
       const { audience, algorithms, ...rest } = config;

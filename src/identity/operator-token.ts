@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import {
   checksumOf,
   hashOf,
@@ -11,7 +11,7 @@ import {
   OPERATOR_PREFIX,
   randomText,
   SECRET_LENGTH,
-} from '../../system/secrets/token-text.ts';
+} from '../system/secrets/token-text.ts';
 
 /** The variable that holds the token instead of a file. */
 const OPERATOR_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN';

@@ -7,7 +7,7 @@ import {
   KEY_PREFIX,
   randomText,
   SECRET_LENGTH,
-} from '../../system/secrets/token-text.ts';
+} from '../system/secrets/token-text.ts';
 
 const FORM = new RegExp(`^${KEY_FORM}$`);
 

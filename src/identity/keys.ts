@@ -2,8 +2,8 @@ import { describe, readNameList, readOptions } from '../core/known-keys.ts';
 import { type Outcome, outcome } from '../core/outcome.ts';
 import type { StoredKey, StoredKeys } from '../core/ports/stored-keys.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
-import { mintKey } from '../runtime/identity/api-key.ts';
 import { findKeyProblems } from './access-problems.ts';
+import { mintKey } from './api-key.ts';
 import { grant, isReservedId } from './grants.ts';
 import type { IdentifyOptions } from './identify.ts';
 

@@ -1,6 +1,6 @@
-import { canonicalJson } from '../../core/json.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { canonicalJson } from '../core/json.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { fetchKeys, type IssuerAddress, type PublishedKey } from './fetch-keys.ts';
 
 /** The keys that share an id, or all of them for tokens that name none. The same object as long as they are the same. */
