@@ -5,9 +5,9 @@ import { type AnyOrama, create, insert, insertMultiple, load, type RawData, save
 import MiniSearch from 'minisearch';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
 import type { Generation } from '../src/crib/generation.ts';
-import { createSearchIndex, type OpenRetriever } from '../src/crib/search-index.ts';
-import { builtinRetriever } from '../src/retrieval/builtin-retriever.ts';
-import { createRetriever, type KeptRetriever } from '../src/retrieval/create-retriever.ts';
+import { builtinRetriever } from '../src/search/builtin-retriever.ts';
+import { createRetriever, type KeptRetriever } from '../src/search/create-retriever.ts';
+import { createSearchIndex, type OpenRetriever } from '../src/search/search-index.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { systemClock } from '../src/system/clock.ts';
 import { type ToolRow, toSpecs } from './retrieval-data.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { RUN, type ToolSpec } from '../src/core/tool-spec.ts';
-import type { LabelledRequest } from '../src/retrieval/evaluate.ts';
+import type { LabelledRequest } from '../src/search/evaluate.ts';
 
 const ROOT = join(import.meta.dirname, '../../shared/retrieval');
 const MAX_REQUESTS = 1000;

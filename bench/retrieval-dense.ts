@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DenseIndex } from '../src/core/retriever.ts';
-import { builtinEmbedder, builtinModelPath } from '../src/retrieval/dense/builtin-embedder.ts';
-import { createDenseIndex } from '../src/retrieval/dense/dense-index.ts';
+import { builtinEmbedder, builtinModelPath } from '../src/search/dense/builtin-embedder.ts';
+import { createDenseIndex } from '../src/search/dense/dense-index.ts';
 import { systemClock } from '../src/system/clock.ts';
 
 /** Makes dense indexes over the builtin vectors; undefined where they are not here. */

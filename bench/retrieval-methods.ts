@@ -1,10 +1,10 @@
 import { create, insertMultiple, search } from '@orama/orama';
 import MiniSearch from 'minisearch';
-import { createRetriever } from '../src/retrieval/create-retriever.ts';
-import type { RankIds } from '../src/retrieval/evaluate.ts';
-import { termOf } from '../src/retrieval/lexical/terms.ts';
-import { wordsOf } from '../src/retrieval/lexical/words.ts';
-import { searchTextsOf } from '../src/retrieval/search-texts.ts';
+import { createRetriever } from '../src/search/create-retriever.ts';
+import type { RankIds } from '../src/search/evaluate.ts';
+import { termOf } from '../src/search/lexical/terms.ts';
+import { wordsOf } from '../src/search/lexical/words.ts';
+import { searchTextsOf } from '../src/search/search-texts.ts';
 import { type ToolRow, toSpecs } from './retrieval-data.ts';
 import { loadDense } from './retrieval-dense.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { measureCatalogue, readRequests } from '../src/crib/search-quality.ts';
-import { evaluate, type Quality } from '../src/retrieval/evaluate.ts';
+import { evaluate, type Quality } from '../src/search/evaluate.ts';
 import { printTable } from './measure.ts';
 import { hasSets, readSet, setsOf } from './retrieval-data.ts';
 import { methods } from './retrieval-methods.ts';
@@ -31,7 +31,7 @@ async function benchRetrievalQuality(): Promise<void> {
   ]);
 }
 
-const LABELLED_SET = join(import.meta.dirname, '../test/retrieval/set');
+const LABELLED_SET = join(import.meta.dirname, '../test/search/set');
 
 /** What is refused and lost where nobody gives a `minScore`: on the sets, and on our own. */
 async function benchRefusal(): Promise<void> {

@@ -1,6 +1,6 @@
 // Fits the same as calibrate-search.ts for requests in general terms: docs/search.md says on what, and how well.
 import { parseArgs } from 'node:util';
-import { builtinEmbedder } from '../src/retrieval/dense/builtin-embedder.ts';
+import { builtinEmbedder } from '../src/search/dense/builtin-embedder.ts';
 import { tryCatalogues, tryReworded } from './calibration/described-requests.ts';
 import { barFor, fitLogistic, refusedBelow } from './calibration/fit-logistic.ts';
 import type { Trial } from './calibration/held-out-requests.ts';

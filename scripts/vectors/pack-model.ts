@@ -1,5 +1,5 @@
-import { fingerprint } from '../../src/retrieval/dense/fingerprint.ts';
-import { writeModel } from '../../src/retrieval/dense/model-file.ts';
+import { fingerprint } from '../../src/search/dense/fingerprint.ts';
+import { writeModel } from '../../src/search/dense/model-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { vectorOf, type WordModel } from './word-model.ts';
 

@@ -4,6 +4,7 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { defineBundle } from '../define/define-bundle.ts';
 import { usage } from '../extensions/usage.ts';
 import { findAccessProblems } from '../identity/access-problems.ts';
+import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
 import { importExport } from '../system/modules/import-export.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
 import { offload } from './built-ins.ts';
@@ -16,7 +17,6 @@ import { type CribOptions, readProfiles } from './crib-options.ts';
 import { metaSources, someoneSearches } from './meta-source.ts';
 import { type Parts, readParts, requireSources } from './parts.ts';
 import type { ProfileInput } from './read-profile.ts';
-import { SEARCH_META_TOOLS } from './search-meta-tools.ts';
 import { findSharedCredentials } from './shared-credentials.ts';
 
 /** Reads a configuration into parts, each time it has changed. What says the same as before stays the same object and keeps its state. */

@@ -1,13 +1,13 @@
 import type { Retriever } from '../core/retriever.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import type { OpenRetriever, RetrieverPorts } from '../search/search-index.ts';
 import { importExport } from '../system/modules/import-export.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
 import type { EmbeddingsConfig, RetrievalConfig } from './config/config.ts';
-import type { OpenRetriever, RetrieverPorts } from './search-index.ts';
 
 /** What a crib searches with where nobody says otherwise: words, and the vectors that come with the package. */
 export const openBuiltin: OpenRetriever = async (ports) => {
-  const { builtinRetriever } = await import('../retrieval/builtin-retriever.ts');
+  const { builtinRetriever } = await import('../search/builtin-retriever.ts');
   return builtinRetriever(ports);
 };
 
@@ -25,7 +25,7 @@ export async function configuredRetrieval(
   if (embeddings === 'builtin') return async (ports) => openBuiltin(ports);
   if (embeddings === 'none')
     return async ({ clock: _clock, warn: _warn, ...settings }) => {
-      const { createRetriever } = await import('../retrieval/create-retriever.ts');
+      const { createRetriever } = await import('../search/create-retriever.ts');
       return createRetriever(settings);
     };
   return async (ports) => openWithEndpoint(embeddings, ports, secrets);
@@ -36,9 +36,9 @@ async function openWithEndpoint(
   { clock, warn, ...settings }: RetrieverPorts,
   secrets: Secrets,
 ): Promise<Retriever> {
-  const { createRetriever } = await import('../retrieval/create-retriever.ts');
-  const { createDenseIndex } = await import('../retrieval/dense/dense-index.ts');
-  const { endpointEmbedder } = await import('../retrieval/dense/endpoint-embedder.ts');
+  const { createRetriever } = await import('../search/create-retriever.ts');
+  const { createDenseIndex } = await import('../search/dense/dense-index.ts');
+  const { endpointEmbedder } = await import('../search/dense/endpoint-embedder.ts');
   const { guardedFetch } = await import('../system/fetch/guarded-fetch.ts');
   const { host } = new URL(url);
   const embedder = endpointEmbedder({

@@ -2,7 +2,7 @@ import type { Bundles } from '../core/bundle.ts';
 import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
-import { describeSearch } from './describe-search.ts';
+import { describeSearch } from '../search/describe-search.ts';
 
 /** The tools of a view as they are listed. */
 export interface Listed {

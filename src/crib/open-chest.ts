@@ -10,6 +10,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
+import { searchView } from '../search/search-view.ts';
 import { type Activation, createActivation, type Names } from './activation.ts';
 import type { Call, CallHost, CallOptions } from './call.ts';
 import type { Chest, SearchOptions } from './chest.ts';
@@ -18,7 +19,6 @@ import { type Entrance, enterCall } from './enter-call.ts';
 import type { Generation } from './generation.ts';
 import { type Listed, listView } from './list-view.ts';
 import type { Pipeline } from './pipeline.ts';
-import { searchView } from './search-view.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
 import type { Setups } from './setups.ts';
 

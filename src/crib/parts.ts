@@ -9,6 +9,8 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
+import type { OpenRetriever } from '../search/search-index.ts';
+import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
 import type { AccessConfig, ServerConfig } from './config/config.ts';
 import type { Configuration } from './configuration.ts';
 import { openBuiltin } from './configured-retrieval.ts';
@@ -17,8 +19,6 @@ import { type Equipment, NO_EQUIPMENT, readExtension } from './extension-ports.t
 import type { ProfileSet } from './generation.ts';
 import { metaSources, someoneSearches } from './meta-source.ts';
 import type { OnDuplicate } from './name-clashes.ts';
-import type { OpenRetriever } from './search-index.ts';
-import { SEARCH_META_TOOLS } from './search-meta-tools.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
 export interface FixedParts {

@@ -1,11 +1,11 @@
 import { ToolcribError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import { builtinRetriever } from '../retrieval/builtin-retriever.ts';
-import { evaluate, type LabelledRequest, type Quality } from '../retrieval/evaluate.ts';
 import { isSchemaObject } from '../schemas/plain-schema.ts';
+import { builtinRetriever } from '../search/builtin-retriever.ts';
+import { evaluate, type LabelledRequest, type Quality } from '../search/evaluate.ts';
 import { systemClock } from '../system/clock.ts';
 
-export type { LabelledRequest, Quality } from '../retrieval/evaluate.ts';
+export type { LabelledRequest, Quality } from '../search/evaluate.ts';
 
 /** What finds tools: a chest, or anything else that searches. */
 interface Searching {

@@ -1,4 +1,5 @@
 import { requireNamedKey } from '../audit/audit.ts';
+import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock } from '../system/clock.ts';
 import { waitAtMost } from '../system/wait-at-most.ts';
 import { admit } from './admit.ts';
@@ -15,7 +16,6 @@ import { type FixedParts, homesOf, type Parts } from './parts.ts';
 import { knowsBundles, requireBundles } from './read-profile.ts';
 import { requireRules } from './require-rules.ts';
 import { reviewTools } from './review-tools.ts';
-import { createSearchIndex, type OpenRetriever } from './search-index.ts';
 import type { SourceReport } from './source-slot.ts';
 
 /** How long closing waits for calls that are under way. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createWorkshop } from './workshop.ts';
 
-const RECORDED = join(import.meta.dirname, '../retrieval/set/playwright-tools.json');
+const RECORDED = join(import.meta.dirname, '../search/set/playwright-tools.json');
 const SERVER = join(import.meta.dirname, '../kinds/mcp/servers/recorded.ts');
 
 interface Found {

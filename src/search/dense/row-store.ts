@@ -1,0 +1,135 @@
+import { grown } from '../grown.ts';
+import type { QuantizedVector } from './quantize.ts';
+import { CHUNK_SHIFT, ROWS_PER_CHUNK } from './row-layout.ts';
+import type { Scan } from './wasm/scan.ts';
+
+/** Vectors without gaps: a row that is removed is filled with the last one. */
+export interface RowStore {
+  readonly scan: Scan;
+  readonly count: number;
+  /** Who a row belongs to. */
+  ownerOf(row: number): number;
+  /** By row, as long as nothing is added: who each belongs to, and 1 / its length. */
+  readonly owners: Int32Array;
+  readonly inverseNorms: Float32Array;
+  /** Lists where the vectors of rows lie in the memory of the scan. */
+  listAddresses(rows: Int32Array, list: Int32Array): void;
+  append(owner: number, vector: QuantizedVector): number;
+  /** Moves the last row into the place of `row`; returns where it was, which is `row` itself if that was the last. */
+  remove(row: number): number;
+  chunks(): Iterable<RowChunk>;
+  dump(): RowDump;
+  /** Fills an empty store with what `dump` returned; false where that does not fit together. */
+  restore(dump: RowDump): boolean;
+}
+
+/** Rows that lie side by side. */
+interface RowChunk {
+  readonly address: number;
+  readonly first: number;
+  readonly rows: number;
+}
+
+/** All rows at once, padded as they lie in memory. */
+export interface RowDump {
+  readonly owners: Int32Array;
+  readonly inverseNorms: Float32Array;
+  readonly vectors: Int8Array;
+  readonly signs: Int8Array;
+}
+
+/** An empty store in the memory of a scan. */
+export function createRowStore(scan: Scan): RowStore {
+  const { layout } = scan;
+  const { vectorBytes, signBytes } = layout;
+  let owners = new Int32Array(ROWS_PER_CHUNK);
+  let inverseNorms = new Float32Array(ROWS_PER_CHUNK);
+  let bytes = new Int8Array(scan.buffer());
+  let count = 0;
+
+  const chunkOf = (row: number) => layout.chunks + (row >>> CHUNK_SHIFT) * layout.chunkBytes;
+  const placeOf = (row: number) => row & (ROWS_PER_CHUNK - 1);
+  const addressOf = (row: number) => chunkOf(row) + placeOf(row) * vectorBytes;
+  const signsAt = (row: number) => chunkOf(row) + layout.signsInChunk + placeOf(row) * signBytes;
+
+  function grow(rows: number): void {
+    scan.reserve(chunkOf(rows - 1) + layout.chunkBytes);
+    bytes = new Int8Array(scan.buffer());
+    if (rows <= owners.length) return;
+    const size = Math.ceil((rows * 1.5) / ROWS_PER_CHUNK) * ROWS_PER_CHUNK;
+    owners = grown(owners, size);
+    inverseNorms = grown(inverseNorms, size);
+  }
+
+  function* chunks(): Generator<RowChunk> {
+    for (let first = 0; first < count; first += ROWS_PER_CHUNK) {
+      yield { address: chunkOf(first), first, rows: Math.min(ROWS_PER_CHUNK, count - first) };
+    }
+  }
+
+  function listAddresses(rows: Int32Array, list: Int32Array): void {
+    // Written out: a call for each of thousands of rows would take longer than its product.
+    const { chunks: firstChunk, chunkBytes } = layout;
+    for (let place = 0; place < rows.length; place += 1) {
+      const row = rows[place] as number; // within the list
+      list[place] = firstChunk + (row >>> CHUNK_SHIFT) * chunkBytes + (row & (ROWS_PER_CHUNK - 1)) * vectorBytes;
+    }
+  }
+
+  function append(owner: number, { steps, signs, inverseNorm }: QuantizedVector): number {
+    if (placeOf(count) === 0) grow(count + 1);
+    bytes.set(steps, addressOf(count));
+    bytes.set(signs, signsAt(count));
+    owners[count] = owner;
+    inverseNorms[count] = inverseNorm;
+    return count++;
+  }
+
+  function remove(row: number): number {
+    const last = --count;
+    bytes.copyWithin(addressOf(row), addressOf(last), addressOf(last) + vectorBytes);
+    bytes.copyWithin(signsAt(row), signsAt(last), signsAt(last) + signBytes);
+    owners[row] = owners[last] ?? 0;
+    inverseNorms[row] = inverseNorms[last] ?? 0;
+    return last;
+  }
+
+  function dump(): RowDump {
+    const vectors = new Int8Array(count * vectorBytes);
+    const signs = new Int8Array(count * signBytes);
+    for (const { first, rows } of chunks()) {
+      vectors.set(bytes.subarray(addressOf(first), addressOf(first) + rows * vectorBytes), first * vectorBytes);
+      signs.set(bytes.subarray(signsAt(first), signsAt(first) + rows * signBytes), first * signBytes);
+    }
+    return { owners: owners.slice(0, count), inverseNorms: inverseNorms.slice(0, count), vectors, signs };
+  }
+
+  function restore({ owners: from, inverseNorms: norms, vectors, signs }: RowDump): boolean {
+    const total = from.length;
+    const isWhole = vectors.length === total * vectorBytes && signs.length === total * signBytes;
+    if (!isWhole || norms.length !== total) return false;
+    if (total > 0) grow(total);
+    count = total;
+    owners.set(from);
+    inverseNorms.set(norms);
+    for (const { first, rows } of chunks()) {
+      bytes.set(vectors.subarray(first * vectorBytes, (first + rows) * vectorBytes), addressOf(first));
+      bytes.set(signs.subarray(first * signBytes, (first + rows) * signBytes), signsAt(first));
+    }
+    return true;
+  }
+
+  return {
+    ...{ scan, listAddresses, append, remove, chunks, dump, restore },
+    get count() {
+      return count;
+    },
+    get owners() {
+      return owners;
+    },
+    get inverseNorms() {
+      return inverseNorms;
+    },
+    ownerOf: (row) => owners[row] ?? -1,
+  };
+}

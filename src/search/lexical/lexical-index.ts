@@ -1,0 +1,198 @@
+import { type Choice, createTopIds } from '../fuse/top-ids.ts';
+import { PARAMETERS } from '../parameters.ts';
+import { FIELDS, type Field, type SearchTexts } from '../search-texts.ts';
+import { createTermCounter } from './count-terms.ts';
+import { createPackedLists } from './packed-lists.ts';
+import { createNameTerms, type NameTerms } from './similar-names.ts';
+import { readLexical, writeLexical } from './snapshot.ts';
+import { createVocabulary } from './vocabulary.ts';
+import { type Asked, createWeighRequest } from './weigh-request.ts';
+
+/** Finds tools by the words of a request: BM25 over weighted fields. Tools are known by the small numbers they are added under. */
+export interface LexicalIndex {
+  /** `id` is not in use. */
+  add(id: number, texts: SearchTexts): void;
+  remove(id: number): void;
+  match(request: string): LexicalMatch;
+  snapshot(): Uint8Array;
+}
+
+/** How well each tool fits the words of a request. Valid until the index is asked again. */
+export interface LexicalMatch {
+  /** More than every id. */
+  readonly count: number;
+  /** The tools whose words fit best, in no order; valid until it is asked again. */
+  best(limit: number, choice: Choice): Uint32Array;
+  /** The score of one tool, and besides what words count that stand together in both. */
+  scoreOf(id: number): number;
+  /** The words of the request that a tool says, most telling first. */
+  explain(id: number): readonly MatchedWord[];
+}
+
+export interface MatchedWord {
+  readonly word: string;
+  readonly weight: number;
+  /** The first one it stands in. */
+  readonly field: Field;
+}
+
+const FIELD_BITS = FIELDS.length;
+const NAME_BIT = 1 << FIELDS.indexOf('name');
+const IMPACT_BITS = 8;
+const IMPACT_MASK = 255;
+
+/** An empty index, or that of a snapshot; undefined where the snapshot cannot be used. */
+export function createLexicalIndex(): LexicalIndex;
+export function createLexicalIndex(snapshot: Uint8Array): LexicalIndex | undefined;
+export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefined {
+  const kept = snapshot === undefined ? undefined : readLexical(snapshot);
+  if (snapshot !== undefined && kept === undefined) return undefined;
+  const vocabulary = createVocabulary(kept?.terms);
+  // By term: the tools that say it, each with its impact.
+  const postings = createPackedLists(kept?.postings);
+  // By tool: the terms it says, each with the bits of its fields. What a removal needs, and what explains a hit.
+  const said = createPackedLists(kept?.said);
+  // By tool: the terms that follow each other.
+  const pairs = createPackedLists(kept?.pairs);
+  const countTerms = createTermCounter(vocabulary);
+  const topIds = createTopIds();
+  let toolCount = kept?.toolCount ?? 0;
+  let idLimit = kept?.said.lengths.length ?? 0;
+  let scores = new Float32Array(Math.max(64, idLimit));
+  let nameTerms: NameTerms | undefined;
+
+  /** The inverse frequency of a term: what few tools say tells them apart. */
+  function rarity(number: number): number {
+    const frequency = postings.length(number);
+    const count = Math.max(toolCount, PARAMETERS.leastTools);
+    return Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5));
+  }
+
+  // Made by the first request that needs it: most words are spelled right.
+  function namesByTerm(): NameTerms {
+    if (nameTerms !== undefined) return nameTerms;
+    nameTerms = createNameTerms();
+    for (let id = 0; id < idLimit; id += 1) noteNames(nameTerms.add, id);
+    return nameTerms;
+  }
+
+  function noteNames(note: NameTerms['add'], id: number): void {
+    const start = said.start(id);
+    for (let at = start; at < start + said.length(id); at += 1) {
+      const entry = said.data[at] ?? 0;
+      if ((entry & NAME_BIT) !== 0) note(entry >>> FIELD_BITS, vocabulary.text(entry >>> FIELD_BITS));
+    }
+  }
+
+  const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm });
+
+  function phraseScore(id: number, weights: Asked['pairs']): number {
+    let sum = 0;
+    const start = pairs.start(id);
+    const end = start + pairs.length(id);
+    const { data } = pairs;
+    for (let at = start; at < end; at += 1) sum += weights.get(data[at] as number) ?? 0; // within the list
+    return sum;
+  }
+
+  function explain(id: number, asked: Asked['byNumber']): readonly MatchedWord[] {
+    const matched: MatchedWord[] = [];
+    const start = said.start(id);
+    const end = start + said.length(id);
+    const { data } = said;
+    for (let at = start; at < end; at += 1) {
+      const entry = data[at] as number; // within the list
+      const term = asked.get(entry >>> FIELD_BITS);
+      if (term !== undefined) insert(matched, { word: term.word, weight: term.weight, field: firstFieldIn(entry) });
+    }
+    return matched;
+  }
+
+  return {
+    add(id, texts) {
+      const { count, numbers, fields, impacts, pairs: together, pairCount } = countTerms(texts);
+      const saidFrom = said.extend(id, count);
+      const pairsFrom = pairs.extend(id, pairCount);
+      const [saidData, pairsData] = [said.data, pairs.data];
+      for (let place = 0; place < count; place += 1) {
+        const number = numbers[place] as number; // so many were counted
+        postings.push(number, ((id << IMPACT_BITS) | (impacts[place] as number)) >>> 0); // likewise
+        saidData[saidFrom + place] = ((number << FIELD_BITS) | (fields[place] as number)) >>> 0; // likewise
+      }
+      for (let place = 0; place < pairCount; place += 1) pairsData[pairsFrom + place] = together[place] as number; // likewise
+      toolCount += 1;
+      idLimit = Math.max(idLimit, id + 1);
+      if (idLimit > scores.length) scores = new Float32Array(idLimit * 2);
+      if (nameTerms !== undefined) noteNames(nameTerms.add, id);
+    },
+    remove(id) {
+      if (nameTerms !== undefined) noteNames(nameTerms.remove, id);
+      const start = said.start(id);
+      const end = start + said.length(id);
+      for (let at = start; at < end; at += 1) {
+        const number = (said.data[at] ?? 0) >>> FIELD_BITS;
+        dropTool(postings, number, id);
+        if (postings.length(number) === 0) vocabulary.release(number);
+      }
+      said.clear(id);
+      pairs.clear(id);
+      toolCount -= 1;
+    },
+    match(request) {
+      scores.fill(0, 0, idLimit);
+      const { terms, byNumber, pairs: together } = weigh(request);
+      const { data } = postings;
+      for (const { number, weight } of terms) {
+        const share = weight / IMPACT_MASK;
+        const start = postings.start(number);
+        const end = start + postings.length(number);
+        for (let at = start; at < end; at += 1) {
+          const entry = data[at] as number; // within the list
+          scores[entry >>> IMPACT_BITS] = (scores[entry >>> IMPACT_BITS] as number) + share * (entry & IMPACT_MASK); // an id is below the limit
+        }
+      }
+      return {
+        count: idLimit,
+        best: (limit, choice) => topIds(scores.subarray(0, idLimit), limit, choice),
+        scoreOf: (id) => (scores[id] ?? 0) + phraseScore(id, together),
+        explain: (id) => explain(id, byNumber),
+      };
+    },
+    snapshot: () =>
+      writeLexical({
+        terms: vocabulary.pack(),
+        postings: postings.compact(vocabulary.size),
+        said: said.compact(idLimit),
+        pairs: pairs.compact(idLimit),
+        toolCount,
+      }),
+  };
+}
+
+/** Puts a word behind those that tell as much or more. So few match that sorting them would take longer. */
+function insert(matched: MatchedWord[], one: MatchedWord): void {
+  let place = matched.length;
+  for (; place > 0; place -= 1) {
+    const other = matched[place - 1] as MatchedWord; // within the list
+    if (one.weight < other.weight || (one.weight === other.weight && one.word >= other.word)) break;
+    matched[place] = other;
+  }
+  matched[place] = one;
+}
+
+/** A bit a field, the first one the lowest. */
+function firstFieldIn(entry: number): Field {
+  return FIELDS[31 - Math.clz32(entry & -entry)] as Field; // every term of a tool stands in one of them
+}
+
+function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, id: number): void {
+  const start = postings.start(term);
+  const length = postings.length(term);
+  const { data } = postings;
+  for (let place = 0; place < length; place += 1) {
+    if ((data[start + place] ?? 0) >>> IMPACT_BITS === id) {
+      postings.drop(term, place);
+      return;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import type { ResolvedBundle } from '../core/bundle.ts';
+import type { Clock } from '../core/ports/ports.ts';
+import type { StoredSnapshots } from '../core/ports/store.ts';
+import type { Retriever } from '../core/retriever.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import type { Generation } from '../crib/generation.ts';
+
+/** What a retriever of a crib is made with. */
+export interface RetrieverPorts {
+  /** What it said of itself when it was kept. */
+  readonly snapshot?: Uint8Array;
+  readonly bundlesOf: (tool: string) => readonly string[];
+  readonly clock: Clock;
+  warn(message: string): void;
+}
+
+/** A retriever; some can be kept, so that the next process need not index everything anew. */
+type OpenedRetriever = Retriever & { snapshot?(): Uint8Array; readonly changes?: number };
+
+/** Makes a retriever. Another function makes another one. */
+export type OpenRetriever = (ports: RetrieverPorts) => Promise<OpenedRetriever>;
+
+export interface SearchIndexOptions {
+  generation(): Generation;
+  /** How the retriever is made that the configuration wants now. */
+  opener(): OpenRetriever;
+  /** Where it is kept; absent where nothing is stored. */
+  kept(): StoredSnapshots | undefined;
+  readonly clock: Clock;
+  warn(message: string): void;
+}
+
+/** Smaller catalogues are indexed in less time than it takes to open a store. */
+const KEPT_FROM = 1000;
+const KEPT_BYTES = 64 * 2 ** 20;
+const KEPT_AS = 'search';
+/** A catalogue that changes all the time is not written all the time. */
+const KEEP_EVERY_MS = 60_000;
+
+/** Ranks over the catalog of the moment. Nothing is loaded before somebody searches; then the index follows by what changed. */
+export function createSearchIndex(options: SearchIndexOptions): Retriever['rank'] {
+  let index: { readonly opener: OpenRetriever; readonly opened: Promise<FollowingIndex> } | undefined;
+  return async (query, rankOptions) => {
+    const opener = options.opener();
+    if (index?.opener !== opener) index = { opener, opened: open(opener, options) };
+    const { opened } = index;
+    const { follow, retriever, keep } = await opened.catch((cause) => {
+      if (index?.opened === opened) index = undefined; // the next search tries again
+      throw cause;
+    });
+    follow();
+    const hits = await retriever.rank(query, rankOptions);
+    keep();
+    return hits;
+  };
+}
+
+interface FollowingIndex {
+  readonly retriever: OpenedRetriever;
+  /** Takes in what has changed since. */
+  follow(): void;
+  /** Writes it down where that is worth it; nobody waits for it. */
+  keep(): void;
+}
+
+async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise<FollowingIndex> {
+  const { generation, clock, warn } = options;
+  const isLarge = () => generation().catalog.specs.length >= KEPT_FROM;
+  const kept = isLarge()
+    ? await options
+        .kept()
+        ?.get(KEPT_AS)
+        .catch(() => undefined)
+    : undefined;
+  let seen: Generation | undefined;
+  const bundlesOf = (tool: string) => (seen === undefined ? [] : bundleTexts(seen.bundles.of(tool)));
+  const snapshot = kept === undefined ? {} : { snapshot: kept };
+  const retriever = await opener({ ...snapshot, bundlesOf, clock, warn });
+  let keptChanges = kept === undefined ? -1 : 0;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  return {
+    retriever,
+    follow() {
+      const before = seen;
+      const now = generation();
+      if (before === now) return;
+      seen = now;
+      const changed = before === undefined ? now.catalog.specs : specsOnlyIn(now, before);
+      const gone = before === undefined ? [] : specsOnlyIn(before, now);
+      try {
+        retriever.remove(gone.map((spec) => spec.name));
+        retriever.add(changed);
+      } catch (cause) {
+        seen = before; // the next search tries again
+        throw cause;
+      }
+    },
+    keep() {
+      const { changes } = retriever;
+      if (changes === undefined || changes === keptChanges || clock.now() - triedAt < KEEP_EVERY_MS || !isLarge())
+        return;
+      triedAt = clock.now();
+      const snapshots = options.kept();
+      if (snapshots === undefined) return;
+      keptChanges = changes;
+      const bytes = retriever.snapshot?.();
+      if (bytes === undefined || bytes.length > KEPT_BYTES) return;
+      snapshots.put(KEPT_AS, bytes).catch(() => {}); // it says itself whether it is whole; the next process makes another
+    },
+  };
+}
+
+/** The specs of one generation that are not in another, or in other bundles there: they are found by these, too. */
+function specsOnlyIn(one: Generation, other: Generation): readonly ToolSpec[] {
+  return one.catalog.specs.filter((spec) => {
+    if (other.catalog.get(spec.name) !== spec) return true;
+    const bundles = one.bundles.of(spec.name);
+    const others = other.bundles.of(spec.name);
+    return bundles.length !== others.length || !bundles.every((bundle, place) => saysTheSame(bundle, others[place]));
+  });
+}
+
+function saysTheSame(one: ResolvedBundle, other: ResolvedBundle | undefined): boolean {
+  return one.name === other?.name && one.definition.description === other.definition.description;
+}
+
+/** What the bundles of a tool are called and are for: who asks for that means the tools of it. */
+function bundleTexts(bundles: readonly ResolvedBundle[]): readonly string[] {
+  const known = textsOfBundles.get(bundles);
+  if (known !== undefined) return known;
+  const texts = bundles.flatMap(({ name, definition: { description = '' } }) => [name, description]);
+  textsOfBundles.set(bundles, texts);
+  return texts;
+}
+
+// Thousands of tools of one source have the same list of bundles.
+const textsOfBundles = new WeakMap<readonly ResolvedBundle[], readonly string[]>();

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { evaluate } from '../../src/search/evaluate.ts';
+
+const rankings: Readonly<Record<string, readonly string[]>> = {
+  first: ['a', 'b'],
+  second: ['b', 'a'],
+  none: [],
+  both: ['x', 'a', 'y', 'b'],
+  late: ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'a'],
+};
+const rank = (query: string) => rankings[query] ?? [];
+const measure = (query: string, relevant: readonly string[]) => evaluate([{ id: 'q', query, relevant }], rank);
+
+describe('quality of a ranking', () => {
+  it('the right tool first is perfect', async () => {
+    expect(await measure('first', ['a'])).toMatchObject({
+      ndcg10: 1,
+      recall1: 1,
+      recall5: 1,
+      recall10: 1,
+      mrr: 1,
+      lost: 0,
+    });
+  });
+
+  it('the right tool second is worth less', async () => {
+    expect(await measure('second', ['a'])).toMatchObject({
+      ndcg10: 1 / Math.log2(3),
+      recall1: 0,
+      recall5: 1,
+      mrr: 0.5,
+    });
+  });
+
+  it('several right tools share the gain', async () => {
+    const { ndcg10, recall1, recall5, mrr } = await measure('both', ['a', 'b']);
+    expect(ndcg10).toBeCloseTo((1 / Math.log2(3) + 1 / Math.log2(5)) / (1 + 1 / Math.log2(3)), 10);
+    expect([recall1, recall5, mrr]).toEqual([0, 1, 0.5]);
+  });
+
+  it('what comes after the tenth is not found', async () => {
+    expect(await measure('late', ['a'])).toMatchObject({ ndcg10: 0, recall10: 0, mrr: 0 });
+  });
+
+  it('a tool named twice among the right ones counts once', async () => {
+    expect(await measure('first', ['a', 'a'])).toMatchObject({ ndcg10: 1, recall1: 1 });
+  });
+
+  it('requests that nothing answers are measured by whether they are refused, and by nothing else', async () => {
+    const requests = [
+      { id: '1', query: 'first', relevant: ['a'] },
+      { id: '2', query: 'none', relevant: [] },
+      { id: '3', query: 'second', relevant: [] },
+      { id: '4', query: 'none', relevant: ['a'] },
+    ];
+    expect(await evaluate(requests, rank)).toMatchObject({
+      requests: 4,
+      refused: 0.5,
+      lost: 0.5,
+      ndcg10: 0.5,
+      mrr: 0.5,
+    });
+  });
+
+  it('without requests, or without unanswerable ones, no figure is made up', async () => {
+    expect(await evaluate([], rank)).toMatchObject({ requests: 0, ndcg10: 0, refused: null, msPerQuery: 0 });
+    expect((await measure('first', ['a'])).refused).toBeNull();
+  });
+
+  it('the worst requests come first, with what was found', async () => {
+    const requests = ['first', 'second', 'none'].map((query) => ({ id: query, query, relevant: ['a'] }));
+    const { outcomes } = await evaluate(requests, rank);
+    expect(outcomes.map(({ id, found }) => [id, found])).toEqual([
+      ['none', []],
+      ['second', ['b', 'a']],
+      ['first', ['a', 'b']],
+    ]);
+  });
+
+  it('the time is that of the clock it is given', async () => {
+    let now = 0;
+    const tick = () => {
+      now += 5;
+      return now;
+    };
+    const requests = ['first', 'second'].map((query) => ({ id: query, query, relevant: ['a'] }));
+    expect((await evaluate(requests, rank, tick)).msPerQuery).toBe(5);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { builtinRetriever } from '../../src/search/builtin-retriever.ts';
+import { createRetriever } from '../../src/search/create-retriever.ts';
+import { BUILTIN_VECTORS, type Curve, chanceOf, WORDS_ALONE } from '../../src/search/fuse/calibrations.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { namesOf, OFFICE, specOf } from './specs.ts';
+
+function office() {
+  const retriever = builtinRetriever({
+    clock: systemClock,
+    warn: (message) => {
+      throw new Error(message);
+    },
+  });
+  retriever.add(OFFICE);
+  return retriever;
+}
+
+const everything = { limit: 100, minScore: 0 };
+
+describe('a score says how likely a hit is to answer', () => {
+  it.each([
+    ['words and vectors', BUILTIN_VECTORS.particular],
+    ['words and vectors, in general terms', BUILTIN_VECTORS.general],
+    ['words alone', WORDS_ALONE.particular],
+    ['words alone, in general terms', WORDS_ALONE.general],
+  ])('%s: a better fit is likelier, and nothing is certain', (_, curve: Curve) => {
+    const chances = Array.from({ length: 101 }, (_, percent) => chanceOf(percent / 100, curve));
+    expect(chances).toEqual(chances.toSorted((a, b) => a - b));
+    expect(new Set(chances).size).toBe(chances.length);
+    expect(chances.every((chance) => chance > 0 && chance < 1)).toBe(true);
+    expect(chances[0]).toBeLessThan(curve.minScore);
+    expect(chances[100]).toBeGreaterThan(0.5);
+  });
+
+  it('what fits well is likely, what hardly fits is not', async () => {
+    const retriever = office();
+    const [sure] = await retriever.rank('write text to a file of the workspace', everything);
+    const [unsure] = await retriever.rank('knit a woollen jumper for the winter', everything);
+    expect(sure).toMatchObject({ name: 'write_file' });
+    expect(sure?.score).toBeGreaterThan(0.7);
+    expect(unsure?.score ?? 0).toBeLessThan(0.3);
+  });
+
+  it('the order is that of the fit: being likely changes no rank', async () => {
+    const scores = (await office().rank('send a mail about the issue in the calendar', everything)).map(
+      ({ score }) => score,
+    );
+    expect(scores.length).toBeGreaterThan(3);
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+  });
+});
+
+describe('where a request names several tools', () => {
+  it('the one that fits better is first, whatever the names are', async () => {
+    const retriever = office();
+    retriever.add([specOf('a', 'The first letter')]);
+    expect(namesOf(await retriever.rank('a get_weather', everything)).slice(0, 2)).toEqual(['get_weather', 'a']);
+  });
+});
+
+describe('where nobody says what is enough', () => {
+  it('a request that nothing answers finds nothing, by meaning neither', async () => {
+    expect(await office().rank('zebra crossing', { limit: 10 })).toEqual([]);
+    expect(await office().rank('zebra crossing', everything)).not.toEqual([]);
+  });
+
+  it('more is asked of the best hit where a request is in general terms', async () => {
+    const retriever = office();
+    const particular = 'send my parcel to a bakery by carrier pigeon';
+    const general = 'send a parcel to a bakery by carrier pigeon';
+    expect(await retriever.rank(general, everything)).not.toEqual([]);
+    expect(await retriever.rank(general, { limit: 10 })).toEqual([]);
+    expect(await retriever.rank(particular, { limit: 10 })).not.toEqual([]);
+  });
+
+  it('the best hit decides: others come with it although they alone would not be enough', async () => {
+    const retriever = createRetriever();
+    retriever.add([...OFFICE, specOf('pigeon', 'Send a parcel by carrier pigeon over the hills')]);
+    const hits = await retriever.rank('carrier pigeon over the hills, or send an email', { limit: 10 });
+    expect(namesOf(hits).slice(0, 2)).toEqual(['pigeon', 'send_mail']);
+    const [, second] = hits;
+    const alone = await retriever.rank('carrier pigeon over the hills, or send an email', {
+      limit: 10,
+      minScore: (second?.score ?? 0) + 0.001,
+    });
+    expect(namesOf(alone)).toEqual(['pigeon']);
+  });
+
+  it('what is far behind the best is no hit', async () => {
+    const retriever = office();
+    const request = 'write text to a file of the workspace';
+    const shown = namesOf(await retriever.rank(request, { limit: 100 }));
+    const all = namesOf(await retriever.rank(request, everything));
+    expect(shown.length).toBeLessThan(all.length);
+    expect(all.slice(0, shown.length)).toEqual(shown);
+  });
+
+  it('a tool that is named is a hit, and brings no others along', async () => {
+    const hits = await office().rank('zebra get_weather', { limit: 10 });
+    expect(hits[0]).toMatchObject({ name: 'get_weather', score: 1 });
+    const unlikely = createRetriever();
+    const others = Array.from({ length: 40 }, (_, index) => specOf(`tool_${index}`, `Common words of number ${index}`));
+    unlikely.add([specOf('alpha_tool', 'Zeppelin'), ...others]);
+    const request = 'alpha_tool: common zeppelin';
+    expect((await unlikely.rank(request, everything)).length).toBeGreaterThan(30);
+    expect(namesOf(await unlikely.rank(request, { limit: 10 }))).toEqual(['alpha_tool']);
+  });
+});
+
+describe('a `minScore` that makes no sense', () => {
+  it.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('%d is reached by nothing', async (minScore) => {
+    expect(await office().rank('get_weather', { limit: 10, minScore })).toEqual([]);
+  });
+
+  it('below 0 is as good as 0', async () => {
+    const retriever = office();
+    const request = 'write text to a file';
+    expect(await retriever.rank(request, { limit: 9, minScore: -1 })).toEqual(
+      await retriever.rank(request, { limit: 9, minScore: 0 }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { type ToolSpec, UNREAD } from '../../src/core/tool-spec.ts';
+import { createRetriever } from '../../src/search/create-retriever.ts';
+import { namesOf, OFFICE } from './specs.ts';
+
+const options = { limit: 5, minScore: 0 };
+
+/** Specs that stand somewhere and are parsed when somebody looks; counts how often somebody did. */
+function unreadOffice(fileMark: number, changes: Partial<ToolSpec> = {}) {
+  let parsed = 0;
+  const specs = OFFICE.map((spec, place) => {
+    const unread = { ...spec, [UNREAD]: { kind: 'function', rules: '', mark: fileMark + place } };
+    const content = { ...spec, ...changes };
+    for (const key of ['description', 'input', 'examples', 'title'] as const)
+      Object.defineProperty(unread, key, {
+        get() {
+          parsed += 1;
+          return content[key];
+        },
+      });
+    return unread;
+  });
+  return { specs, parsed: () => parsed };
+}
+
+function keptOffice(fileMark: number, bundlesOf = () => ['office']): Uint8Array {
+  const retriever = createRetriever({ bundlesOf });
+  retriever.add(unreadOffice(fileMark).specs);
+  return retriever.snapshot();
+}
+
+describe('tools that were not parsed yet', () => {
+  it('are known by their marks: nobody looks at them, and they are found as before', async () => {
+    const whole = createRetriever({ bundlesOf: () => ['office'] });
+    whole.add(OFFICE);
+    const after = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
+    const { specs, parsed } = unreadOffice(1000);
+    after.add(specs);
+    for (const query of ['read a file', 'send_mail', 'agenda tomorrow'])
+      expect(await after.rank(query, options)).toEqual(await whole.rank(query, options));
+    expect(parsed()).toBe(0);
+    expect(after.changes).toBe(0);
+  });
+
+  it('with other marks are looked at, and indexed again only where they say something else', async () => {
+    const same = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
+    const moved = unreadOffice(2000);
+    same.add(moved.specs);
+    expect(moved.parsed()).toBeGreaterThan(0);
+    expect(namesOf(await same.rank('read a file', options))[0]).toBe('read_file');
+    const next = createRetriever({ snapshot: same.snapshot(), bundlesOf: () => ['office'] });
+    const again = unreadOffice(2000);
+    next.add(again.specs);
+    expect([again.parsed(), next.changes]).toEqual([0, 0]);
+
+    const other = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
+    other.add(unreadOffice(3000, { description: 'Feed the penguin' }).specs);
+    expect((await other.rank('feed the penguin', options)).length).toBe(5);
+  });
+
+  it('noting marks is a change worth keeping; without new ones there is none', () => {
+    const retriever = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
+    retriever.add(unreadOffice(2000).specs);
+    expect(retriever.changes).toBe(OFFICE.length);
+    retriever.add(unreadOffice(2000).specs);
+    expect(retriever.changes).toBe(OFFICE.length);
+  });
+
+  it('are looked at where their bundles say something else', async () => {
+    const after = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['philately'] });
+    const { specs, parsed } = unreadOffice(1000);
+    after.add(specs);
+    expect(parsed()).toBeGreaterThan(0);
+    expect((await after.rank('philately', options)).length).toBe(5);
+  });
+
+  it('that were parsed before they were added keep the marks of those that were not', () => {
+    const between = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
+    between.add(OFFICE);
+    expect(between.changes).toBe(0);
+    const after = createRetriever({ snapshot: between.snapshot(), bundlesOf: () => ['office'] });
+    const { specs, parsed } = unreadOffice(1000);
+    after.add(specs);
+    expect(parsed()).toBe(0);
+  });
+
+  it('a number that is used again does not bring the mark of the tool that had it', async () => {
+    const between = createRetriever({ snapshot: keptOffice(1000), bundlesOf: () => ['office'] });
+    between.add(unreadOffice(1000).specs);
+    between.remove(['read_file']);
+    const [first] = OFFICE;
+    if (first === undefined) throw new Error('the office is empty');
+    between.add([{ ...first, description: 'Recite a poem' }]);
+    const after = createRetriever({ snapshot: between.snapshot(), bundlesOf: () => ['office'] });
+    after.add(unreadOffice(1000).specs);
+    expect(namesOf(await after.rank('recite a poem', options))).not.toContain('read_file');
+  });
+});

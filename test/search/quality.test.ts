@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JsonSchema } from '../../src/core/json.ts';
+import { measureCatalogue, type Quality, readRequests } from '../../src/crib/search-quality.ts';
+import { createRetriever } from '../../src/search/create-retriever.ts';
+import { evaluate } from '../../src/search/evaluate.ts';
+import { namesOf, specOf } from './specs.ts';
+
+const SET = join(import.meta.dirname, 'set');
+const readRows = (file: string): readonly unknown[] =>
+  readFileSync(join(SET, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+interface Row {
+  readonly id: string;
+  readonly description: string;
+  readonly server: string;
+  readonly schema: JsonSchema;
+}
+
+/** What the labelled set says of search, in the words of one file of requests. */
+function measure(file: string): Promise<Quality> {
+  return measureCatalogue(readRows('tools.jsonl'), readRequests(readRows(file)), (message) => {
+    throw new Error(message);
+  });
+}
+
+/** Floors: below what is reached today by less than any change worth making moves it. */
+describe('search over the labelled set does not become worse, as agents ask', () => {
+  let quality: Quality;
+  beforeAll(async () => {
+    quality = await measure('queries.jsonl');
+  });
+
+  it('the right tools are found and ranked', () => {
+    expect(quality.ndcg10).toBeGreaterThan(0.93);
+    expect(quality.recall10).toBeGreaterThan(0.96);
+  });
+
+  it('seven of ten requests that nothing answers are refused, and at most one answerable request in twenty is lost', () => {
+    expect(quality.refused).toBeGreaterThan(0.7);
+    expect(quality.lost).toBeLessThan(0.05);
+  });
+
+  it('words alone find less, and still much', async () => {
+    const rows = readRows('tools.jsonl') as Row[]; // as the README of the set says
+    const retriever = createRetriever();
+    retriever.add(
+      rows.map(({ id, description, server, schema }) => specOf(id, description, { source: server, input: schema })),
+    );
+    const words = await evaluate(readRequests(readRows('queries.jsonl')), async (query) =>
+      namesOf(await retriever.rank(query, { limit: 10 })),
+    );
+    expect(words.ndcg10).toBeGreaterThan(0.91);
+    expect(words.ndcg10).toBeLessThan(quality.ndcg10);
+  });
+});
+
+describe('search over the labelled set does not become worse, as people ask', () => {
+  let quality: Quality;
+  beforeAll(async () => {
+    quality = await measure('turns.jsonl');
+  });
+
+  it('the right tools are found and ranked', () => {
+    expect(quality.ndcg10).toBeGreaterThan(0.38);
+    expect(quality.recall10).toBeGreaterThan(0.56);
+  });
+
+  it('requests that nothing answers are refused more often than answerable ones are lost', () => {
+    expect(quality.refused).toBeGreaterThan(0.24);
+    expect(quality.lost).toBeLessThan(0.09);
+  });
+});
