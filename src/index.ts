@@ -2,6 +2,8 @@ export type { Approval, ApprovalOutcome, CribApprovals } from './approvals/appro
 export type { ApprovalDecision, ApprovalFilter } from './approvals/read-decision.ts';
 export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/audit.ts';
 export type { CallQuery, CallRow, CribCalls } from './audit/calls.ts';
+export type { CallOptions } from './call/call.ts';
+export { EXTENSION_ORDER } from './call/extension-order.ts';
 export type { AccessClause, Hours } from './core/access.ts';
 export { keep, prefix, rename, tighten } from './core/algebra.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
@@ -43,14 +45,12 @@ export type { Effects, Run, ToolExample, ToolSpec, When } from './core/tool-spec
 export { audit, auditIntent } from './crib/audit-extensions.ts';
 export { access, approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from './crib/built-ins.ts';
 export type { CribBundles } from './crib/bundle-book.ts';
-export type { CallOptions } from './crib/call.ts';
 export type { Chest, SearchOptions } from './crib/chest.ts';
 export { createCrib } from './crib/create-crib.ts';
 export type { Crib, Identity } from './crib/crib.ts';
 export type { CribOptions } from './crib/crib-options.ts';
 export { defaultCrib, resetDefaultCrib } from './crib/default-crib.ts';
 export type { Explanation } from './crib/explain.ts';
-export { EXTENSION_ORDER } from './crib/extension-order.ts';
 export { METRICS_CONTENT_TYPE } from './crib/metrics-text.ts';
 export type { ProfileInput } from './crib/read-profile.ts';
 export type { MetricsOptions, TraceOptions } from './crib/record-extensions.ts';

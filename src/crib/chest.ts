@@ -1,10 +1,10 @@
+import type { CallOptions } from '../call/call.ts';
 import type { ResolvedBundle } from '../core/bundle.ts';
 import type { SearchHit } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { Activation } from './activation.ts';
-import type { CallOptions } from './call.ts';
 import type { DeprecatedNames } from './deprecated.ts';
 import type { Section } from './sections.ts';
 

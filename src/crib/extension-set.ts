@@ -1,12 +1,12 @@
+import { orderExtensions } from '../call/extension-order.ts';
+import { createPipeline, type Pipeline } from '../call/pipeline.ts';
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { type Policy, withFallback } from '../core/policy.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
-import { orderExtensions } from './extension-order.ts';
 import { isBuiltIn, readExtension } from './extension-ports.ts';
-import { createPipeline, type Pipeline } from './pipeline.ts';
 
 /** The extensions of this moment and the pipeline they make. */
 export interface ExtensionSet {

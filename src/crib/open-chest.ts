@@ -1,3 +1,6 @@
+import type { Call, CallHost, CallOptions } from '../call/call.ts';
+import { type Entrance, enterCall } from '../call/enter-call.ts';
+import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
@@ -12,13 +15,10 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { searchView } from '../search/search-view.ts';
 import { type Activation, createActivation, type Names } from './activation.ts';
-import type { Call, CallHost, CallOptions } from './call.ts';
 import type { Chest, SearchOptions } from './chest.ts';
 import { ACTIVE_BUNDLES, type DeprecatedNames, deprecatedNames } from './deprecated.ts';
-import { type Entrance, enterCall } from './enter-call.ts';
 import type { Generation } from './generation.ts';
 import { type Listed, listView } from './list-view.ts';
-import type { Pipeline } from './pipeline.ts';
 import { joinSections, type Section, sectionsOf } from './sections.ts';
 import type { Setups } from './setups.ts';
 

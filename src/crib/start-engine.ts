@@ -1,9 +1,9 @@
 import { requireNamedKey } from '../audit/audit.ts';
+import { cribClosed } from '../call/cancellation.ts';
 import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock } from '../system/clock.ts';
 import { waitAtMost } from '../system/wait-at-most.ts';
 import { admit } from './admit.ts';
-import { cribClosed } from './cancellation.ts';
 import { closePart } from './close-part.ts';
 import type { Engine } from './engine.ts';
 import { createEngineCore, type EngineCore } from './engine-core.ts';

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../crib/call.ts';
+import type { CallOptions } from '../../call/call.ts';
 import type { AskedCall } from './asked-call.ts';
 import { createProgress } from './progress.ts';
 

@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallOptions } from '../../call/call.ts';
+import { unwrapCall } from '../../call/unwrap-call.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { CallOptions } from '../../crib/call.ts';
 import type { Chest } from '../../crib/chest.ts';
-import { unwrapCall } from '../../crib/unwrap-call.ts';
 import type { AskedCall } from './asked-call.ts';
 import { readCallOptions } from './call-options.ts';
 import { toCallResult } from './call-result.ts';

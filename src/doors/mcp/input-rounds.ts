@@ -1,10 +1,10 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
+import type { CallOptions } from '../../call/call.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { approvalText } from '../../core/text/approval-text.ts';
 import type { WaitingResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { CallOptions } from '../../crib/call.ts';
 import type { Crib } from '../../crib/crib.ts';
 
 /** One request of a call that may take several. */

@@ -1,5 +1,5 @@
+import { createCallId } from '../../../call/call-id.ts';
 import type { FailedResult, ToolResult, WaitingResult } from '../../../core/tool-result.ts';
-import { createCallId } from '../../../crib/call-id.ts';
 import { type Answer, refuse, statusOf } from '../answers.ts';
 import { openToCall } from '../open-for.ts';
 import { CALL_DONE, CALL_WAITING } from '../result-shapes.ts';

@@ -1,7 +1,7 @@
+import { notListedYet } from '../../../call/enter-call.ts';
 import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../../core/selector.ts';
 import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
-import { notListedYet } from '../../../crib/enter-call.ts';
 import { ok, refuseFor } from '../answers.ts';
 import { afterCursor, toCursor } from '../cursor.ts';
 import { openToCall, openToList } from '../open-for.ts';
