@@ -5,7 +5,7 @@ const SYSTEM = [
   'test/approvals/**/*.test.ts',
   'test/audit/**/*.test.ts',
   'test/cli/**/*.test.ts',
-  'test/configured/**/*.test.ts',
+  'test/crib/**/*.test.ts',
   'test/kinds/{function,mcp,python,shell}/**/*.test.ts',
   'test/kinds/{*,http/*}.test.ts',
   'test/formats/**/*.test.ts',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type AnyOrama, create, insert, insertMultiple, load, type RawData, save, search } from '@orama/orama';
 import MiniSearch from 'minisearch';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
-import type { Generation } from '../src/crib/generation.ts';
+import type { Generation } from '../src/crib/catalog/generation.ts';
 import { builtinRetriever } from '../src/search/builtin-retriever.ts';
 import { createRetriever, type KeptRetriever } from '../src/search/create-retriever.ts';
 import { createSearchIndex, type OpenRetriever } from '../src/search/search-index.ts';

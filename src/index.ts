@@ -42,21 +42,30 @@ export { ToolcribError, toolError } from './core/tool-error.ts';
 export type { CallAnswer, Content, DoneResult, FailedResult, ToolResult, WaitingResult } from './core/tool-result.ts';
 export { done, failed, textOf } from './core/tool-result.ts';
 export type { Effects, Run, ToolExample, ToolSpec, When } from './core/tool-spec.ts';
-export { audit, auditIntent } from './crib/audit-extensions.ts';
-export { access, approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from './crib/built-ins.ts';
-export type { CribBundles } from './crib/bundle-book.ts';
+export type { CribBundles } from './crib/catalog/bundle-book.ts';
+export type { Explanation } from './crib/catalog/explain.ts';
+export type { ProfileInput } from './crib/catalog/read-profile.ts';
+export type { Section } from './crib/catalog/sections.ts';
 export type { Chest, SearchOptions } from './crib/chest.ts';
 export { createCrib } from './crib/create-crib.ts';
 export type { Crib, Identity } from './crib/crib.ts';
 export type { CribOptions } from './crib/crib-options.ts';
 export { defaultCrib, resetDefaultCrib } from './crib/default-crib.ts';
-export type { Explanation } from './crib/explain.ts';
-export { METRICS_CONTENT_TYPE } from './crib/metrics-text.ts';
-export type { ProfileInput } from './crib/read-profile.ts';
-export type { MetricsOptions, TraceOptions } from './crib/record-extensions.ts';
-export { logging, metrics, trace } from './crib/record-extensions.ts';
-export type { Section } from './crib/sections.ts';
-export type { SourceReport } from './crib/source-slot.ts';
+export { audit, auditIntent } from './crib/extensions/audit-extensions.ts';
+export {
+  access,
+  approval,
+  breaker,
+  concurrency,
+  idempotency,
+  rateLimit,
+  retry,
+  timeout,
+} from './crib/extensions/built-ins.ts';
+export { METRICS_CONTENT_TYPE } from './crib/extensions/metrics-text.ts';
+export type { MetricsOptions, TraceOptions } from './crib/extensions/record-extensions.ts';
+export { logging, metrics, trace } from './crib/extensions/record-extensions.ts';
+export type { SourceReport } from './crib/sources/source-slot.ts';
 export type { BundleInput, DefinedBundle } from './define/define-bundle.ts';
 export { defineBundle } from './define/define-bundle.ts';
 export type { ExtensionHooks, ExtensionInput } from './define/define-extension.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../core/ports/ports.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { ExtensionPorts } from '../crib/extension-ports.ts';
+import type { ExtensionPorts } from '../crib/extensions/extension-ports.ts';
 import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';

@@ -12,7 +12,7 @@ import {
 import { readCaller } from '../core/read-caller.ts';
 import { cutArguments } from '../core/text/cut-arguments.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
-import type { Equipment } from '../crib/extension-ports.ts';
+import type { Equipment } from '../crib/extensions/extension-ports.ts';
 import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
 
 /** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */

@@ -5,7 +5,7 @@ import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
-import { type Equipment, pathOf } from '../crib/extension-ports.ts';
+import { type Equipment, pathOf } from '../crib/extensions/extension-ports.ts';
 import { idleClock, systemClock } from '../system/clock.ts';
 import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';
 import type { AuditKeySettings } from './known-keys.ts';

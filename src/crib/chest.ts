@@ -4,9 +4,9 @@ import type { SearchHit } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { Activation } from './activation.ts';
+import type { Activation } from './catalog/activation.ts';
+import type { Section } from './catalog/sections.ts';
 import type { DeprecatedNames } from './deprecated.ts';
-import type { Section } from './sections.ts';
 
 export interface SearchOptions {
   /** 10 if absent. */

@@ -8,20 +8,20 @@ import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
 import { readOperatorSetting } from '../identity/operator-token.ts';
 import { requireNode } from '../system/require-node.ts';
-import type { Configuration } from './configuration.ts';
+import { explain } from './catalog/explain.ts';
+import type { Generation } from './catalog/generation.ts';
+import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
+import type { Configuration } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
 import type { Engine } from './engine.ts';
-import { explain } from './explain.ts';
-import { NO_EQUIPMENT } from './extension-ports.ts';
-import type { Generation } from './generation.ts';
+import { NO_EQUIPMENT } from './extensions/extension-ports.ts';
+import { metricsText } from './extensions/metrics-text.ts';
 import { createIdentity } from './identity.ts';
-import { metricsText } from './metrics-text.ts';
 import { chooseProfile, createOpening } from './opening.ts';
 import { readFixedParts, readParts } from './parts.ts';
-import { createRequestStates } from './request-states.ts';
-import { joinSections, type Section, sectionsOf } from './sections.ts';
-import { createServing } from './serving.ts';
+import { createRequestStates } from './serving/request-states.ts';
+import { createServing } from './serving/serving.ts';
 import { startEngine } from './start-engine.ts';
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
@@ -87,7 +87,7 @@ async function configurationOf(options: CribOptions): Promise<Configuration | un
     (part) => part !== undefined,
   );
   if (!isConfigured) return undefined;
-  const { openConfiguration } = await import('./configuration.ts');
+  const { openConfiguration } = await import('./configured/configuration.ts');
   return openConfiguration(options);
 }
 

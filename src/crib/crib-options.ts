@@ -9,9 +9,9 @@ import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import { functionExecutor } from '../kinds/function/function.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
+import type { ProfileSet } from './catalog/generation.ts';
+import { type ProfileInput, readProfile } from './catalog/read-profile.ts';
 import type { WrittenConfig } from './config/config.ts';
-import type { ProfileSet } from './generation.ts';
-import { type ProfileInput, readProfile } from './read-profile.ts';
 
 /** What a crib is made of. */
 export interface CribOptions {

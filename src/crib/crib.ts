@@ -15,18 +15,18 @@ import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import type { CribKeys } from '../identity/keys.ts';
 import type { Listening } from '../system/fetch/own-addresses.ts';
-import type { Names } from './activation.ts';
-import type { CribActiveSets } from './active-sets.ts';
-import type { CribBundles } from './bundle-book.ts';
-import type { EntryMistake } from './check-stored.ts';
+import type { Names } from './catalog/activation.ts';
+import type { CribActiveSets } from './catalog/active-sets.ts';
+import type { CribBundles } from './catalog/bundle-book.ts';
+import type { Explanation } from './catalog/explain.ts';
+import type { Section } from './catalog/sections.ts';
 import type { Chest } from './chest.ts';
 import type { ServerConfig } from './config/config.ts';
-import type { Explanation } from './explain.ts';
-import type { ShownResult } from './kept-results.ts';
-import type { Readiness } from './readiness.ts';
-import type { CribRequestStates } from './request-states.ts';
-import type { Section } from './sections.ts';
-import type { SourceReport } from './source-slot.ts';
+import type { ShownResult } from './serving/kept-results.ts';
+import type { Readiness } from './serving/readiness.ts';
+import type { CribRequestStates } from './serving/request-states.ts';
+import type { EntryMistake } from './sources/check-stored.ts';
+import type { SourceReport } from './sources/source-slot.ts';
 
 /** What a credential turned out to be. */
 export type Identity =

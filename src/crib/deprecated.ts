@@ -1,7 +1,7 @@
 import { deprecate } from 'node:util';
 import type { BundleInfo } from '../core/bundle.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Names } from './activation.ts';
+import type { Names } from './catalog/activation.ts';
 import type { Chest } from './chest.ts';
 
 /** Names of an earlier design. They work and warn once. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../core/tool-error.ts';
+import { findProblems, idleSelectors } from './catalog/problems.ts';
 import { type EngineCore, requireStarted } from './engine-core.ts';
-import { findProblems, idleSelectors } from './problems.ts';
 
 /** What the operator of an engine should know. */
 export interface EngineProblems {

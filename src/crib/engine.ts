@@ -1,16 +1,16 @@
 import type { AuditSource, createTrail } from '../audit/audit.ts';
 import type { ExecutorReview } from '../core/executor.ts';
-import type { BundleBook } from './bundle-book.ts';
-import type { EntryMistake } from './check-stored.ts';
-import type { ExtensionSet } from './extension-set.ts';
-import type { Generation, ProfileSet } from './generation.ts';
-import type { Generations } from './generations.ts';
-import type { LiveSources, PreparedSources } from './live-sources.ts';
+import type { BundleBook } from './catalog/bundle-book.ts';
+import type { Generation, ProfileSet } from './catalog/generation.ts';
+import type { Generations } from './catalog/generations.ts';
+import type { ExtensionSet } from './extensions/extension-set.ts';
 import type { LostClaims } from './lost-claims.ts';
 import type { ChestHost } from './open-chest.ts';
 import type { Parts } from './parts.ts';
-import type { Registration } from './registration.ts';
-import type { SourceReport } from './source-slot.ts';
+import type { EntryMistake } from './sources/check-stored.ts';
+import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
+import type { Registration } from './sources/registration.ts';
+import type { SourceReport } from './sources/source-slot.ts';
 
 /** What runs inside a crib: everything that is alive, and how it is put in the place of something else. */
 export interface Engine {

@@ -4,7 +4,7 @@ import { createOperatorToken, type OperatorSetting } from '../identity/operator-
 import { laterClock, systemClock } from '../system/clock.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
-import { type Equipment, pathOf } from './extension-ports.ts';
+import { type Equipment, pathOf } from './extensions/extension-ports.ts';
 
 /** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */
 export function createIdentity(

@@ -14,13 +14,13 @@ import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { searchView } from '../search/search-view.ts';
-import { type Activation, createActivation, type Names } from './activation.ts';
+import { type Activation, createActivation, type Names } from './catalog/activation.ts';
+import type { Generation } from './catalog/generation.ts';
+import { type Listed, listView } from './catalog/list-view.ts';
+import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
+import type { Setups } from './catalog/setups.ts';
 import type { Chest, SearchOptions } from './chest.ts';
 import { ACTIVE_BUNDLES, type DeprecatedNames, deprecatedNames } from './deprecated.ts';
-import type { Generation } from './generation.ts';
-import { type Listed, listView } from './list-view.ts';
-import { joinSections, type Section, sectionsOf } from './sections.ts';
-import type { Setups } from './setups.ts';
 
 /** What a chest needs of its crib. */
 export interface ChestHost extends Omit<CallHost, 'toolsFor'> {

@@ -5,10 +5,10 @@ import { readCaller } from '../core/read-caller.ts';
 import { compileGlob } from '../core/selector.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import type { ProfileSet } from './catalog/generation.ts';
 import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
-import type { ProfileSet } from './generation.ts';
 import { createChest } from './open-chest.ts';
 
 /** The members of a crib that open chests. */

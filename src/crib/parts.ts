@@ -11,14 +11,14 @@ import type { ToolInput } from '../define/define-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
+import type { ProfileSet } from './catalog/generation.ts';
 import type { AccessConfig, ServerConfig } from './config/config.ts';
-import type { Configuration } from './configuration.ts';
-import { openBuiltin } from './configured-retrieval.ts';
+import type { Configuration } from './configured/configuration.ts';
+import { openBuiltin } from './configured/configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
-import { type Equipment, NO_EQUIPMENT, readExtension } from './extension-ports.ts';
-import type { ProfileSet } from './generation.ts';
-import { metaSources, someoneSearches } from './meta-source.ts';
-import type { OnDuplicate } from './name-clashes.ts';
+import { type Equipment, NO_EQUIPMENT, readExtension } from './extensions/extension-ports.ts';
+import { metaSources, someoneSearches } from './sources/meta-source.ts';
+import type { OnDuplicate } from './sources/name-clashes.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
 export interface FixedParts {

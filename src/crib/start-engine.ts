@@ -3,20 +3,20 @@ import { cribClosed } from '../call/cancellation.ts';
 import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock } from '../system/clock.ts';
 import { waitAtMost } from '../system/wait-at-most.ts';
-import { admit } from './admit.ts';
+import { createGeneration, type Generation } from './catalog/generation.ts';
+import { createGenerations, type Generations } from './catalog/generations.ts';
+import { knowsBundles, requireBundles } from './catalog/read-profile.ts';
+import { requireRules } from './catalog/require-rules.ts';
 import { closePart } from './close-part.ts';
 import type { Engine } from './engine.ts';
 import { createEngineCore, type EngineCore } from './engine-core.ts';
 import { createEngineProblems, type EngineProblems } from './engine-problems.ts';
-import { createGeneration, type Generation } from './generation.ts';
-import { createGenerations, type Generations } from './generations.ts';
-import { type LiveSources, startSources } from './live-sources.ts';
 import type { ChestHost } from './open-chest.ts';
 import { type FixedParts, homesOf, type Parts } from './parts.ts';
-import { knowsBundles, requireBundles } from './read-profile.ts';
-import { requireRules } from './require-rules.ts';
 import { reviewTools } from './review-tools.ts';
-import type { SourceReport } from './source-slot.ts';
+import { admit } from './sources/admit.ts';
+import { type LiveSources, startSources } from './sources/live-sources.ts';
+import type { SourceReport } from './sources/source-slot.ts';
 
 /** How long closing waits for calls that are under way. */
 const DRAIN_MS = 10_000;
@@ -55,7 +55,7 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
     warnings: problems.list,
     apply: (next) => applyParts(next, started, problems),
     async checkStored(entries) {
-      const { checkStored } = await import('./check-stored.ts'); // few ever store anything
+      const { checkStored } = await import('./sources/check-stored.ts'); // few ever store anything
       const { parts, admission, generation } = core;
       return checkStored(entries, { sources: parts.sources, admission, catalog: generation().catalog });
     },

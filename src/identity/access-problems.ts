@@ -1,6 +1,6 @@
 import { listOf } from '../core/bundle.ts';
+import type { ProfileSet } from '../crib/catalog/generation.ts';
 import type { AccessConfig } from '../crib/config/config.ts';
-import type { ProfileSet } from '../crib/generation.ts';
 import { matchesAny } from './grants.ts';
 import type { KeyInfo } from './keys.ts';
 

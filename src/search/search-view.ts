@@ -4,8 +4,8 @@ import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { RankOptions, Retriever, SearchHit } from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { View } from '../core/view.ts';
+import type { Generation } from '../crib/catalog/generation.ts';
 import type { SearchOptions } from '../crib/chest.ts';
-import type { Generation } from '../crib/generation.ts';
 
 /** What a search looks at, for whom. */
 export interface Searched {

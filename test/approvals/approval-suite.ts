@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { type ApprovalRequest, type Approve, approval } from '../../src/index.ts';
-import { manualClock } from '../configured/manual-clock.ts';
+import { manualClock } from '../crib/manual-clock.ts';
 import { startProcess } from '../store/start-process.ts';
 import { idOf, openOffice } from './payments.ts';
 

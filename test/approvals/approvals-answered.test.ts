@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalDecision, Caller } from '../../src/index.ts';
 import { wrong } from '../bad-input/wrong.ts';
-import { stillTime } from '../configured/manual-clock.ts';
+import { stillTime } from '../crib/manual-clock.ts';
 import { idOf, OPERATOR, openOffice } from './payments.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Remember } from '../../src/index.ts';
-import { stillTime } from '../configured/manual-clock.ts';
+import { stillTime } from '../crib/manual-clock.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { idOf, OPERATOR, openOffice } from './payments.ts';
 

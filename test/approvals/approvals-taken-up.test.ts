@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { FACTS } from '../../src/core/tool-call.ts';
 import { createCrib, type ToolCall } from '../../src/index.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { idOf, OPERATOR, openOffice } from './payments.ts';
 
 describe('an approval that a call names', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Crib, createCrib, type ToolResult } from '../../src/index.ts';
 import { numberOf, sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { startProcess } from '../store/start-process.ts';
 import { bank, idOf, OPERATOR, PAY } from './payments.ts';
 

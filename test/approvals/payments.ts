@@ -11,7 +11,7 @@ import {
   type ToolInput,
   type ToolResult,
 } from '../../src/index.ts';
-import { cribOf, folderWith } from '../configured/workshop.ts';
+import { cribOf, folderWith } from '../crib/workshop.ts';
 
 /** A crib in which paying needs a person. */
 export interface Office {

@@ -15,7 +15,7 @@ import {
   type ToolResult,
   toolError,
 } from '../../src/index.ts';
-import { stillTime } from '../configured/manual-clock.ts';
+import { stillTime } from '../crib/manual-clock.ts';
 import { idOf, openOffice } from './payments.ts';
 
 const refusal = (code: ToolErrorCode, retryable = false): ToolResult =>

@@ -6,8 +6,8 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createWebhook } from '../../src/approvals/webhook.ts';
 import { approval, createCrib } from '../../src/index.ts';
 import { wrong } from '../bad-input/wrong.ts';
-import { manualClock } from '../configured/manual-clock.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { manualClock } from '../crib/manual-clock.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { idOf, openOffice } from './payments.ts';
 
 const SECRET = 'correct horse battery staple';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RowQueue } from '../../src/audit/row-queue.ts';
-import { manualClock } from '../configured/manual-clock.ts';
+import { manualClock } from '../crib/manual-clock.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const ROW = { tool: 'add' } as never; // what a row says is not looked at here

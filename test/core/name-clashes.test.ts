@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolve } from '../../src/core/catalog.ts';
-import { type Claim, refuseClashing } from '../../src/crib/name-clashes.ts';
+import { type Claim, refuseClashing } from '../../src/crib/sources/name-clashes.ts';
 import { specOf } from './arbitraries.ts';
 
 const names = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 4 });

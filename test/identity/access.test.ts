@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AccessClause, access, type Crib, createCrib, type Hours, type ToolCall } from '../../src/index.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { startIssuer } from './issuer.ts';
 import { ROLES } from './world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCrib } from '../../src/index.ts';
-import { folderWith, write } from '../configured/workshop.ts';
+import { folderWith, write } from '../crib/workshop.ts';
 import { cribWith, deskWith, REFUSED, ROLES } from './world.ts';
 
 const NEEDED = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Crib, createCrib } from '../../src/index.ts';
 import { wrong } from '../bad-input/wrong.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { cribWith, deskWith, REFUSED, ROLES, UNAVAILABLE } from './world.ts';
 
 const ACCESS = { keys: true, roles: ROLES };

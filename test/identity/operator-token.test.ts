@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOperatorToken } from '../../src/identity/operator-token.ts';
 import { type Crib, createCrib } from '../../src/index.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { startProcess } from '../store/start-process.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { cribWith, REFUSED, ROLES, UNAVAILABLE } from './world.ts';

@@ -7,7 +7,7 @@ import { createKeys } from '../../src/identity/keys.ts';
 import { createOperatorToken } from '../../src/identity/operator-token.ts';
 import { type Crib, type CribOptions, createCrib } from '../../src/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 
 /** The one sentence that answers every credential that is not accepted. */
 export const REFUSED = {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { cribOf, folderWith, namesOf } from '../configured/workshop.ts';
+import { cribOf, folderWith, namesOf } from '../crib/workshop.ts';
 
 /** Answers with what it was made of and called with; its secrets go to one host. */
 const ECHO = `

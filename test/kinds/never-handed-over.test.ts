@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Crib, ToolInput } from '../../src/index.ts';
 import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 import { idOf, OPERATOR } from '../approvals/payments.ts';
-import { cribOf, folderWith } from '../configured/workshop.ts';
+import { cribOf, folderWith } from '../crib/workshop.ts';
 import { BREAKS, startEncrypted } from './broken-encryption.ts';
 import { bodyOf } from './http/http-shop.ts';
 import { startHttp, startModern } from './mcp/http-servers.ts';

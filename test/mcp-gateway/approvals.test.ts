@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CribOptions, done, type ToolInput } from '../../src/index.ts';
-import { stillTime } from '../configured/manual-clock.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { stillTime } from '../crib/manual-clock.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { type CallAnswer, ERAS } from './eras.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Crib, createCrib, type ToolCall, type ToolInput } from '../../src/index.ts';
 import { MAIN, SURROUNDINGS } from '../cli/workshop.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { serverOf } from '../kinds/mcp/upstream.ts';
 import { modernRequest, post, type RawMessage } from './clients.ts';
 import { serveCrib } from './gateway.ts';

@@ -5,7 +5,7 @@ import { createListings } from '../../src/doors/mcp/listings.ts';
 import { createMcpDoor } from '../../src/doors/mcp/mcp-door.ts';
 import { createToolServer } from '../../src/doors/mcp/tool-server.ts';
 import type { Crib, ToolInput } from '../../src/index.ts';
-import { cribOf, folderWith } from '../configured/workshop.ts';
+import { cribOf, folderWith } from '../crib/workshop.ts';
 
 /** Tools whose answers are of every kind. */
 const TOOLS: readonly ToolInput[] = [

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { createMcpDoor } from '../../src/doors/mcp/mcp-door.ts';
 import { startServer } from '../../src/doors/rest/start-server.ts';
 import type { Crib, CribOptions } from '../../src/index.ts';
-import { cribOf, folderWith } from '../configured/workshop.ts';
+import { cribOf, folderWith } from '../crib/workshop.ts';
 
 /** A crib behind a gateway that listens. */
 export interface Gateway {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createListings } from '../../src/doors/mcp/listings.ts';
 import { defineBundle, defineTool, type ToolInput } from '../../src/index.ts';
-import { cribOf, folderWith, write } from '../configured/workshop.ts';
+import { cribOf, folderWith, write } from '../crib/workshop.ts';
 import { legacyClient, modernClient, modernRequest, post, request } from './clients.ts';
 import { ERAS } from './eras.ts';
 import { serveCrib, startGateway } from './gateway.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { done, type ToolCall, type ToolInput } from '../../src/index.ts';
-import { stillTime } from '../configured/manual-clock.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { stillTime } from '../crib/manual-clock.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { modernRequest, post, type RawMessage } from './clients.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { done, type Executor, type Extension, failed, type ToolInput, toolError } from '../../src/index.ts';
 import { OPERATOR } from '../approvals/payments.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { type HttpServer, startHttp, startModern } from '../kinds/mcp/http-servers.ts';
 import { execute, type Heard, type Served, type ServeOptions, serve } from './served.ts';
 

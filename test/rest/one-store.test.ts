@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MAIN, SURROUNDINGS } from '../cli/workshop.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { type Ask, askThrough, execute } from './served.ts';
 
 /** Tools that write a line outside of the configuration's folder for each run. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
-import { stillTime } from '../configured/manual-clock.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { stillTime } from '../crib/manual-clock.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { type Ask, execute, type Heard, type Served, type ServeOptions, serve } from './served.ts';
 
 afterEach(() => {

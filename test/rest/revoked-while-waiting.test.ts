@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { folderWith, write } from '../configured/workshop.ts';
+import { folderWith, write } from '../crib/workshop.ts';
 import { startIssuer } from '../identity/issuer.ts';
 import { execute, type Heard, type Served, serve } from './served.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { OFFICE } from '../cli/office.ts';
 import { createWorkshop, type Workshop } from '../cli/workshop.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 import { type Ask, askThrough, execute } from './served.ts';
 
 /** A tool that says when it began, and ends when a file of its own appears. */

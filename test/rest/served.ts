@@ -11,7 +11,7 @@ import {
   type ToolInput,
   toolError,
 } from '../../src/index.ts';
-import { folderWith } from '../configured/workshop.ts';
+import { folderWith } from '../crib/workshop.ts';
 
 const object = (properties: object, required = Object.keys(properties)) => ({
   type: 'object',

@@ -13,7 +13,7 @@ import {
   text,
   whole,
 } from '../../config/schema-node.ts';
-import type { RuleInput } from '../read-profile.ts';
+import type { RuleInput } from '../catalog/read-profile.ts';
 import { accessNode } from './access-schema.ts';
 import type {
   BundleConfig,

@@ -6,7 +6,7 @@ import type { When } from '../../core/tool-spec.ts';
 import type { SandboxMode } from '../../kinds/shell/shell-run.ts';
 import type { SecretTemplate, SecretText } from '../../system/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
-import type { ProfileInput } from '../read-profile.ts';
+import type { ProfileInput } from '../catalog/read-profile.ts';
 import type { McpFileSourceConfig, OneOrMany, SourceConfig } from './source-config.ts';
 
 /** A profile in configuration. */

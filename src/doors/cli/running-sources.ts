@@ -1,5 +1,5 @@
 import type { Crib } from '../../crib/crib.ts';
-import { findServer } from '../../crib/running-server.ts';
+import { findServer } from '../../crib/serving/running-server.ts';
 import { findConfig } from './find-config.ts';
 import type { Flags } from './flags.ts';
 

@@ -3,7 +3,7 @@ import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolResult } from '../../core/tool-result.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { SourceReport } from '../../crib/source-slot.ts';
+import type { SourceReport } from '../../crib/sources/source-slot.ts';
 import { toShownApproval } from '../shown.ts';
 import { createListener, type Listener } from './event-stream.ts';
 

@@ -1,8 +1,8 @@
 import { flagsOf } from '../../core/selector.ts';
 import type { SourceStatus } from '../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
+import { withheldNames } from '../../crib/catalog/explain.ts';
 import type { Chest } from '../../crib/chest.ts';
-import { withheldNames } from '../../crib/explain.ts';
 import { TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../formats/token-cost.ts';
 import type { Asked } from './route.ts';
 import { anyObject, anything, choice, flag, list, object, text, whole } from './schema-words.ts';

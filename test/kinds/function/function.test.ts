@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cribOf, folderWith } from '../../configured/workshop.ts';
+import { cribOf, folderWith } from '../../crib/workshop.ts';
 
 const tool = (name: string, run: string) =>
   `  - { name: ${name}, description: A tool, input: { type: object }, run: ${run} }\n`;

@@ -4,7 +4,7 @@ import type { ToolResult } from '../../../src/index.ts';
 import { httpExecutor } from '../../../src/kinds/http/http.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';
-import { manualClock } from '../../configured/manual-clock.ts';
+import { manualClock } from '../../crib/manual-clock.ts';
 import { startServer, type TestServer } from '../../sources/http-server.ts';
 import { bodyOf, type Echo, echo, giveJson, openShop, type Shop } from './http-shop.ts';
 

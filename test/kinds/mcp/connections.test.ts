@@ -3,7 +3,7 @@ import { createConnections } from '../../../src/kinds/mcp/connection/connections
 import type { McpConnection } from '../../../src/kinds/mcp/connection/mcp-connection.ts';
 import { McpFailure } from '../../../src/kinds/mcp/mcp-failure.ts';
 import { MAIN } from '../../../src/kinds/mcp/share-subject.ts';
-import { manualClock } from '../../configured/manual-clock.ts';
+import { manualClock } from '../../crib/manual-clock.ts';
 
 /** A server that can be lost, and connections to it in a time that stands still. */
 function world({ reopens = false } = {}) {

@@ -4,7 +4,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { childTransport } from '../../../src/kinds/mcp/connection/child-transport.ts';
 import { createOutputTail } from '../../../src/system/processes/output-tail.ts';
-import { folderWith } from '../../configured/workshop.ts';
+import { folderWith } from '../../crib/workshop.ts';
 
 const SERVER = join(import.meta.dirname, 'servers', 'breaks-off.ts');
 /** More than a pipe holds. */

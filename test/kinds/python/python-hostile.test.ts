@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cribOf, folderWith } from '../../configured/workshop.ts';
+import { cribOf, folderWith } from '../../crib/workshop.ts';
 import { watchPresence } from '../mcp/upstream.ts';
 import { cribOfPython, hasPython, PYTHON } from './python-shop.ts';
 

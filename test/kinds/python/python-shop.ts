@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Crib, CribOptions } from '../../../src/index.ts';
-import { cribOf, folderWith } from '../../configured/workshop.ts';
+import { cribOf, folderWith } from '../../crib/workshop.ts';
 
 const ASK = 'import sys; print(sys.executable); sys.exit(sys.version_info < (3, 9))';
 /** Another one than the usual may be named, to try other versions. */

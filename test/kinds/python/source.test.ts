@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cribOf, folderWith, namesOf, nextChange, write } from '../../configured/workshop.ts';
+import { cribOf, folderWith, namesOf, nextChange, write } from '../../crib/workshop.ts';
 import { stateOf } from '../mcp/upstream.ts';
 import { hasPython, PYTHON } from './python-shop.ts';
 

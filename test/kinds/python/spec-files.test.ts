@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { cribOf, folderWith, nextChange, write } from '../../configured/workshop.ts';
+import { cribOf, folderWith, nextChange, write } from '../../crib/workshop.ts';
 import { watchPresence } from '../mcp/upstream.ts';
 import { hasPython, PYTHON } from './python-shop.ts';
 

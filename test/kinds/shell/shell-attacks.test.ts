@@ -18,7 +18,7 @@ import { createCrib } from '../../../src/index.ts';
 import { shellExecutor } from '../../../src/kinds/shell/shell.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';
-import { write } from '../../configured/workshop.ts';
+import { write } from '../../crib/workshop.ts';
 import {
   MODES,
   processesOf,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { write } from '../../configured/workshop.ts';
+import { write } from '../../crib/workshop.ts';
 import { SANDBOX, said, script, shellTool, shopWith, TEXT, withPrograms } from './shell-shop.ts';
 
 const SILENT = JSON.stringify({ tools: [script('silent', 'echo ran')] });

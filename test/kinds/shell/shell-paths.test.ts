@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { write } from '../../configured/workshop.ts';
+import { write } from '../../crib/workshop.ts';
 import { MODES, type Shop, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 
 const CAT = shellTool('read', { path: TEXT }, { command: ['cat', '{path}'] });

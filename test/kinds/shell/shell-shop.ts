@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Chest, type Crib, createCrib, type ToolResult } from '../../../src/index.ts';
 import { findSandbox } from '../../../src/kinds/shell/sandbox/sandbox.ts';
-import { write } from '../../configured/workshop.ts';
+import { write } from '../../crib/workshop.ts';
 
 /** What this machine can hold a program in with. */
 export const SANDBOX = await findSandbox(process.env.PATH);

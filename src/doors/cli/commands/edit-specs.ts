@@ -1,7 +1,7 @@
 import type { Store } from '../../../core/ports/store.ts';
 import { notAvailable, ToolcribError } from '../../../core/tool-error.ts';
-import type { EntryMistake } from '../../../crib/check-stored.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import type { EntryMistake } from '../../../crib/sources/check-stored.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';

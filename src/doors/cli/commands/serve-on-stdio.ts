@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { Caller } from '../../../core/caller.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import { findServer } from '../../../crib/running-server.ts';
+import { findServer } from '../../../crib/serving/running-server.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { StdioConnection } from '../../mcp/serve-stdio.ts';
 import type { ExitCode } from '../commands.ts';

@@ -1,4 +1,4 @@
-import type { SourceReport } from '../../../crib/source-slot.ts';
+import type { SourceReport } from '../../../crib/sources/source-slot.ts';
 import { type Answer, ok, refuse } from '../answers.ts';
 import type { Asker, Route } from '../route.ts';
 import { flag, list, object, text } from '../schema-words.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ToolResult } from '../../../../src/core/tool-result.ts';
 import { RUN, type Run } from '../../../../src/core/tool-spec.ts';
 import type { Crib, ToolSpec } from '../../../../src/index.ts';
-import { cribOf, folderWith } from '../../../configured/workshop.ts';
+import { cribOf, folderWith } from '../../../crib/workshop.ts';
 import { startServer, type TestServer } from '../../../sources/http-server.ts';
 
 /** Any object of JSON. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Crib } from '../../../../src/index.ts';
-import { namesOf } from '../../../configured/workshop.ts';
+import { namesOf } from '../../../crib/workshop.ts';
 import { api, describedBy, type Fields, operation, toolIn, tryCall } from './api.ts';
 
 const json = (schema: unknown) => ({ required: true, content: { 'application/json': { schema } } });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { namesOf } from '../../../configured/workshop.ts';
+import { namesOf } from '../../../crib/workshop.ts';
 import { api, describedBy, type Fields, operation, runOf, toolIn, toolOf } from './api.ts';
 
 const OK = { responses: { 200: { description: 'fine' } } };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Crib } from '../../../../src/index.ts';
 import { createSchemas } from '../../../../src/schemas/create-schemas.ts';
-import { cribOf, folderWith } from '../../../configured/workshop.ts';
+import { cribOf, folderWith } from '../../../crib/workshop.ts';
 import { call, echoServer, type Fields, toolIn } from './api.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../../../node_modules');

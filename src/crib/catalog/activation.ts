@@ -1,0 +1,147 @@
+import type { Bundles, ResolvedBundle } from '../../core/bundle.ts';
+import { readNameList } from '../../core/known-keys.ts';
+import { type Outcome, outcome, type Rejection } from '../../core/outcome.ts';
+import type { Profile } from '../../core/profile.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
+import type { View } from '../../core/view.ts';
+import type { Setups } from './setups.ts';
+
+/** One name stands for a list of one. */
+export type Names = string | readonly string[];
+
+/** Which bundles of a chest are shown. It belongs to the chest; the bundles' states belong to the crib. */
+export interface Activation {
+  available(): readonly string[];
+  active(): readonly string[];
+  essential(): readonly string[];
+  activate(names: Names): Promise<Outcome>;
+  deactivate(names: Names): Promise<Outcome>;
+  setActive(names: Names): Promise<Outcome>;
+  addEssential(names: Names): Promise<Outcome>;
+  /** Grows with every change, so that whoever keeps a listing knows when it is old. */
+  readonly version: number;
+}
+
+export interface ActivationOptions {
+  readonly profile: Profile;
+  /** What the chest sees at this moment. */
+  readonly now: () => { readonly view: View; readonly bundles: Bundles };
+  readonly setups: Setups;
+}
+
+/** Starts from the profile's essential and active bundles; nothing is set up until somebody activates or calls. */
+export function createActivation({ profile, now, setups }: ActivationOptions): Activation {
+  const essentials = new Set(profile.essential ?? []);
+  // Until somebody chooses, a profile that names none shows every bundle in view, also those that come later.
+  let chosen: Set<string> | undefined = profile.active === undefined ? undefined : new Set(profile.active);
+  let version = 0;
+
+  const inView = (): readonly ResolvedBundle[] => {
+    const { view, bundles } = now();
+    return bundles.all.filter((bundle) => isInView(bundle, view));
+  };
+  const available = () => inView().map((bundle) => bundle.name);
+  const essential = () => available().filter((name) => essentials.has(name));
+
+  /** Everything a bundle requires, however far down. */
+  const requirementsOf = (name: string, found = new Set<string>()): ReadonlySet<string> => {
+    for (const required of now().bundles.get(name)?.requires ?? []) {
+      if (!found.has(required)) requirementsOf(required, found.add(required));
+    }
+    return found;
+  };
+
+  const active = (): readonly string[] => {
+    const names = available();
+    const wanted = names.filter((name) => chosen === undefined || chosen.has(name) || essentials.has(name));
+    const shown = new Set(wanted.flatMap((name) => [name, ...requirementsOf(name)]));
+    return names.filter((name) => shown.has(name));
+  };
+
+  const whyUnknown = (name: string): string | undefined => {
+    const names = available();
+    return names.includes(name) ? undefined : `unknown bundle.${didYouMean(name, names)}`;
+  };
+
+  const setUp = async (name: string): Promise<Rejection | undefined> => {
+    const reason = whyUnknown(name) ?? (await setups.ensure(name, 'activation'));
+    return reason === undefined ? undefined : { name, reason };
+  };
+
+  const setUpAll = async (names: readonly string[]): Promise<Outcome> => {
+    const rejected = (await Promise.all(names.map(setUp))).filter((rejection) => rejection !== undefined);
+    return outcome(
+      names.filter((name) => !rejected.some((rejection) => rejection.name === name)),
+      rejected,
+    );
+  };
+
+  const choose = (names: Iterable<string>): void => {
+    chosen = new Set(names);
+    version++;
+  };
+
+  /** Why a bundle stays when `going` are to go. */
+  const whyNotDeactivate = (name: string, going: readonly string[]): string | undefined => {
+    const unknown = whyUnknown(name);
+    if (unknown !== undefined) return unknown;
+    if (essentials.has(name)) return 'essential';
+    const shown = active();
+    if (!shown.includes(name)) return 'not active';
+    const staying = shown.filter((other) => !going.includes(other) || essentials.has(other));
+    const requirer = staying.find((other) => requirementsOf(other).has(name));
+    return requirer === undefined ? undefined : `required by "${requirer}"`;
+  };
+
+  return {
+    available,
+    active,
+    essential,
+    get version() {
+      return version;
+    },
+    async activate(names) {
+      const result = await setUpAll(readNameList(names, 'activate'));
+      if (result.applied.length > 0) choose([...(chosen ?? available()), ...result.applied]);
+      return result;
+    },
+    async deactivate(names) {
+      const applied: string[] = [];
+      const rejected: Rejection[] = [];
+      const going = readNameList(names, 'deactivate');
+      for (const name of going) {
+        const reason = whyNotDeactivate(name, going);
+        if (reason === undefined) applied.push(name);
+        else rejected.push({ name, reason });
+      }
+      if (applied.length > 0) choose([...(chosen ?? available())].filter((other) => !applied.includes(other)));
+      return outcome(applied, rejected);
+    },
+    async setActive(names) {
+      const wanted = readNameList(names, 'setActive');
+      const unknown = wanted.flatMap((name): readonly Rejection[] => {
+        const reason = whyUnknown(name);
+        return reason === undefined ? [] : [{ name, reason }];
+      });
+      if (unknown.length > 0) return outcome([], unknown);
+      const result = await setUpAll(wanted);
+      if (!result.ok) return outcome([], result.rejected);
+      choose(wanted);
+      return result;
+    },
+    async addEssential(names) {
+      const result = await setUpAll(readNameList(names, 'addEssential'));
+      for (const name of result.applied) essentials.add(name);
+      version++;
+      return result;
+    },
+  };
+}
+
+/** A bundle that wants no members is seen where the profile includes everything or names it. */
+function isInView(bundle: ResolvedBundle, view: View): boolean {
+  if (bundle.members.length > 0) return bundle.members.some((name) => view.has(name));
+  if ((bundle.definition.include ?? []).length > 0) return false;
+  const { include } = view.profile;
+  return include === undefined || include.includes(`bundle:${bundle.name}`);
+}

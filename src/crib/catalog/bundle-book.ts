@@ -1,0 +1,199 @@
+import {
+  type Bundle,
+  type BundleInfo,
+  bundleInfo,
+  checkBundles,
+  type ExpandOptions,
+  expand,
+  type ResolvedBundle,
+} from '../../core/bundle.ts';
+import { readNameList } from '../../core/known-keys.ts';
+import { RESERVED_NAMES } from '../../core/meta-tools.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
+import type { ToolInput } from '../../define/define-tool.ts';
+import { admitBundles, type BundleList } from './found-bundles.ts';
+import type { Generation } from './generation.ts';
+
+/** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
+export interface CribBundles {
+  define(bundle: BundleInput | DefinedBundle): void;
+  get(name: string): ResolvedBundle | undefined;
+  /** The bundles a tool is in, by whatever route it joined. */
+  of(tool: string): readonly ResolvedBundle[];
+  info(name: string): BundleInfo | undefined;
+  names(): readonly string[];
+  /** Adds tools, new ones or by name. */
+  addTools(bundle: string, tools: ToolInput | string | readonly (ToolInput | string)[]): void;
+  /** Takes a tool out of a bundle; the tool itself stays. */
+  removeTool(bundle: string, tool: string): void;
+  /** Forgets all bundles that were defined; their tools stay. */
+  clear(): void;
+  /** Tool names with what belongs to them. */
+  expand(tools: readonly string[], options?: Pick<ExpandOptions, 'bundleFilter'>): readonly string[];
+}
+
+/** The same for the crib itself. */
+export interface BundleBook extends CribBundles {
+  definitions(): readonly Bundle[];
+  /** The names there would be with these bundles; throws where they do not go together. */
+  checkBase(base: BundleBase): ReadonlySet<string>;
+  /** Puts others in the place of the bundles it began with; those defined by hand stay. */
+  replaceBase(base: BundleBase): void;
+}
+
+/** The bundles that were not defined by hand. */
+interface BundleBase {
+  readonly bundles: readonly Bundle[];
+  /** Bundles that sources make of their own tools. */
+  readonly homes: readonly Bundle[];
+  /** Bundles that sources bring. */
+  readonly found: readonly BundleList[];
+}
+
+export interface BundleBookOptions {
+  readonly bundles: readonly DefinedBundle[];
+  /** Bundles that sources make of their own tools. */
+  readonly homes: readonly Bundle[];
+  /** Bundles that sources bring besides. */
+  found(): readonly BundleList[];
+  generation(): Generation;
+  /** Takes specs into the catalog, all or none; throws where one cannot be. */
+  takeIn(tools: readonly ToolInput[], place: string): readonly ToolSpec[];
+  onChange(): void;
+  warn(message: string): void;
+}
+
+/** Keeps the definitions; what they mean is resolved with each catalog. */
+export function createBundleBook(options: BundleBookOptions): BundleBook {
+  let base: readonly Bundle[] = options.bundles;
+  let homes: readonly Bundle[] = options.homes;
+  let defined: readonly Bundle[] = base;
+  const join = (
+    wanted: readonly Bundle[],
+    around: readonly Bundle[],
+    lists: readonly BundleList[],
+  ): readonly Bundle[] => {
+    const check = (candidates: readonly Bundle[]) => checkBundles(mergeHomes(candidates, around));
+    check(wanted);
+    return mergeHomes(admitBundles({ defined: wanted, lists, check, warn: options.warn }), around);
+  };
+  const definitions = () => join(defined, homes, options.found());
+  const withByHand = (next: readonly Bundle[]) => [...next, ...defined.filter((bundle) => !base.includes(bundle))];
+  definitions();
+
+  const replace = (next: readonly Bundle[]): void => {
+    checkBundles(mergeHomes(next, homes));
+    defined = next;
+    options.onChange();
+  };
+  const requireDefined = (name: string): Bundle => {
+    const bundle = defined.find((candidate) => candidate.name === name);
+    if (bundle !== undefined) return bundle;
+    if (bundles().get(name) !== undefined) {
+      throw new ToolcribError('not_yours', `Bundle "${name}" is made by a source; define one of another name instead.`);
+    }
+    throw new ToolcribError(
+      'unknown_bundle',
+      `There is no bundle "${name}".${didYouMean(
+        name,
+        defined.map((candidate) => candidate.name),
+      )}`,
+    );
+  };
+  const bundles = () => options.generation().bundles;
+
+  return {
+    definitions,
+    checkBase: (next) => new Set(join(withByHand(next.bundles), next.homes, next.found).map((bundle) => bundle.name)),
+    replaceBase(next) {
+      const all = withByHand(next.bundles);
+      checkBundles(mergeHomes(all, next.homes));
+      [base, homes, defined] = [next.bundles, next.homes, all];
+      options.onChange();
+    },
+    define(input) {
+      const bundle = defineBundle(input);
+      checkBundles(mergeHomes([...defined, bundle], homes));
+      options.takeIn(bundle.specs, `bundle ${bundle.name}`);
+      replace([...defined, bundle]);
+    },
+    get: (name) => bundles().get(name),
+    of: (tool) => bundles().of(tool),
+    names: () => bundles().all.map((bundle) => bundle.name),
+    info(name) {
+      const bundle = bundles().get(name);
+      return bundle === undefined ? undefined : bundleInfo(bundle);
+    },
+    addTools(name, tools) {
+      const bundle = requireDefined(name);
+      const list: readonly (ToolInput | string)[] = Array.isArray(tools) ? tools : [tools as ToolInput | string]; // not a list, so one
+      const known = list.filter((tool) => typeof tool === 'string');
+      for (const tool of known) requireTool(tool, options.generation());
+      const specs = options.takeIn(
+        list.filter((tool) => typeof tool !== 'string'),
+        `bundle ${name}`,
+      );
+      const members = new Set([...(bundle.tools ?? []), ...known, ...specs.map((spec) => spec.name)]);
+      replace(
+        defined.map((other) =>
+          other === bundle ? Object.freeze({ ...bundle, tools: Object.freeze([...members]) }) : other,
+        ),
+      );
+    },
+    removeTool(name, tool) {
+      const bundle = requireDefined(name);
+      if (!(bundle.tools ?? []).includes(tool)) {
+        const why = bundles().get(name)?.members.includes(tool)
+          ? 'came by a selector or from a bundle it extends'
+          : 'is not in it';
+        throw new ToolcribError('unknown_tool', `"${tool}" cannot be removed from bundle "${name}": it ${why}.`);
+      }
+      const tools = (bundle.tools ?? []).filter((member) => member !== tool);
+      replace(
+        defined.map((other) => (other === bundle ? Object.freeze({ ...bundle, tools: Object.freeze(tools) }) : other)),
+      );
+    },
+    clear: () => replace([]),
+    expand: (tools, filter = {}) =>
+      expand(readNameList(tools, 'expand'), bundles(), {
+        ...filter,
+        isInView: (name) => options.generation().catalog.get(name) !== undefined,
+        requiresOf: (name) => options.generation().catalog.get(name)?.requires ?? [],
+      }),
+  };
+}
+
+// A bundle that was written down under a source's name, or the name a source asks for, has that source's tools, too.
+function mergeHomes(defined: readonly Bundle[], homes: readonly Bundle[]): readonly Bundle[] {
+  const merged = new Map(defined.map((bundle) => [bundle.name, bundle]));
+  if (merged.size < defined.length) return defined; // a duplicate: checkBundles will say so
+  for (const home of homes) {
+    const other = merged.get(home.name);
+    merged.set(
+      home.name,
+      other === undefined
+        ? home
+        : Object.freeze({ ...other, include: Object.freeze([...(other.include ?? []), ...(home.include ?? [])]) }),
+    );
+  }
+  return [...merged.values()];
+}
+
+function requireTool(name: string, generation: Generation): void {
+  if (RESERVED_NAMES.includes(name))
+    throw new ToolcribError(
+      'not_yours',
+      `"${name}" is a tool of Toolcrib itself, which belongs to no bundle; leave it out.`,
+    );
+  if (generation.catalog.get(name) !== undefined) return;
+  throw new ToolcribError(
+    'unknown_tool',
+    `There is no tool "${name}".${didYouMean(
+      name,
+      generation.catalog.specs.map((spec) => spec.name),
+    )}`,
+  );
+}

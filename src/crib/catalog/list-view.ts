@@ -1,0 +1,34 @@
+import type { Bundles } from '../../core/bundle.ts';
+import { RESERVED_NAMES } from '../../core/meta-tools.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import type { View } from '../../core/view.ts';
+import { describeSearch } from '../../search/describe-search.ts';
+
+/** The tools of a view as they are listed. */
+export interface Listed {
+  /** What belongs to an active bundle, or to none. */
+  readonly active: readonly ToolSpec[];
+  /** What a model is shown of it. */
+  readonly shown: readonly ToolSpec[];
+}
+
+export interface ListingOptions {
+  readonly view: View;
+  readonly bundles: Bundles;
+  readonly active: readonly string[];
+  readonly essential: readonly string[];
+  rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
+}
+
+/** Lists what is active, and what of it a model is shown, which its profile's `expose` decides. */
+export function listView({ view, bundles, active, essential, rewriteListing }: ListingOptions): Listed {
+  const specsOf = (isMeant: (name: string) => boolean) =>
+    Object.freeze(view.names.filter(isMeant).flatMap((name) => view.get(name) ?? []));
+  const isIn = (name: string, some: ReadonlySet<string>) => bundles.of(name).some((bundle) => some.has(bundle.name));
+  const chosen = new Set(active);
+  const listed = rewriteListing(specsOf((name) => bundles.of(name).length === 0 || isIn(name, chosen)));
+  if (view.profile.expose !== 'search') return { active: listed, shown: listed };
+  const always = new Set(essential);
+  const shown = specsOf((name) => RESERVED_NAMES.includes(name) || isIn(name, always));
+  return { active: listed, shown: rewriteListing(shown.map((spec) => describeSearch(spec, view, bundles))) };
+}

@@ -1,0 +1,110 @@
+import type { Extension } from '../../core/extension.ts';
+import type { Profile } from '../../core/profile.ts';
+import { compileSelector, type Selector } from '../../core/selector.ts';
+import { needsOf } from '../../core/tool-spec.ts';
+import type { Generation } from './generation.ts';
+
+/** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
+export function findProblems(
+  generation: Generation,
+  profiles: Iterable<Profile>,
+  services: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  return [
+    ...[...profiles].flatMap((profile) => profileProblems(generation, profile)),
+    ...unmetRequirements(generation),
+    ...unmetNeeds(generation, services),
+  ];
+}
+
+/** Selectors of extensions that match no tool: what they should guard is not guarded. */
+export function idleSelectors(generation: Generation, extensions: readonly Extension[]): readonly string[] {
+  return extensions.flatMap(({ name, selectors = {} }) =>
+    Object.entries(selectors).flatMap(([key, list]) =>
+      list
+        .filter((selector) => matchesNothing(generation, selector))
+        .map((selector) => `Extension "${name}": ${key} ${JSON.stringify(selector)} matches no tool.`),
+    ),
+  );
+}
+
+function profileProblems(generation: Generation, profile: Profile): readonly string[] {
+  const about = `Profile "${profile.name}"`;
+  const idle = (['include', 'exclude', 'approve'] as const).flatMap((key) =>
+    (profile[key] ?? [])
+      .filter((selector) => matchesNothing(generation, selector))
+      .map((selector) => `${about}: ${key} ${JSON.stringify(selector)} matches no tool.`),
+  );
+  const ruling = (profile.rules ?? []).flatMap(({ tools }) => tools);
+  const idleRules = ruling.filter((selector) => matchesNothing(generation, selector));
+  const isShown = shownToSomebody(generation, profile);
+  const unseen = (profile.essential ?? []).filter((name) => {
+    const members = generation.bundles.get(name)?.members ?? [];
+    return members.length > 0 && !members.some(isShown);
+  });
+  const parted = generation.catalog.specs
+    .filter((spec) => isShown(spec.name))
+    .flatMap((spec) =>
+      (spec.requires ?? [])
+        .filter((name) => generation.catalog.get(name) !== undefined && !isShown(name))
+        .map((name) => `${about}: "${spec.name}" requires "${name}", which the profile does not show.`),
+    );
+  const unavailable =
+    profile.expose === 'script'
+      ? [`${about}: expose: script is not available in this version; all of its tools are shown.`]
+      : [];
+  return [
+    ...idle,
+    ...idleRules.map((selector) => `${about}: a rule for ${JSON.stringify(selector)} matches no tool.`),
+    ...unseen.map((name) => `${about}: bundle "${name}" is essential, but the profile shows none of its tools.`),
+    ...parted,
+    ...unavailable,
+  ];
+}
+
+/** What the profile itself shuts out is shut out for all; what access hides is there for somebody. */
+function shownToSomebody(generation: Generation, profile: Profile): (tool: string) => boolean {
+  const selects = (selectors: readonly Selector[], tool: string) => {
+    const spec = generation.catalog.get(tool);
+    const bundles = generation.bundles.of(tool).map((bundle) => bundle.name);
+    return spec !== undefined && selectors.some((selector) => compileSelector(selector)(spec, bundles));
+  };
+  return (tool) =>
+    (profile.include === undefined || selects(profile.include, tool)) && !selects(profile.exclude ?? [], tool);
+}
+
+function matchesNothing(generation: Generation, selector: Selector): boolean {
+  const matches = compileSelector(selector);
+  return !generation.catalog.specs.some((spec) =>
+    matches(
+      spec,
+      generation.bundles.of(spec.name).map((bundle) => bundle.name),
+    ),
+  );
+}
+
+function unmetRequirements(generation: Generation): readonly string[] {
+  const ofTools = generation.catalog.specs
+    .filter((spec) => spec.requires !== undefined)
+    .flatMap((spec) =>
+      (spec.requires ?? [])
+        .filter((name) => generation.catalog.get(name) === undefined)
+        .map((name) => `Tool "${spec.name}" requires "${name}", which is not there.`),
+    );
+  const ofBundles = generation.bundles.all.flatMap((bundle) =>
+    bundle.requires
+      .filter((name) => generation.bundles.get(name) === undefined)
+      .map((name) => `Bundle "${bundle.name}" requires "${name}", which is not there.`),
+  );
+  return [...ofTools, ...ofBundles];
+}
+
+function unmetNeeds(generation: Generation, services: Readonly<Record<string, unknown>>): readonly string[] {
+  return generation.catalog.specs
+    .filter((spec) => needsOf(spec).length > 0)
+    .flatMap((spec) =>
+      needsOf(spec)
+        .filter((need) => !need.startsWith('setting:') && services[need] === undefined)
+        .map((need) => `Tool "${spec.name}" needs the service "${need}", which is not configured.`),
+    );
+}

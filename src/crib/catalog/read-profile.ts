@@ -1,0 +1,132 @@
+import { listOf } from '../../core/bundle.ts';
+import type { JsonSchema } from '../../core/json.ts';
+import { describe, readOptions } from '../../core/known-keys.ts';
+import { ownedBy } from '../../core/policy.ts';
+import type { Profile, ProfileRule } from '../../core/profile.ts';
+import { compileSelector, type Selector } from '../../core/selector.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
+import { notAvailable, ToolcribError } from '../../core/tool-error.ts';
+import { readData } from '../../define/define-tool.ts';
+import { type PolicyInput, readPolicy } from '../../define/read-policy.ts';
+import type { ProfileSet } from './generation.ts';
+
+/** A profile as authors write it; one name may stand for a list of one. */
+export interface ProfileInput
+  extends Omit<Profile, 'name' | 'include' | 'exclude' | 'approve' | 'essential' | 'active' | 'policy' | 'rules'> {
+  readonly include?: string | readonly Selector[];
+  readonly exclude?: string | readonly Selector[];
+  readonly approve?: string | readonly Selector[];
+  readonly essential?: string | readonly string[];
+  readonly active?: string | readonly string[];
+  readonly policy?: PolicyInput;
+  readonly rules?: readonly RuleInput[];
+}
+
+/** A rule as authors write it; one selector may stand for a list of one. */
+export interface RuleInput extends Omit<ProfileRule, 'tools'> {
+  readonly tools: string | readonly Selector[];
+}
+
+const KEYS = [
+  'include',
+  'exclude',
+  'essential',
+  'active',
+  'expose',
+  'approve',
+  'policy',
+  'settings',
+  'rules',
+  'delegate',
+] as const;
+const EXPOSURES = ['all', 'search', 'script'];
+
+/** Checks a profile and brings it into its one form. */
+export function readProfile(name: string, value: unknown): Profile {
+  const what = `Profile "${name}"`;
+  const given = readOptions<ProfileInput & { delegate?: unknown }>(value, KEYS, what);
+  if (given.delegate !== undefined) throw notAvailable(`${what}: delegation`, 'leave it out');
+  if (given.expose !== undefined && !EXPOSURES.includes(given.expose)) {
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: expose is one of ${EXPOSURES.join(', ')}, not ${describe(given.expose)}.`,
+    );
+  }
+  const { delegate: _delegate, ...rest } = given;
+  return Object.freeze({
+    ...rest,
+    name,
+    include: readSelectors(given.include, `${what}: include`),
+    exclude: readSelectors(given.exclude, `${what}: exclude`),
+    approve: readSelectors(given.approve, `${what}: approve`),
+    essential: readNames(given.essential, `${what}: essential`),
+    active: readNames(given.active, `${what}: active`),
+    policy: ownedBy(readPolicy(given.policy, `profile "${name}"`), `profile:${name}`),
+    rules: readRules(given.rules, `${what}: rules`),
+    settings: readData(given.settings ?? {}, `${what}: settings`),
+  } as Profile); // absent lists are undefined, which readers of a profile take for absent
+}
+
+/** Throws if a profile names a bundle that does not exist. */
+export function requireBundles({ byName }: Pick<ProfileSet, 'byName'>, known: ReadonlySet<string>): void {
+  const [first] = unknownBundles(byName.values(), known);
+  if (first === undefined) return;
+  const { profile, key, name } = first;
+  throw new ToolcribError(
+    'unknown_bundle',
+    `Profile "${profile}": ${key} names the bundle "${name}", which does not exist.${didYouMean(name, known)}`,
+  );
+}
+
+/** True if every bundle that a profile names exists. */
+export function knowsBundles({ byName }: Pick<ProfileSet, 'byName'>, known: ReadonlySet<string>): boolean {
+  return unknownBundles(byName.values(), known).length === 0;
+}
+
+function unknownBundles(profiles: Iterable<Profile>, known: ReadonlySet<string>) {
+  return [...profiles].flatMap((profile) =>
+    (['essential', 'active'] as const).flatMap((key) =>
+      (profile[key] ?? []).filter((name) => !known.has(name)).map((name) => ({ profile: profile.name, key, name })),
+    ),
+  );
+}
+
+function readRules(value: unknown, what: string): readonly ProfileRule[] | undefined {
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value))
+    throw new ToolcribError('invalid_option', `${what} must be a list, got ${describe(value)}.`);
+  return Object.freeze(Array.from(value, (entry, index) => readRule(entry, `${what}[${index}]`))); // holes included
+}
+
+function readRule(value: unknown, what: string): ProfileRule {
+  const { tools, when, otherwise } = readOptions<RuleInput>(value, ['tools', 'when', 'otherwise'], what);
+  if (otherwise !== 'approve' && otherwise !== 'deny')
+    throw new ToolcribError('invalid_option', `${what}: otherwise is approve or deny, not ${describe(otherwise)}.`);
+  if (typeof when !== 'object' || when === null || Array.isArray(when))
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: when is a JSON Schema of the arguments, not ${describe(when)}.`,
+    );
+  const selectors = readSelectors(tools, `${what}: tools`);
+  if (selectors === undefined)
+    throw new ToolcribError('invalid_option', `${what} names no tools; say which ones it holds for.`);
+  return Object.freeze({ tools: selectors, when: readData(when, `${what}: when`) as JsonSchema, otherwise }); // an object, as was checked
+}
+
+function readSelectors(value: unknown, what: string): readonly Selector[] | undefined {
+  if (value === undefined) return undefined;
+  const selectors = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(selectors))
+    throw new ToolcribError('invalid_selector', `${what} takes a list of selectors, got ${describe(value)}.`);
+  for (const selector of selectors) compileSelector(selector);
+  return Object.freeze([...selectors]);
+}
+
+function readNames(value: unknown, what: string): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const names = listOf(value as string | readonly string[]); // checked on the next line
+  if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
+    throw new ToolcribError('invalid_option', `${what} takes bundle names, got ${describe(value)}.`);
+  }
+  return Object.freeze([...names]);
+}

@@ -1,0 +1,216 @@
+import type { Bundle, ResolvedBundle, SetupContext, SetupResult } from '../../core/bundle.ts';
+import type { Extension } from '../../core/extension.ts';
+import type { MaybePromise } from '../../core/json.ts';
+import type { Clock } from '../../core/ports/ports.ts';
+import type { ToolCall } from '../../core/tool-call.ts';
+import { messageOf, toolError } from '../../core/tool-error.ts';
+import { failed, type ToolResult } from '../../core/tool-result.ts';
+import type { Generation } from './generation.ts';
+
+export interface SetupsOptions {
+  readonly generation: () => Generation;
+  readonly clock: Clock;
+  readonly services: () => Readonly<Record<string, unknown>>;
+  readonly options: Readonly<Record<string, unknown>>;
+  warn(message: string): void;
+}
+
+/** What a bundle is set up for: a chest that activates it, or a call of one of its tools. */
+type Purpose = 'activation' | 'call';
+
+interface Setup {
+  readonly definition: Bundle;
+  phase: 'running' | 'ready' | 'failed';
+  /** What the setup made; there before `ready` has run. */
+  result: SetupResult;
+  /** Why it failed. */
+  reason: string;
+  failedAt: number;
+  outcome: Promise<string | undefined>;
+}
+
+const SETUP_TIMEOUT_MS = 60_000;
+/** How long a failed setup is left alone by calls. */
+const PAUSE_MS = 30_000;
+
+/** The states of bundles: each bundle is set up once for the whole crib. */
+export class Setups {
+  readonly #options: SetupsOptions;
+  readonly #setups = new Map<string, Setup>();
+  readonly #closing = new AbortController();
+
+  constructor(options: SetupsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves to why the bundle cannot be used, or to `undefined` when it is ready. An activation tries again what failed. */
+  async ensure(name: string, purpose: Purpose): Promise<string | undefined> {
+    if (this.#closing.signal.aborted) return 'the crib is closed';
+    const { bundles, leftOut } = this.#options.generation();
+    const bundle = bundles.get(name);
+    if (bundle === undefined) {
+      const why = leftOut.bundles.get(name);
+      return why === undefined ? `bundle "${name}" does not exist` : `bundle "${name}" is not there: ${why}`;
+    }
+    for (const required of bundle.requires) {
+      const reason = await this.ensure(required, purpose);
+      if (reason !== undefined) return `it requires "${required}": ${reason}`;
+    }
+    return this.#setUpOnce(bundle, purpose);
+  }
+
+  /** The state that the bundle of a tool was set up with. */
+  stateFor(tool: string): unknown {
+    const owner = this.#options.generation().ownerOf(tool);
+    return owner === undefined ? undefined : this.#stateOf(owner.name);
+  }
+
+  /** The gate that sets a bundle up before the first call of its tools. */
+  gate(): Extension {
+    const ownerOf = (tool: string) => this.#options.generation().ownerOf(tool);
+    return {
+      name: 'setup',
+      priority: 250,
+      unsafeOrder: true,
+      applies: (spec) => ownerOf(spec.name) !== undefined,
+      wrap: (call, next) => {
+        const owner = ownerOf(call.spec.name);
+        return owner === undefined || this.#isReady(owner) ? next(call) : this.#runAfterSetup(owner.name, call, next);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#setups.values()].map((setup) => setup.outcome));
+    // Dependants before what they depend on: the reverse of the order in which they became ready.
+    for (const [name, setup] of [...this.#setups].reverse()) {
+      if (setup.phase === 'ready') await this.#dispose(name, setup.result);
+    }
+    this.#setups.clear();
+  }
+
+  #setUpOnce(bundle: ResolvedBundle, purpose: Purpose): MaybePromise<string | undefined> {
+    const { definition, name } = bundle;
+    if (definition.setup === undefined && definition.ready === undefined) return undefined;
+    const known = this.#setups.get(name);
+    if (known !== undefined && isSameSetup(known.definition, definition)) {
+      if (known.phase !== 'failed') return known.outcome;
+      if (purpose === 'call' && this.#options.clock.now() < known.failedAt + PAUSE_MS) return known.reason;
+    }
+    const setup: Setup = {
+      definition,
+      phase: 'running',
+      result: undefined,
+      reason: '',
+      failedAt: 0,
+      outcome: Promise.resolve(undefined),
+    };
+    this.#setups.set(name, setup);
+    setup.outcome = this.#setUp(bundle, setup, known);
+    return setup.outcome;
+  }
+
+  async #setUp(bundle: ResolvedBundle, setup: Setup, replaced: Setup | undefined): Promise<string | undefined> {
+    const { definition, name } = bundle;
+    if (replaced?.phase === 'ready') await this.#dispose(name, replaced.result);
+    try {
+      await this.#withinTime(bundle, async (context) => {
+        const made = await definition.setup?.(context);
+        if (!this.#isWanted(context, name, setup)) {
+          await this.#dispose(name, made);
+          throw new Error('it was called off');
+        }
+        setup.result = made;
+        await definition.ready?.(context);
+        if (!this.#isWanted(context, name, setup)) throw new Error('it was called off');
+      });
+      setup.phase = 'ready';
+      return undefined;
+    } catch (cause) {
+      setup.phase = 'failed';
+      setup.reason = `its setup failed: ${messageOf(cause)}`;
+      setup.failedAt = this.#options.clock.now();
+      const { result } = setup;
+      setup.result = undefined;
+      await this.#dispose(name, result);
+      return setup.reason;
+    }
+  }
+
+  // Too late, or another definition came in between: what was made would neither be used nor closed.
+  #isWanted(context: SetupContext, name: string, setup: Setup): boolean {
+    return !context.signal.aborted && this.#setups.get(name) === setup;
+  }
+
+  async #dispose(name: string, result: SetupResult): Promise<void> {
+    try {
+      await result?.dispose?.();
+    } catch (cause) {
+      this.#options.warn(`Disposing of bundle "${name}" failed: ${messageOf(cause)}`);
+    }
+  }
+
+  #withinTime<T>(bundle: ResolvedBundle, work: (context: SetupContext) => Promise<T>): Promise<T> {
+    const { services, options, clock } = this.#options;
+    const timer = new AbortController();
+    const context: SetupContext = {
+      services: services(),
+      options,
+      signal: AbortSignal.any([timer.signal, this.#closing.signal]),
+      use: (required) => this.#stateOfRequired(bundle, required),
+    };
+    return new Promise((resolve, reject) => {
+      const stopTimer = clock.setTimer(SETUP_TIMEOUT_MS, () => {
+        timer.abort();
+        reject(new Error(`it did not finish within ${SETUP_TIMEOUT_MS} ms`));
+      });
+      work(context).then(resolve, reject).finally(stopTimer);
+    });
+  }
+
+  #stateOfRequired(bundle: ResolvedBundle, required: string): unknown {
+    if (bundle.requires.includes(required)) return this.#stateOf(required);
+    throw new Error(`bundle "${bundle.name}" uses "${required}" without requiring it; add it to requires`);
+  }
+
+  #stateOf(name: string): unknown {
+    return this.#setups.get(name)?.result?.state;
+  }
+
+  #isReady(bundle: ResolvedBundle): boolean {
+    const setup = this.#setups.get(bundle.name);
+    const isSetUp = setup?.phase === 'ready' && isSameSetup(setup.definition, bundle.definition);
+    return isSetUp && bundle.requires.every((name) => this.#isSettled(name));
+  }
+
+  #isSettled(name: string): boolean {
+    const bundle = this.#options.generation().bundles.get(name);
+    if (bundle === undefined) return false;
+    return bundle.definition.setup === undefined
+      ? bundle.requires.every((required) => this.#isSettled(required))
+      : this.#isReady(bundle);
+  }
+
+  #runAfterSetup(bundle: string, call: ToolCall, next: (call: ToolCall) => MaybePromise<ToolResult>) {
+    return new Promise<ToolResult>((resolve) => {
+      let isAborted = false;
+      const stopListening = call.onAbort((reason) => {
+        isAborted = true;
+        resolve(failed(reason));
+      });
+      this.ensure(bundle, 'call').then((reason) => {
+        stopListening();
+        if (isAborted) return;
+        if (reason === undefined) return resolve(next(call));
+        const message = `"${call.spec.name}" cannot run: bundle "${bundle}": ${reason}.`;
+        resolve(failed(toolError('unavailable', message, { retryable: true })));
+      });
+    });
+  }
+}
+
+// Tools may join or leave a bundle that has been set up; its state stays.
+function isSameSetup(a: Bundle, b: Bundle): boolean {
+  return a.setup === b.setup && a.ready === b.ready;
+}

@@ -1,0 +1,215 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Executor } from '../../core/executor.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { readOperatorSetting } from '../../identity/operator-token.ts';
+import { createMcpServers } from '../../kinds/mcp/mcp-servers.ts';
+import { findFormerFolders, findPrivateFolder, type PrivateFolder } from '../../store/place/private-folder.ts';
+import { storeExists } from '../../store/place/store-exists.ts';
+import { findStateFolder } from '../../store/place/store-place.ts';
+import { systemClock } from '../../system/clock.ts';
+import { createRedact } from '../../system/secrets/redact.ts';
+import { signWith } from '../../system/secrets/secret.ts';
+import { hostOf } from '../../system/secrets/secret-template.ts';
+import { createSecrets, type Secrets } from '../../system/secrets/secrets.ts';
+import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-config.ts';
+import type { LoadedConfig } from '../config/loaded-config.ts';
+import type { CribOptions } from '../crib-options.ts';
+import { auditKeysOf } from '../extensions/audit-extensions.ts';
+import type { Equipment } from '../extensions/extension-ports.ts';
+import type { Parts } from '../parts.ts';
+import { watchConfiguration } from '../watch-configuration.ts';
+import { createConfigInForce } from './config-in-force.ts';
+import { changedExecutors, configuredExecutors } from './configured-executors.ts';
+import { createConfiguredParts } from './configured-parts.ts';
+import { configuredPython } from './configured-python.ts';
+import { createConfiguredSources } from './configured-sources.ts';
+import { hiddenPaths } from './hidden-paths.ts';
+import { lazyStore } from './lazy-store.ts';
+import type { NamedPath } from './named-paths.ts';
+import { protectedPaths } from './protected-paths.ts';
+import { createSourceSecrets } from './source-secrets.ts';
+import { createWrittenPaths } from './written-paths.ts';
+
+/** A configuration that can be read again. */
+export interface Configuration {
+  readonly equipment: Equipment;
+  /** For what only configured sources bring. */
+  readonly executors: readonly Executor[];
+  /** The parts it stands for at the start. A mistake in it throws. */
+  read(): Promise<Parts>;
+  /** Reads it again and hands over the parts that it stands for now. Where that throws, everything goes on as before the edit. */
+  readAgain<Applied>(apply: (parts: Parts) => Promise<Applied>): Promise<Applied>;
+  /** Calls `onChange` after an edit of any file that was read. */
+  watch(onChange: () => void, warn: (message: string) => void): void;
+  close(): Promise<void>;
+}
+
+/** The configuration that the options name. */
+export async function openConfiguration(options: CribOptions): Promise<Configuration> {
+  const { env } = process;
+  const load = () => loadFrom(options, env);
+  const inForce = createConfigInForce(await load());
+  const { loaded, config } = inForce;
+  const { folder } = loaded();
+  const named = await createWrittenPaths(loaded(), { env, secrets: options.secrets });
+  const secretsOf = () => ({ ...config().secrets, ...options.secrets });
+  const secrets = createSecrets(secretsOf, { env, folder });
+  const redact = createRedact(secrets);
+  const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
+  const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }));
+  const servers = createMcpServers();
+  const python = configuredPython({ env, secrets, clock: systemClock, config });
+  const { watch = true, background = false } = options;
+  const used = createSourceSecrets(secrets);
+  const partsOf = createConfiguredParts(options, {
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, servers, python, watch, background }),
+    store,
+    secrets,
+  });
+  const first = config();
+  const executors = await configuredExecutors({
+    folder,
+    env,
+    clock: systemClock,
+    secrets,
+    servers,
+    python,
+    config,
+    hidden: () => {
+      const storeUrls = [options.store?.url, first.store?.url, config().store?.url];
+      const paths = named.list();
+      const readOnly = protectedPaths(loaded(), paths, env);
+      const kept = { ...namedKeyFiles(loaded(), options, env), ...secretFiles(paths), ...secretsOf() };
+      return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
+    },
+  });
+  const readParts = async (): Promise<Parts> => {
+    secrets.noteEnvironment();
+    const parts = await partsOf(loaded());
+    watching?.listen(loaded().files, used.files());
+    const changed = changedExecutors(first, loaded().config).map(
+      (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
+    );
+    return { ...parts, problems: [...parts.problems, ...changed] };
+  };
+  let privateFolder: PrivateFolder | undefined;
+  let watching: ReturnType<typeof watchConfiguration> | undefined;
+
+  return {
+    executors,
+    equipment: {
+      store,
+      sharedRates: isPostgres(loaded(), options) ? store.rates : undefined,
+      isStored: () => isStored(loaded(), options),
+      stateFolder: () => findStateFolder(folder, env).path,
+      privateFolder: () => {
+        privateFolder ??= findPrivateFolder(folder, env);
+        return privateFolder;
+      },
+      formerFolders: () => findFormerFolders(folder, env),
+      ...(options.config === undefined && { configuration: loaded().file ?? folder }),
+      redact,
+      hide: secrets.hide,
+      sign: async (name, text) => signWith(await secrets.get(name), text),
+    },
+    read: readParts,
+    async readAgain(apply) {
+      const next = await named.follow(async () => requireContent(await load(), loaded()), placeOf(options));
+      inForce.tryOut(next);
+      try {
+        const applied = await apply(await readParts());
+        inForce.accept();
+        return applied;
+      } catch (cause) {
+        inForce.refuse();
+        await used.look(config().sources);
+        throw cause;
+      }
+    },
+    watch(onChange, warn) {
+      if (options.watch === false) return;
+      watching = watchConfiguration({ onChange, warn, used });
+      watching.listen(loaded().files, used.files());
+    },
+    async close() {
+      watching?.close();
+      await store.close();
+    },
+  };
+}
+
+/** Programs that save a file may take it away, or empty it, before they write it: that is not an edit. */
+function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig {
+  if (before.file === undefined || (next.file !== undefined && !next.isEmpty) || before.isEmpty) return next;
+  const what = next.file === undefined ? 'is gone' : 'is empty';
+  throw new ToolcribError(
+    'invalid_config',
+    `${before.file} ${what}, so the configuration from before stays. To take everything out, write {} into it.`,
+  );
+}
+
+function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
+  const surroundings = { env, secretNames: Object.keys(options.secrets ?? {}) };
+  if (options.config !== undefined) return readConfigObject(options.config, { ...surroundings, folder: process.cwd() });
+  return loadConfig({ ...surroundings, ...placeOf(options) });
+}
+
+function placeOf({ configFile = '.' }: CribOptions): ConfigPlace {
+  const path = resolve(configFile);
+  return isFolder(path) ? { cwd: path } : { cwd: process.cwd(), file: path };
+}
+
+/** Files with the operator token and the audit key that the owner names: tools see them as little as other secrets. */
+function namedKeyFiles(
+  { config }: Pick<LoadedConfig, 'config'>,
+  { extensions = [] }: CribOptions,
+  env: NodeJS.ProcessEnv,
+) {
+  const audit = config.extensions?.audit;
+  const named = [audit === false ? undefined : audit?.key, auditKeysOf(extensions).key];
+  const token = readOperatorSetting(env);
+  const files = [...named, token].flatMap((one) => (one !== undefined && 'file' in one ? [one.file] : []));
+  return Object.fromEntries(files.map((file) => [file, { file }])); // a path is not a name that a secret could have
+}
+
+/** Files of secrets and variables that the configuration names. One that is not there is not made. */
+function secretFiles(paths: readonly NamedPath[]) {
+  const there = paths.filter(({ path, holds }) => holds === 'secrets' && existsSync(path));
+  return Object.fromEntries(there.map(({ path }) => [path, { file: path }]));
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Only there several processes count together. */
+function isPostgres({ config }: LoadedConfig, options: CribOptions): boolean {
+  const url = options.store?.url ?? config.store?.url;
+  const begin = typeof url === 'string' ? url : url?.secretTemplate[0];
+  return typeof begin === 'string' && /^postgres(ql)?:/.test(begin);
+}
+
+/** An address with a secret in it is that of a server. */
+function isStored({ config, folder }: LoadedConfig, options: CribOptions): boolean {
+  const url = options.store?.url ?? config.store?.url;
+  const isPlain = url === undefined || typeof url === 'string';
+  return !isPlain || storeExists({ url, configFolder: folder, env: process.env });
+}
+
+interface Opening {
+  readonly secrets: Secrets;
+  warn(message: string): void;
+}
+
+async function openStoreOf(
+  { config, folder }: LoadedConfig,
+  options: CribOptions,
+  { secrets, warn }: Opening,
+): Promise<Store> {
+  const { openStore } = await import('../../store/open-store.ts');
+  const url = options.store?.url ?? config.store?.url;
+  const filled = url === undefined || typeof url === 'string' ? url : await secrets.fill(url, { host: hostOf(url) });
+  return openStore({ url: filled, configFolder: folder, env: process.env, warn });
+}

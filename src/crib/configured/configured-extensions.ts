@@ -1,0 +1,105 @@
+import type { Extension } from '../../core/extension.ts';
+import { canonicalJson, isRecord } from '../../core/json.ts';
+import { didYouMean } from '../../core/text/nearest.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { HOOKS, isClass, isHook } from '../../define/define-extension.ts';
+import { importExport, importExports, splitReference } from '../../system/modules/import-export.ts';
+import type { BuiltInExtensionsConfig, CustomExtensionConfig, ExtensionsConfig } from '../config/config.ts';
+import { configuredAudit } from '../extensions/audit-extensions.ts';
+import { approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from '../extensions/built-ins.ts';
+import { readExtension } from '../extensions/extension-ports.ts';
+import { configuredMetrics, logging } from '../extensions/record-extensions.ts';
+
+type Tuned = keyof BuiltInExtensionsConfig;
+type Entry = ExtensionsConfig[string];
+
+/** Built-ins that can be tuned, by the names they have in the configuration. */
+const TUNABLE: { readonly [Name in Tuned]?: (options: never) => Extension | readonly Extension[] } = {
+  approval,
+  idempotency,
+  rateLimit,
+  breaker,
+  concurrency,
+  timeout,
+  retry,
+  logging,
+  metrics: configuredMetrics,
+  audit: configuredAudit,
+};
+
+/** What goes with an entry that is off. */
+const ALONG_WITH: Readonly<Record<string, readonly string[]>> = { metrics: ['trace'], audit: ['auditIntent'] };
+
+/** The extensions a configuration names. An entry that says what it said before stays the same object and keeps its counts. */
+export function createConfiguredExtensions(): (
+  config: ExtensionsConfig,
+  folder: string,
+) => Promise<readonly Extension[]> {
+  const known = new Map<string, { readonly text: string; readonly made: readonly Extension[] }>();
+  const readEntry = async (name: string, entry: Entry, folder: string): Promise<readonly Extension[]> => {
+    const text = canonicalJson(entry);
+    const before = known.get(name);
+    if (before?.text === text) return before.made;
+    const made = await makeExtensions(name, entry, folder);
+    known.set(name, { text, made });
+    return made;
+  };
+  return async (config, folder) => {
+    // Built-ins in the order of their table, then those of somebody's own in the order of the configuration.
+    const own = Object.keys(config).filter((name) => !Object.hasOwn(TUNABLE, name));
+    const names = [...Object.keys(TUNABLE), ...own];
+    return (await Promise.all(names.map((name) => readEntry(name, config[name], folder)))).flat();
+  };
+}
+
+/** Names of built-ins that the configuration turns off. */
+export function turnedOff(config: ExtensionsConfig): readonly string[] {
+  const names = Object.keys(TUNABLE).filter((name) => config[name] === false);
+  return names.flatMap((name) => [name, ...(ALONG_WITH[name] ?? [])]);
+}
+
+async function makeExtensions(name: string, entry: Entry, folder: string): Promise<readonly Extension[]> {
+  if (entry === undefined || entry === false) return [];
+  if ('module' in entry) return [await importExtension(name, entry, folder)];
+  return [TUNABLE[name as Tuned]?.(entry as never) ?? []].flat(); // checked against the schema of its options
+}
+
+/** An extension of the owner's: the module exports one, makes one of the entry's options, or is one by the hooks it exports. */
+async function importExtension(name: string, entry: CustomExtensionConfig, folder: string): Promise<Extension> {
+  const { module, priority, unsafeOrder, options = {} } = entry;
+  const exported = await importWhatIsMeant(module, folder);
+  const made = await makeOf(exported, options);
+  if (typeof made !== 'object' || made === null) {
+    const guess = typeof exported === 'function' ? didYouMean(exported.name, HOOKS) : '';
+    throw new ToolcribError(
+      'invalid_config',
+      `The extension "${name}": ${module} does not export an extension, nor a function that makes one.${guess}`,
+    );
+  }
+  return readExtension(made, {
+    name,
+    ...(priority !== undefined && { priority }),
+    ...(unsafeOrder !== undefined && { unsafeOrder }),
+  });
+}
+
+/** The export that a reference means; the module itself where it exports hooks, or several things of which none is the default. */
+async function importWhatIsMeant(module: string, folder: string): Promise<unknown> {
+  if (splitReference(module).name !== undefined) return importExport(module, folder);
+  const exports = await importExports(module, folder);
+  const names = Object.keys(exports);
+  const hooks = names.filter(isHook);
+  if (!Object.hasOwn(exports, 'default'))
+    return hooks.length > 0 || names.length > 1 ? exports : importExport(module, folder);
+  const beside = hooks.find((hook) => !isRecord(exports.default) || exports.default[hook] !== exports[hook]);
+  if (beside === undefined) return exports.default;
+  throw new ToolcribError(
+    'invalid_config',
+    `${module} exports "${beside}" beside a default export, and it would never be asked; put it into the default export.`,
+  );
+}
+
+async function makeOf(exported: unknown, options: object): Promise<unknown> {
+  if (typeof exported !== 'function') return exported;
+  return isClass(exported) ? new exported(options) : await exported(options);
+}

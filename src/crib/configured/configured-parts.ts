@@ -1,0 +1,133 @@
+import { canonicalJson } from '../../core/json.ts';
+import type { Store } from '../../core/ports/store.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { defineBundle } from '../../define/define-bundle.ts';
+import { usage } from '../../extensions/usage.ts';
+import { findAccessProblems } from '../../identity/access-problems.ts';
+import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
+import { importExport } from '../../system/modules/import-export.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
+import type { ProfileInput } from '../catalog/read-profile.ts';
+import type { Config, ProfileConfig, ResultsConfig, RetrievalConfig } from '../config/config.ts';
+import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
+import { type CribOptions, readProfiles } from '../crib-options.ts';
+import { offload } from '../extensions/built-ins.ts';
+import { type Parts, readParts, requireSources } from '../parts.ts';
+import { metaSources, someoneSearches } from '../sources/meta-source.ts';
+import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
+import { configuredRetrieval } from './configured-retrieval.ts';
+import type { ConfiguredSources } from './configured-sources.ts';
+import { findSharedCredentials } from './shared-credentials.ts';
+
+/** Reads a configuration into parts, each time it has changed. What says the same as before stays the same object and keeps its state. */
+export type ConfiguredParts = (loaded: LoadedConfig) => Promise<Parts>;
+
+/** What the parts of a configuration are made with. */
+export interface ConfiguredPorts {
+  readonly sourcesOf: ConfiguredSources;
+  readonly store: Store;
+  readonly secrets: Secrets;
+}
+
+/** Joins the parts that code gave with those of a configuration. What is not possible yet is a problem, not a mistake. */
+export function createConfiguredParts(options: CribOptions, given: ConfiguredPorts): ConfiguredParts {
+  const extensionsOf = createConfiguredExtensions();
+  const servicesOf = remembered((references: Readonly<Record<string, string>>, folder: string) =>
+    importServices(references, folder),
+  );
+  const offloadOf = remembered(async (config: ResultsConfig) => [offload(config)]);
+  const metaOf = remembered(async ({ keeps, searches }: { readonly keeps: boolean; readonly searches: boolean }) =>
+    metaSources([
+      ...(keeps ? [(await import('../serving/read-result.ts')).readResult(given.store.results)] : []),
+      ...(searches ? SEARCH_META_TOOLS : []),
+    ]),
+  );
+  const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
+    configuredRetrieval(config, folder, given.secrets),
+  );
+  const counts = usage();
+  const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // read with those of the configuration
+  const code = readParts(rest);
+  return async (loaded) => {
+    const { config, folder } = loaded;
+    const bundles = Object.entries(config.bundles ?? {}).map(([name, bundle]) => defineBundle({ ...bundle, name }));
+    const written = { ...fromConfig(config.profiles ?? {}), ...options.profiles };
+    const profiles = readProfiles(written, options.defaultProfile ?? config.defaultProfile);
+    const services = await servicesOf(config.services ?? {}, folder);
+    const kept = config.results === undefined ? [] : await offloadOf(config.results, folder);
+    const counted = config.retrieval?.usage === true ? counts : undefined;
+    const ours = { keeps: config.results !== undefined, searches: someoneSearches(profiles) };
+    return {
+      bundles: [...code.bundles, ...bundles],
+      profiles,
+      sources: [
+        ...requireSources([...code.sources, ...(await given.sourcesOf(loaded))]),
+        ...(await metaOf(ours, folder)),
+      ],
+      onDuplicate: config.onDuplicate ?? 'skip',
+      extensions: [
+        ...code.extensions,
+        ...(await extensionsOf(config.extensions ?? {}, folder)),
+        ...kept,
+        ...(counted === undefined ? [] : [counted]),
+      ],
+      turnedOff: turnedOff(config.extensions ?? {}),
+      services: { ...services, ...options.services },
+      access: config.access,
+      server: config.server,
+      openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
+      usage: counted,
+      problems: [
+        ...loaded.notes,
+        ...loaded.problems.map(inWords),
+        ...laterParts(config),
+        ...findAccessProblems(config.access, profiles),
+        ...findSharedCredentials(config),
+      ],
+    };
+  };
+}
+
+/** Makes something of a part of the configuration, and again only when that part says something else. */
+function remembered<Part, Made>(
+  make: (part: Part, folder: string) => Promise<Made>,
+): (part: Part, folder: string) => Promise<Made> {
+  let last: { readonly text: string; readonly made: Made } | undefined;
+  return async (part, folder) => {
+    const text = canonicalJson(part);
+    if (last?.text !== text) last = { text, made: await make(part, folder) };
+    return last.made;
+  };
+}
+
+/** A service is what its module exports, or what the function it exports makes. */
+async function importServices(
+  references: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const entries = Object.entries(references).map(async ([name, reference]) => {
+    try {
+      const exported = await importExport(reference, folder);
+      return [name, typeof exported === 'function' ? await exported() : exported] as const;
+    } catch (cause) {
+      throw new ToolcribError('invalid_config', `The service "${name}": ${messageOf(cause)}`, { cause });
+    }
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** Delegation is not possible yet: it stays closed. */
+function fromConfig(profiles: Readonly<Record<string, ProfileConfig>>): Readonly<Record<string, ProfileInput>> {
+  const entries = Object.entries(profiles).map(
+    ([name, { delegate: _delegate, ...profile }]) => [name, profile] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+/** What the configuration says and this version cannot do. */
+function laterParts(config: Config): readonly string[] {
+  const profiles = Object.entries(config.profiles ?? {});
+  const delegating = profiles.filter(([, profile]) => profile.delegate !== undefined).map(([name]) => name);
+  const parts = [...delegating.map((name) => `profile "${name}" cannot delegate`)];
+  return parts.map((part) => `Not available in this version: ${part}.`);
+}

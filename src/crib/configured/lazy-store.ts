@@ -1,0 +1,88 @@
+import type { Store } from '../../core/ports/store.ts';
+import { messageOf } from '../../core/tool-error.ts';
+
+/** A store whose stored specs tell of changes that were made through it. */
+export interface LazyStore extends Store {
+  readonly specs: Store['specs'] & { onChange(listener: () => void): () => void };
+}
+
+/** The parts of a store: objects whose methods all answer with a promise, but for those that take a listener. */
+type PartName = Exclude<keyof Store, 'status' | 'requireWritable' | 'close'>;
+
+/** A store that is opened by its first use: most commands never need one. */
+export function lazyStore(open: () => Promise<Store>): LazyStore {
+  const listeners = new Set<() => void>();
+  const announce = <T>(result: T): T => {
+    for (const listener of listeners) listener();
+    return result;
+  };
+  let opening: Promise<Store> | undefined;
+  const opened = (): Promise<Store> => {
+    // A store that could not be opened is tried again by the next use.
+    opening ??= open().catch((cause) => {
+      opening = undefined;
+      throw cause;
+    });
+    return opening;
+  };
+  const specs = lazyPart(opened, 'specs');
+  return {
+    specs: {
+      list: specs.list,
+      history: specs.history,
+      version: specs.version,
+      put: async (spec, by) => announce(await specs.put(spec, by)),
+      putAll: async (list, by) => announce(await specs.putAll(list, by)),
+      remove: async (name, by) => announce(await specs.remove(name, by)),
+      onChange(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+    lists: lazyPart(opened, 'lists'),
+    activeSets: lazyPart(opened, 'activeSets'),
+    indexes: lazyPart(opened, 'indexes'),
+    snapshots: lazyPart(opened, 'snapshots'),
+    budgets: lazyPart(opened, 'budgets'),
+    rates: lazyPart(opened, 'rates'),
+    results: lazyPart(opened, 'results'),
+    repeats: lazyPart(opened, 'repeats'),
+    keys: lazyPart(opened, 'keys'),
+    approvals: lazyPart(opened, 'approvals'),
+    claims: lazyPart(opened, 'claims'),
+    audit: lazyPart(opened, 'audit'),
+    sealKeys: lazyPart(opened, 'sealKeys'),
+    async status() {
+      try {
+        return await (await opened()).status();
+      } catch (cause) {
+        return { engine: 'sqlite', location: 'not opened', reachable: false, problem: messageOf(cause), warnings: [] };
+      }
+    },
+    requireWritable: async () => (await opened()).requireWritable(),
+    close: async () => (await opening?.catch(() => undefined))?.close(), // one that cannot be opened need not be closed
+  };
+}
+
+/** A part whose methods open the store first. */
+function lazyPart<Name extends PartName>(opened: () => Promise<Store>, name: Name): Store[Name] {
+  const call =
+    (method: string) =>
+    async (...values: readonly unknown[]) => {
+      const part = (await opened())[name] as unknown as Record<string, (...values: readonly unknown[]) => unknown>; // its methods, by name
+      return part[method]?.(...values);
+    };
+  const listen = (method: string) => (listener: unknown) => {
+    const subscribed = call(method)(listener).catch(() => undefined); // a store that is not there tells nothing
+    return () => void subscribed.then((stop) => typeof stop === 'function' && stop());
+  };
+  const methods = new Map<string, unknown>();
+  return new Proxy({} as Store[Name], {
+    // Symbols and `then` are what the language asks for, not methods of ours.
+    get(_part, method) {
+      if (typeof method !== 'string' || method === 'then') return undefined;
+      if (!methods.has(method)) methods.set(method, method.startsWith('on') ? listen(method) : call(method));
+      return methods.get(method);
+    },
+  });
+}

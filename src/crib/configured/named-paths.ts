@@ -1,0 +1,164 @@
+import { resolve } from 'node:path';
+import type { SchemaNode } from '../../config/schema-node.ts';
+import { isRecord } from '../../core/json.ts';
+import { nearest } from '../../core/text/nearest.ts';
+import { configNode } from '../config/config-schema.ts';
+import { namedInVariables } from '../loaded-code.ts';
+import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';
+
+/** A path that a configuration names. */
+export interface NamedPath {
+  readonly path: string;
+  /** What lies there, where that matters to others than its reader. */
+  readonly holds?: SchemaNode['holds'];
+}
+
+/** Where a walk over a configuration stands. */
+export interface Place extends TextPlace {
+  /** The folder of the configuration. */
+  readonly folder: string;
+  /** A text as its node has it read; undefined for one that cannot be read. */
+  read(node: SchemaNode, text: string): string | undefined;
+}
+
+const PATH_USES: readonly SchemaNode['use'][] = ['path', 'pathOrUrl', 'command', 'argument', 'module', 'commandLine'];
+
+type Nodes = readonly SchemaNode[];
+
+/**
+ * Every path that a value names. What the schema marks as a path is found by walking it, so that no key can be
+ * forgotten. Where the value is not what the schema says, a key counts wherever it stands and as what it nearly spells,
+ * and other texts count if they look like a path: once the mistake is mended, the crib runs what lies there.
+ */
+export function namedPaths(node: SchemaNode, value: unknown, place: Place): readonly NamedPath[] {
+  return pathsIn([node], value, place);
+}
+
+function pathsIn(nodes: Nodes, value: unknown, place: Place): readonly NamedPath[] {
+  const shapes = nodes.flatMap(shapesOf);
+  if (shapes.length === 0) return [];
+  if (typeof value === 'string') return pathsOfText(shapes, value, place);
+  if (Array.isArray(value)) return pathsOfList(shapes, value, place);
+  return isRecord(value) ? pathsOfMap(shapes, value, place) : [];
+}
+
+/** The shapes that a value may have; free data and specs have none that names paths. */
+function shapesOf(node: SchemaNode): Nodes {
+  if (node.anyOf !== undefined) return node.anyOf.flatMap(shapesOf);
+  return node.type === undefined || node.use === 'spec' ? [] : [node];
+}
+
+function pathsOfText(shapes: Nodes, text: string, place: Place): readonly NamedPath[] {
+  const texts = shapes.filter(({ type }) => type === 'string');
+  if (texts.length > 0) return texts.flatMap((node) => pathsByNode(node, text, place));
+  const lists = shapes.filter(({ type }) => type === 'array');
+  const isMapWanted = shapes.some(({ type }) => type === 'object');
+  return [
+    ...lists.flatMap((node) => pathsOfList([node], node.use === 'commandLine' ? text.split(/\s+/) : [text], place)),
+    ...(isMapWanted ? guessPaths(text, place) : []),
+  ];
+}
+
+function pathsByNode(node: SchemaNode, text: string, place: Place): readonly NamedPath[] {
+  const read = place.read(node, text);
+  if (read === undefined) return [];
+  return pathsOf(node, read, place).map((path) => (node.holds === undefined ? { path } : { path, holds: node.holds }));
+}
+
+function pathsOfList(shapes: Nodes, list: readonly unknown[], place: Place): readonly NamedPath[] {
+  const lists = shapes.filter(({ type }) => type === 'array');
+  if (lists.length === 0) {
+    const inside = shapes.flatMap(({ additionalProperties: others }) => (others ? [others] : []));
+    return list.flatMap((item) => pathsIn([...shapes, ...inside], item, place)); // a map written as a list
+  }
+  return lists.flatMap(({ items = {}, use }) => {
+    if (use !== 'commandLine') return list.flatMap((item) => pathsIn([items], item, place));
+    const words = list.flat().map((item) => place.read(items, String(item)) ?? '');
+    return pathsOfCommandLine(words, place).map((path) => ({ path }));
+  });
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function pathsOfMap(shapes: Nodes, map: Members, place: Place): readonly NamedPath[] {
+  const maps = shapes.filter(({ type }) => type === 'object');
+  // A text or a list written as a map.
+  if (maps.length === 0) return Object.values(map).flatMap((member) => pathsIn(shapes, member, place));
+  return pathsOfMembers(map, place, (key, member, inside) => {
+    if (maps.some((node) => isFree(node, key))) return [];
+    const known = maps.flatMap((node) => childOf(node, key));
+    if (known.length === 0) return pathsUnder(key, member, { maps, place: inside });
+    const isMapMissing = !isRecord(member) && known.flatMap(shapesOf).some(({ type }) => type === 'object');
+    const found = pathsIn(known, member, inside);
+    return isMapMissing ? [...found, ...pathsUnder(key, member, { maps: [], place: inside })] : found;
+  });
+}
+
+type FindPaths = (key: string, member: unknown, inside: Place) => readonly NamedPath[];
+
+/** The paths of each member, and those of what a map says about a program: its arguments start in its folder. */
+function pathsOfMembers(map: Members, place: Place, find: FindPaths): readonly NamedPath[] {
+  const cwd = typeof map.cwd === 'string' ? place.read({ type: 'string', use: 'path' }, map.cwd) : undefined;
+  const inside = cwd === undefined ? place : { ...place, base: resolve(place.base, cwd) };
+  const members = Object.entries(map).flatMap(([key, member]) => find(key, member, inside));
+  return [...pathsOfVariables(map.env, inside), ...members];
+}
+
+function pathsOfVariables(env: unknown, { base, read }: Place): readonly NamedPath[] {
+  if (!isRecord(env)) return [];
+  const texts = Object.entries(env).flatMap(([name, value]) => {
+    return typeof value === 'string' ? [[name, read({ type: 'string' }, value)]] : [];
+  });
+  return namedInVariables(Object.fromEntries(texts), base, base).map((path) => ({ path }));
+}
+
+function isFree({ properties = {}, additionalProperties: others }: SchemaNode, key: string): boolean {
+  return others === undefined && !Object.hasOwn(properties, key);
+}
+
+function childOf({ properties = {}, additionalProperties: others }: SchemaNode, key: string): Nodes {
+  const child = Object.hasOwn(properties, key) ? properties[key] : others;
+  return child === undefined || child === false ? [] : [child];
+}
+
+/** The paths under a key that is not known where it stands: it is read as what it nearly spells, here or elsewhere. */
+function pathsUnder(
+  key: string,
+  member: unknown,
+  { maps, place }: { readonly maps: Nodes; readonly place: Place },
+): readonly NamedPath[] {
+  const here = maps.flatMap(({ properties = {} }) => Object.entries(properties));
+  for (const known of [here, pathKeys(configNode)]) {
+    const meant = known.filter(([name]) => nearest(key, [name]) !== undefined).map(([, node]) => node);
+    if (meant.length > 0) return pathsIn(meant, member, place);
+  }
+  return guessPaths(member, place);
+}
+
+function guessPaths(value: unknown, place: Place): readonly NamedPath[] {
+  if (Array.isArray(value)) return value.flatMap((item) => guessPaths(item, place));
+  if (isRecord(value)) {
+    return pathsOfMembers(value, place, (key, member, inside) => pathsUnder(key, member, { maps: [], place: inside }));
+  }
+  if (typeof value !== 'string') return [];
+  const [text, path] = [place.read({ type: 'string' }, value), place.read({ type: 'string', use: 'path' }, value)];
+  return text === undefined || path === undefined
+    ? []
+    : guessPath(text, path, place.folder).map((found) => ({ path: found }));
+}
+
+/** The keys of the schema that name paths, wherever they stand. */
+function pathKeys({
+  properties = {},
+  additionalProperties: others,
+  items,
+  anyOf = [],
+}: SchemaNode): readonly [string, SchemaNode][] {
+  const own = Object.entries(properties).filter(([, node]) => namesPaths(node));
+  const inside = [...Object.values(properties), ...anyOf, ...(others ? [others] : []), ...(items ? [items] : [])];
+  return [...own, ...inside.flatMap(pathKeys)];
+}
+
+function namesPaths({ use, items, anyOf = [] }: SchemaNode): boolean {
+  return PATH_USES.includes(use) || (items !== undefined && namesPaths(items)) || anyOf.some(namesPaths);
+}

@@ -1,0 +1,92 @@
+import { existsSync, statSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import type { SchemaNode } from '../../config/schema-node.ts';
+import { findProgram } from '../../kinds/shell/find-program.ts';
+import { isScriptName } from '../../kinds/shell/own-code.ts';
+import { isInside } from '../../kinds/shell/sandbox/trace-path.ts';
+import { aroundModule } from '../loaded-code.ts';
+
+const MAX_PATH_LENGTH = 4096;
+
+/** Where texts of a configuration stand. */
+export interface TextPlace {
+  /** Relative paths start here. */
+  readonly base: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The paths that a text of the configuration names, by what its schema node says. */
+export function pathsOf(node: SchemaNode, text: string, place: TextPlace): readonly string[] {
+  if (node.decides === 'nothing') return [];
+  const path = resolve(place.base, text);
+  switch (node.use) {
+    case 'path':
+      return node.decides === 'file' && !isFile(path) ? [] : withSurroundings(path);
+    case 'pathOrUrl':
+      return /^https?:/i.test(text) ? [] : [path];
+    case 'command':
+      return programsIn(text, place);
+    case 'argument':
+      return filesIn(text, place);
+    case 'module':
+      return isAbsolute(text) ? withSurroundings(text.replace(/#[^/\\]*$/, '')) : []; // else a package
+    default:
+      return [];
+  }
+}
+
+/** The program of a command line, and the files among its arguments. */
+export function pathsOfCommandLine([program = '', ...args]: readonly string[], place: TextPlace): readonly string[] {
+  return [...programsIn(program, place), ...args.flatMap((text) => filesIn(text, place))];
+}
+
+/** The path that a text seems to name of which the schema says nothing. A folder that contains the configuration is what programs work on. */
+export function guessPath(text: string, path: string, folder: string): readonly string[] {
+  if (text.length > MAX_PATH_LENGTH || /^[a-z][a-z\d+.-]*:|[\0\n]/i.test(text)) return [];
+  const named = path.replace(/#[^/\\]*$/, '');
+  const looksLikeOne = /^(\.{0,2}|~)[/\\]/.test(text) || (/[/\\]/.test(text) && !/\s/.test(text));
+  return (looksLikeOne || existsSync(named)) && !isInside(folder, named) ? withSurroundings(named) : [];
+}
+
+/** A program, or the folder of a virtual environment; a bare name is looked for on the PATH. */
+function programsIn(text: string, { base, env }: TextPlace): readonly string[] {
+  if (/[/\\]/.test(text)) return [resolve(base, text)];
+  const found = findProgram(text, { path: env.PATH, cwd: base });
+  return found === undefined ? [] : [found];
+}
+
+/** What is imported by its path, with what decides what it imports by name. */
+function withSurroundings(path: string): readonly string[] {
+  return [path, ...aroundModule(path)];
+}
+
+/** The files that an argument names, alone or behind `=`, and scripts that are not there yet. Folders are what the program works on. */
+function filesIn(text: string, { base }: TextPlace): readonly string[] {
+  const behind = text.indexOf('=') + 1;
+  const paths = [text, ...(behind > 0 ? [text.slice(behind)] : [])];
+  return paths
+    .filter((path) => path !== '')
+    .map((path) => resolve(base, path))
+    .filter((path) => isFile(path) || isMissingScript(path))
+    .flatMap((path) => (isScriptName(path) ? withSurroundings(path) : [path]));
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false; // too long for a path, or below a file
+  }
+}
+
+function isMissingScript(path: string): boolean {
+  return isScriptName(path) && !isFolder(path);
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return true; // too long for a path, or below a file: nothing can be made there
+  }
+}

@@ -1,0 +1,173 @@
+import type { Extension } from '../../core/extension.ts';
+import type { AuditTrail } from '../../core/ports/audit-trail.ts';
+import type { Clock, Schemas } from '../../core/ports/ports.ts';
+import type { Store } from '../../core/ports/store.ts';
+import type { StoredRates } from '../../core/ports/stored-limits.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { type ExtensionPlace, toExtension } from '../../define/define-extension.ts';
+import type { Recheck } from '../../identity/identify.ts';
+import { createSchemas } from '../../schemas/create-schemas.ts';
+import type { FormerFolder, PrivateFolder } from '../../store/place/private-folder.ts';
+import { systemClock } from '../../system/clock.ts';
+
+/** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
+export interface Equipment {
+  /** Only a crib with a configuration has one. Opened by its first use. */
+  readonly store: Store | undefined;
+  /** Where several processes count together; absent where nobody else does. */
+  readonly sharedRates: StoredRates | undefined;
+  /** Whether something may have been stored before; looks without opening or making anything. */
+  isStored(): boolean;
+  /** The folder for what outlives the process outside the store; made by the first who asks, absent where nothing can be written. */
+  stateFolder(): string | undefined;
+  /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */
+  privateFolder(): PrivateFolder;
+  /** The private folders that the configuration had under other ids; looked for anew by each call. */
+  formerFolders(): readonly FormerFolder[];
+  /** The file or folder that the configuration is read from; absent where it was given as data. */
+  readonly configuration?: string;
+  /** The text without the values of secrets. */
+  redact(text: string): string;
+  /** From now on `redact` takes this value out, too. */
+  hide(name: string, value: string): void;
+  /** The HMAC-SHA256 of a text under a secret, which is looked up for that. */
+  sign(secret: string, text: string): Promise<string>;
+}
+
+/** What built-in extensions get of their crib. */
+export interface ExtensionPorts extends Equipment {
+  readonly clock: Clock;
+  /** Where calls are put on record; only a crib with a store has one. */
+  readonly audit: AuditTrail | undefined;
+  /** True if calls are put on record: there is a trail, and the extension that writes to it is on. */
+  isAudited(): boolean;
+  /** Looks for calls whose process is gone, and says whether it found some. */
+  findLost(): Promise<boolean>;
+  readonly recheck: Recheck;
+  /** The names of the bundles a tool is in. */
+  bundlesOf(tool: string): readonly string[];
+  readonly schemas: Schemas;
+  warn(message: string): void;
+}
+
+/** What a crib without a configuration has. */
+export const NO_EQUIPMENT: Equipment = {
+  store: undefined,
+  sharedRates: undefined,
+  isStored: () => false,
+  stateFolder: () => undefined,
+  privateFolder: () => ({ path: undefined, warnings: [] }),
+  formerFolders: () => [],
+  redact: (text) => text,
+  hide: () => {},
+  sign: async (secret) => {
+    throw new ToolcribError('unknown_secret', `There is no secret "${secret}": this crib has none.`);
+  },
+};
+
+/** The path of a private folder; what the operator should know about it is said once. */
+export function pathOf({ path, warnings }: PrivateFolder, warn: (message: string) => void): string | undefined {
+  for (const warning of warnings) warn(warning);
+  return path;
+}
+
+/** The key under which a built-in says how it is made with what its crib has. */
+const BIND: unique symbol = Symbol('toolcrib.bind');
+
+type Bindable = Extension & {
+  readonly [BIND]?: { make(ports: ExtensionPorts): Extension; readonly alone: Extension };
+};
+
+/** A built-in as code and configuration name it: it works alone, and is made anew for the crib that takes it in. */
+export function bindable(make: (ports: ExtensionPorts) => Extension): Extension {
+  const alone = make(PORTS_OF_NOBODY);
+  for (const hook of Object.values(alone)) if (typeof hook === 'function') HOOKS_OF_NOBODY.add(hook);
+  return Object.defineProperty({ ...alone }, BIND, { value: { make, alone }, enumerable: true }); // a copy under another name stays bindable
+}
+
+/** What may be said about a built-in without making another extension of it. */
+const PLACE: readonly string[] = ['name', 'priority', 'unsafeOrder'];
+
+/** Whatever code or a configuration gives for an extension, as one. Throws for one that would be taken in and never asked. */
+export function readExtension(given: unknown, place: ExtensionPlace = {}): Extension {
+  if (!isBindable(given)) {
+    const made = toExtension(given, place); // first, since it says what cannot be read
+    requireOwnHooks(given);
+    return made;
+  }
+  const { alone } = given[BIND];
+  // It is made anew for its crib: what a copy of it changes would be lost.
+  const changed = Object.keys(given).find(
+    (key) => !PLACE.includes(key) && given[key as keyof Extension] !== alone[key as keyof Extension], // compared only
+  );
+  if (changed === undefined) return Object.keys(place).length === 0 ? given : { ...given, ...place };
+  throw new ToolcribError(
+    'invalid_option',
+    `Extension "${given.name}" is built in, and its "${changed}" cannot be replaced in a copy; write an extension of that name.`,
+  );
+}
+
+/** The hooks of built-ins before a crib took them in: they have nothing of a crib, such as its store. */
+const HOOKS_OF_NOBODY = new WeakSet<object>();
+
+/** A copy that has the hooks of a built-in and not what makes it anew would work with nothing of its crib. */
+function requireOwnHooks(given: unknown): void {
+  const members = Object.entries(given ?? {});
+  const hook = members.find(([, value]) => typeof value === 'function' && HOOKS_OF_NOBODY.has(value));
+  if (hook === undefined) return;
+  const message = `An extension has "${hook[0]}" of a built-in, which works only as it is: give the built-in itself to createCrib, or a copy made by { ...it, name }.`;
+  throw new ToolcribError('invalid_option', message);
+}
+
+function isBindable(given: unknown): given is Required<Bindable> {
+  return typeof given === 'object' && given !== null && BIND in given;
+}
+
+/** True for a built-in under its own name: one that bears the name of another does not do its work. */
+export function isBuiltIn(extension: Extension): boolean {
+  return isBindable(extension) && extension[BIND].alone.name === extension.name;
+}
+
+/** The extension for the crib that has these ports; each is made once, so that it keeps its state. */
+export function createBinding(ports: ExtensionPorts): (extension: Extension) => Extension {
+  const made = new WeakMap<Extension, Extension>();
+  return (extension: Bindable) => {
+    const bindable = extension?.[BIND];
+    if (bindable === undefined) return extension;
+    const known = made.get(extension);
+    if (known !== undefined) return known;
+    const { name, priority } = extension; // a configuration may have renamed or moved it
+    const bound = { ...bindable.make(ports), name, priority };
+    made.set(extension, bound);
+    return bound;
+  };
+}
+
+/** An extension that no crib has taken in, or hooks that were taken out of one, could record nothing: calls fail instead. */
+const NO_TRAIL: AuditTrail = {
+  record: hasNoTrail,
+  recordLost: hasNoTrail,
+  intend: async () => hasNoTrail(),
+  room: hasNoTrail,
+  keepFor: () => {},
+};
+
+function hasNoTrail(): never {
+  const message = 'audit() records only as it is: give it to createCrib itself, not its hooks and not a copy of it.';
+  throw new ToolcribError('not_available', message);
+}
+
+/** Made at first look: an extension alone is hardly ever run. */
+const PORTS_OF_NOBODY: ExtensionPorts = {
+  clock: systemClock,
+  get schemas() {
+    return createSchemas();
+  },
+  ...NO_EQUIPMENT,
+  audit: NO_TRAIL,
+  isAudited: () => false,
+  findLost: async () => false,
+  recheck: async () => undefined,
+  bundlesOf: () => [],
+  warn: (message) => process.emitWarning(message, 'ToolcribWarning'),
+};

@@ -1,0 +1,86 @@
+import type { Catalog } from '../../core/catalog.ts';
+import type { Source } from '../../core/source.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { createEntryReader } from '../../specs/spec-entry.ts';
+import { type AdmitOptions, admit } from './admit.ts';
+import { requireUnreserved } from './name-clashes.ts';
+
+/** Why an entry could not be a tool, were it kept in the store. */
+export interface EntryMistake {
+  /** Its place among the entries, from 0. */
+  readonly index: number;
+  readonly message: string;
+}
+
+export interface CheckStoredOptions {
+  readonly sources: readonly Source[];
+  readonly admission: AdmitOptions;
+  readonly catalog: Catalog;
+}
+
+/** Judges entries as loading them from the store would, before they are put there. */
+export function checkStored(entries: readonly unknown[], options: CheckStoredOptions): readonly EntryMistake[] {
+  const readers = readersAmong(options.sources);
+  const names = new Set(readers.map((source) => source.name));
+  const places = new Map<string, number>();
+  return entries.flatMap((entry, index) => {
+    const outcomes = readers.map((source) => attempt(() => readAs(entry, source, { ...options, names })));
+    // One source that takes it is enough; otherwise the first says why not.
+    const spec = outcomes.find((outcome) => !(outcome instanceof ToolcribError)) ?? outcomes[0];
+    if (spec === undefined || spec instanceof ToolcribError) return [{ index, message: spec?.message ?? '' }];
+    const first = places.get(spec.origin);
+    if (first === undefined) places.set(spec.origin, index);
+    else return [{ index, message: `"${spec.origin}" stands here twice, first as tools[${first}]; keep one.` }];
+    return [];
+  });
+}
+
+type Reader = Pick<Source, 'name' | 'kinds' | 'adjust'> & Required<Pick<Source, 'readStored'>>;
+
+/** The sources that read the store. Where there is none yet, an entry is judged for itself. */
+function readersAmong(sources: readonly Source[]): readonly Reader[] {
+  const readers = sources.flatMap(({ readStored, ...source }) =>
+    readStored === undefined ? [] : [{ ...source, readStored }],
+  );
+  const nobody = { name: 'the store', readStored: createEntryReader({ source: 'the store' }) };
+  return readers.length > 0 ? readers : [nobody];
+}
+
+interface Judging extends CheckStoredOptions {
+  /** Of the sources that read the store. */
+  readonly names: ReadonlySet<string>;
+}
+
+function readAs(entry: unknown, source: Reader, { admission, catalog, names }: Judging): ToolSpec {
+  // As if it were trusted: whoever adds it is here to mend what would be left out of a stranger's schema.
+  const spec = admit(source.readStored(structuredClone(entry)), { ...source, trust: true, start }, admission);
+  for (const side of ['input', 'output'] as const) {
+    const compiled = attempt(() => admission.schemas[side](spec));
+    if (!(compiled instanceof ToolcribError)) continue;
+    throw new ToolcribError(compiled.code, `Tool "${spec.name}", ${side}: ${compiled.message}`, { cause: compiled });
+  }
+  const name = nameAs(spec, source);
+  requireUnreserved(name, source.name);
+  const owner = catalog.get(name)?.source;
+  if (owner === undefined || names.has(owner)) return spec;
+  throw new ToolcribError('duplicate', `"${name}" is a tool of ${owner} already; give it another name.`);
+}
+
+/** A source that is only asked what it would let in. */
+const start: Source['start'] = () => Promise.reject(new ToolcribError('not_a_source', 'It cannot be started.'));
+
+/** The name that the owner of the source gives it. What is wrong with the owner's words is no mistake of the entry. */
+function nameAs(spec: ToolSpec, source: Reader): string {
+  const adjusted = attempt(() => source.adjust?.([spec])[0] ?? spec);
+  return adjusted instanceof ToolcribError ? spec.name : adjusted.name;
+}
+
+function attempt<T>(work: () => T): T | ToolcribError {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof ToolcribError) return cause;
+    throw cause;
+  }
+}
