@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFi
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AuditReport } from '../../src/index.ts';
-import { createWorkshop, type Workshop } from '../cli/workshop.ts';
+import { createWorkshop, type Workshop } from '../doors/cli/workshop.ts';
 import { addTimes, auditFolder, configure, recordFolder, tamper, verify } from './recorded.ts';
 
 const TOOL = `export const pay = { name: 'pay', description: 'Pay', input: { type: 'object' }, execute: () => 'paid' };`;

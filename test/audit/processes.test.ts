@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey } from '../../src/audit/signing-key.ts';
 import { createCrib } from '../../src/index.ts';
-import { MAIN } from '../cli/workshop.ts';
+import { MAIN } from '../doors/cli/workshop.ts';
 import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { type StartedProcess, startProcess } from '../store/start-process.ts';
 import { addTimes, auditFolder, configure, look, recordFolder, verify } from './recorded.ts';

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { MAIN } from '../cli/workshop.ts';
+import { MAIN } from '../doors/cli/workshop.ts';
 
 /** A running `toolcrib serve`. */
 export interface ServedCrib {

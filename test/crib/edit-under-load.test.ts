@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createWorkshop, type Workshop } from '../cli/workshop.ts';
+import { createWorkshop, type Workshop } from '../doors/cli/workshop.ts';
 import { serverOf } from '../kinds/mcp/upstream.ts';
 
 /** A busy machine is not a failing test. */

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { OFFICE } from '../cli/office.ts';
-import { createWorkshop } from '../cli/workshop.ts';
+import { OFFICE } from '../doors/cli/office.ts';
+import { createWorkshop } from '../doors/cli/workshop.ts';
 import { cribOf, folderWith, write } from './workshop.ts';
 
 const tools = [

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { META_SOURCE, RESERVED_NAMES } from '../../src/core/meta-tools.ts';
 import { type Crib, type CribOptions, createCrib, defineTool, type Source, type ToolSpec } from '../../src/index.ts';
-import { createWorkshop } from '../cli/workshop.ts';
+import { createWorkshop } from '../doors/cli/workshop.ts';
 import { serverOf } from '../kinds/mcp/upstream.ts';
 import { startServer } from '../sources/http-server.ts';
 import { cribOf, folderWith, write } from './workshop.ts';

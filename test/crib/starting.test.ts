@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Crib, createCrib, type ToolResult } from '../../src/index.ts';
+import { modernClient, post, request } from '../doors/mcp/clients.ts';
+import { serveCrib } from '../doors/mcp/gateway.ts';
+import { askThrough, execute } from '../doors/rest/served.ts';
 import { cribWith, saidOf, serverOf, stateOf, untilChanged } from '../kinds/mcp/upstream.ts';
-import { modernClient, post, request } from '../mcp-gateway/clients.ts';
-import { serveCrib } from '../mcp-gateway/gateway.ts';
-import { askThrough, execute } from '../rest/served.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { folderWith, namesOf } from './workshop.ts';
 

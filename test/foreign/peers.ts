@@ -7,8 +7,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll } from 'vitest';
-import { MAIN, SURROUNDINGS } from '../cli/workshop.ts';
 import { serveCrib } from '../conformance/served-crib.ts';
+import { MAIN, SURROUNDINGS } from '../doors/cli/workshop.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../node_modules/@modelcontextprotocol');
 const INSPECTOR = join(PACKAGES, 'inspector/clients/launcher/build/index.js');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { createWorkshop, type Workshop } from '../cli/workshop.ts';
+import { createWorkshop, type Workshop } from '../doors/cli/workshop.ts';
 import { type Sent, sendUntil } from './clients.ts';
 import { commandOf, descendantsOf, figuresAtRest, figuresOf, type ProcessFigures, peakOf } from './process-figures.ts';
 

@@ -1,7 +1,7 @@
 import { describe, it, onTestFinished } from 'vitest';
 import { startServer } from '../../src/doors/rest/start-server.ts';
-import { expectSoundAnswers, expectSoundConnections } from '../rest/fuzz.ts';
-import { serve } from '../rest/served.ts';
+import { expectSoundAnswers, expectSoundConnections } from '../doors/rest/fuzz.ts';
+import { serve } from '../doors/rest/served.ts';
 
 describe('never a crash, never an internal detail, for long', () => {
   it('whatever is asked', async () => {

@@ -1,7 +1,7 @@
 import type { ApprovalRequest, Approve } from '../../core/caller.ts';
 import { approvalText } from '../../core/text/approval-text.ts';
 import type { Interruption } from './interrupt.ts';
-import { note, toLine } from './output.ts';
+import { note, toLine } from './output/output.ts';
 import { whoIsHere } from './who-is-here.ts';
 
 /** Asks on the terminal, one question after the other; where there is none, nobody can be asked. */

@@ -1,4 +1,4 @@
-import type { FlagName, Flags } from './flags.ts';
+import type { FlagName, Flags } from './arguments/flags.ts';
 
 /** 0 ok, 1 the call failed or was refused, 2 usage or configuration, 130 interrupted. */
 export type ExitCode = 0 | 1 | 2 | 130;

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import type { Approve, Caller } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
+import type { Flags } from './arguments/flags.ts';
 import type { ExitCode } from './commands.ts';
 import { findConfig } from './find-config.ts';
-import type { Flags } from './flags.ts';
 import { keepNames } from './kept-names.ts';
-import { note } from './output.ts';
-import { withProgress } from './progress.ts';
+import { note } from './output/output.ts';
+import { withProgress } from './output/progress.ts';
 
 /** Whoever has this command line has the configuration, too. */
 export const OPERATOR = 'operator';

@@ -1,9 +1,9 @@
+import { parseCommandLine } from './arguments/parse-command-line.ts';
 import type { ExitCode } from './commands.ts';
 import { endOnInterrupt } from './interrupt.ts';
 import { loadCommand } from './load-command.ts';
-import { note, paint, toLines } from './output.ts';
-import { parseCommandLine } from './parse-command-line.ts';
-import { reportFailure } from './report-failure.ts';
+import { note, paint, toLines } from './output/output.ts';
+import { reportFailure } from './output/report-failure.ts';
 
 /** Runs one command line and returns its exit code; what went wrong has been said. */
 export async function runCli(args: readonly string[]): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import type { Crib } from '../../crib/crib.ts';
 import { findServer } from '../../crib/serving/running-server.ts';
+import type { Flags } from './arguments/flags.ts';
 import { findConfig } from './find-config.ts';
-import type { Flags } from './flags.ts';
 
 /** A source whose edited entry a running server does not use. */
 export interface StaleSource {

@@ -1,6 +1,6 @@
 import type { Crib } from '../../crib/crib.ts';
 import type { RunningServer } from '../rest/start-server.ts';
-import { paint, toLine } from './output.ts';
+import { paint, toLine } from './output/output.ts';
 
 /** Where to look and what to paste, line by line. The operator's token is in the first link and nowhere else, and only where a terminal shows it. */
 export async function describeServer(crib: Crib, server: RunningServer): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkshop } from '../../cli/workshop.ts';
 import { cribOf, folderWith, write } from '../../crib/workshop.ts';
+import { createWorkshop } from '../../doors/cli/workshop.ts';
 import { temporaryFolder } from '../../store/temporary-folder.ts';
 import { cribWith, saidOf, serverOf, stateOf, watchPresence } from './upstream.ts';
 

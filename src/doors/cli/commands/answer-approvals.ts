@@ -6,13 +6,13 @@ import { visible, visibleJson } from '../../../core/text/visible-text.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toShownApproval, toTime } from '../../shown.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { readDurationMs } from '../arguments/read-duration.ts';
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, print } from '../output.ts';
-import { readDurationMs } from '../read-duration.ts';
-import { printTable } from '../table.ts';
-import { usage } from '../usage.ts';
+import { note, print } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
 import { whoIsHere } from '../who-is-here.ts';
 
 const VERBS = { approve: 'approved', deny: 'denied', forget: 'forgotten' } as const;

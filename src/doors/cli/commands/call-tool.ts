@@ -7,13 +7,13 @@ import {
   type WaitingResult,
 } from '../../../core/tool-result.ts';
 import type { Chest } from '../../../crib/chest.ts';
+import { parseArguments } from '../arguments/parse-arguments.ts';
+import { readArguments } from '../arguments/read-arguments.ts';
 import { approveOnTerminal } from '../ask-approval.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { cancelOnInterrupt } from '../interrupt.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine, toLines } from '../output.ts';
-import { parseArguments } from '../parse-arguments.ts';
-import { readArguments } from '../read-arguments.ts';
+import { note, paint, print, printJson, toLine, toLines } from '../output/output.ts';
 import { suggestTool } from '../unknown-tool.ts';
 import { whoIsHere } from '../who-is-here.ts';
 

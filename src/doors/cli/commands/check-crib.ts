@@ -1,14 +1,14 @@
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { type Counting, TOKEN_FORMATS } from '../../../formats/token-cost.ts';
-import { type CheckReport, reportOn, reportUnusable } from '../check-report.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { printSources } from '../describe-sources.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine } from '../output.ts';
-import { reportFailure } from '../report-failure.ts';
+import { type CheckReport, reportOn, reportUnusable } from '../output/check-report.ts';
+import { printSources } from '../output/describe-sources.ts';
+import { note, paint, print, printJson, toLine } from '../output/output.ts';
+import { reportFailure } from '../output/report-failure.ts';
+import { printTable } from '../output/table.ts';
+import { tokenText } from '../output/token-figures.ts';
 import { staleSources } from '../running-sources.ts';
-import { printTable } from '../table.ts';
-import { tokenText } from '../token-figures.ts';
 
 /** `toolcrib check`: 0 if nothing is wrong, 1 if something is reported, 2 if the configuration cannot be used. */
 export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {

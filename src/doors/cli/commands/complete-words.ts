@@ -1,8 +1,8 @@
+import { FLAGS, type FlagDefinition, findFlag, GLOBAL_FLAGS } from '../arguments/flags.ts';
+import { flagsOf } from '../arguments/parse-command-line.ts';
 import { AVAILABLE, COMMANDS, type Command, type ExitCode, type Word } from '../commands.ts';
-import { FLAGS, type FlagDefinition, findFlag, GLOBAL_FLAGS } from '../flags.ts';
 import { type KeptNames, readNames } from '../kept-names.ts';
-import { print } from '../output.ts';
-import { flagsOf } from '../parse-command-line.ts';
+import { print } from '../output/output.ts';
 
 /**
  * `toolcrib __complete WORDS`: what the last word may become, one a line; nothing where a file name may stand. The user has

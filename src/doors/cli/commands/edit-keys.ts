@@ -2,13 +2,13 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { CreatedKey, KeyInfo } from '../../../identity/keys.ts';
 import { toShownKey, toTime } from '../../shown.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { readExpiry } from '../arguments/read-duration.ts';
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, print, printJson, toLine } from '../output.ts';
-import { readExpiry } from '../read-duration.ts';
-import { printTable } from '../table.ts';
-import { usage } from '../usage.ts';
+import { note, print, printJson, toLine } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
 import { whoIsHere } from '../who-is-here.ts';
 
 /** `toolcrib keys`: lists, makes and revokes API keys. */

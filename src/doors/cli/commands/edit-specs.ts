@@ -2,13 +2,13 @@ import type { Store } from '../../../core/ports/store.ts';
 import { notAvailable, ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { EntryMistake } from '../../../crib/sources/check-stored.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { readSpecs, type SpecEntries } from '../arguments/read-specs.ts';
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, print, printJson } from '../output.ts';
-import { readSpecs, type SpecEntries } from '../read-specs.ts';
-import { printTable } from '../table.ts';
-import { usage } from '../usage.ts';
+import { note, print, printJson } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
 import { whoIsHere } from '../who-is-here.ts';
 
 /** What is worked with: the store, and who works. */

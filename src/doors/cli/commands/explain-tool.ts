@@ -1,7 +1,7 @@
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
-import { paint, print, printJson, toLine } from '../output.ts';
-import { printTable } from '../table.ts';
+import { paint, print, printJson, toLine } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
 
 /** `toolcrib explain TOOL`: why a tool is visible to a caller or not, and which layer set each limit. */
 export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import type { AuditSummary } from '../../../audit/audit.ts';
 import type { AuditReport } from '../../../core/ports/audit-report.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import type { Flags } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine } from '../output.ts';
-import { printTable } from '../table.ts';
-import { usage } from '../usage.ts';
+import { note, paint, print, printJson, toLine } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
 
 const VERBS: Readonly<Record<string, (crib: Crib, flags: Flags) => Promise<ExitCode>>> = {
   verify: verifyAudit,

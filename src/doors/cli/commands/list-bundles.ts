@@ -1,9 +1,9 @@
 import { tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
-import { printTable } from '../table.ts';
-import { countingOf, tokenText, USUAL_FORMAT } from '../token-figures.ts';
+import { note, printJson } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
+import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
 
 /** `toolcrib bundles`: the bundles in view, what is in them and what they cost. */
 export function listBundles({ flags }: Invocation): Promise<ExitCode> {

@@ -1,9 +1,9 @@
 import { toShownCall } from '../../shown.ts';
+import { readCount } from '../arguments/read-count.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
-import { readCount } from '../read-count.ts';
-import { printCalls } from '../shown-calls.ts';
+import { note, printJson } from '../output/output.ts';
+import { printCalls } from '../output/shown-calls.ts';
 
 const USUAL_LIMIT = 10;
 

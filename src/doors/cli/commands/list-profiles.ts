@@ -1,10 +1,10 @@
 import { tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
-import { printJson } from '../output.ts';
+import { printJson } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
+import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
 import { openProfiles } from '../profile-chests.ts';
-import { printTable } from '../table.ts';
-import { countingOf, tokenText, USUAL_FORMAT } from '../token-figures.ts';
 
 /** `toolcrib profiles`: the profiles, how many tools each shows at first and what they cost. */
 export function listProfiles({ flags }: Invocation): Promise<ExitCode> {

@@ -1,9 +1,9 @@
 import type { ExitCode, Invocation } from '../commands.ts';
-import { describeSources, printSources } from '../describe-sources.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
+import { describeSources, printSources } from '../output/describe-sources.ts';
+import { note, printJson } from '../output/output.ts';
+import { countingOf } from '../output/token-figures.ts';
 import { staleSources } from '../running-sources.ts';
-import { countingOf } from '../token-figures.ts';
 
 /** `toolcrib sources`: where tools come from, how each source is doing and what its tools cost. */
 export function listSources({ flags }: Invocation): Promise<ExitCode> {

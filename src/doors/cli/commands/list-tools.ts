@@ -2,12 +2,12 @@ import type { Criteria } from '../../../core/selector.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../formats/token-cost.ts';
+import type { Flags } from '../arguments/flags.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import type { Flags } from '../flags.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
-import { printTable } from '../table.ts';
-import { countingOf, tokenText, USUAL_FORMAT } from '../token-figures.ts';
+import { note, printJson } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
+import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
 
 /** `toolcrib list`: the tools that meet all filters, or their definitions for a vendor. */
 export function listTools({ flags }: Invocation): Promise<ExitCode> {

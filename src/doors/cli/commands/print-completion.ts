@@ -1,6 +1,6 @@
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { print } from '../output.ts';
-import { usage } from '../usage.ts';
+import { print } from '../output/output.ts';
 
 const BASH = `# toolcrib completion for bash: source <(toolcrib completion bash)
 _toolcrib() {

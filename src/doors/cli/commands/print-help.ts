@@ -1,7 +1,7 @@
+import { findFlag, GLOBAL_FLAGS } from '../arguments/flags.ts';
+import { findCommand } from '../arguments/parse-command-line.ts';
 import { AVAILABLE, COMMANDS, type Command, type ExitCode, type Invocation, type Word } from '../commands.ts';
-import { findFlag, GLOBAL_FLAGS } from '../flags.ts';
-import { paint, print, printJson } from '../output.ts';
-import { findCommand } from '../parse-command-line.ts';
+import { paint, print, printJson } from '../output/output.ts';
 
 /** `toolcrib help [COMMAND]`. */
 export async function printHelp({ words, flags }: Invocation): Promise<ExitCode> {

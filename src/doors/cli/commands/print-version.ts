@@ -1,6 +1,6 @@
 import { packageVersion } from '../../../system/package-version.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson } from '../output/output.ts';
 
 /** `toolcrib --version`. */
 export async function printVersion({ flags }: Invocation): Promise<ExitCode> {

@@ -1,8 +1,8 @@
+import { readCount } from '../arguments/read-count.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
-import { readCount } from '../read-count.ts';
-import { printTable } from '../table.ts';
+import { note, printJson } from '../output/output.ts';
+import { printTable } from '../output/table.ts';
 
 /** `toolcrib search WORDS`: tools that fit a request, best first. */
 export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {

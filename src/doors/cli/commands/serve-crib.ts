@@ -3,14 +3,14 @@ import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { RunningServer } from '../../rest/start-server.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import type { Flags } from '../flags.ts';
 import { cancelOnInterrupt } from '../interrupt.ts';
-import { noteReview } from '../note-review.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, paint } from '../output.ts';
+import { noteReview } from '../output/note-review.ts';
+import { note, paint } from '../output/output.ts';
 import { describeServer } from '../served-at.ts';
-import { usage } from '../usage.ts';
 
 /** `toolcrib serve`: REST and MCP until it is told to end; a second signal ends it at once. */
 export async function serveCrib({ flags }: Invocation): Promise<ExitCode> {

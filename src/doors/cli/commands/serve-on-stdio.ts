@@ -6,15 +6,15 @@ import type { Crib } from '../../../crib/crib.ts';
 import { findServer } from '../../../crib/serving/running-server.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { StdioConnection } from '../../mcp/serve-stdio.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { usage } from '../arguments/usage.ts';
 import type { ExitCode } from '../commands.ts';
 import { findConfig } from '../find-config.ts';
-import type { Flags } from '../flags.ts';
 import { cancelOnInterrupt } from '../interrupt.ts';
-import { noteReview } from '../note-review.ts';
 import { withCrib } from '../open-crib.ts';
-import { note } from '../output.ts';
-import { takeStdout } from '../take-stdout.ts';
-import { usage } from '../usage.ts';
+import { noteReview } from '../output/note-review.ts';
+import { note } from '../output/output.ts';
+import { takeStdout } from '../output/take-stdout.ts';
 
 /** The variable with the key or token of who is served; without it, whoever is at this machine. */
 const CREDENTIAL = 'TOOLCRIB_KEY';

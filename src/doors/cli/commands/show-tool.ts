@@ -7,9 +7,9 @@ import type { Crib } from '../../../crib/crib.ts';
 import { toShownCall } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine, toLines } from '../output.ts';
-import { printCalls } from '../shown-calls.ts';
-import { tokensByFormat } from '../token-figures.ts';
+import { note, paint, print, printJson, toLine, toLines } from '../output/output.ts';
+import { printCalls } from '../output/shown-calls.ts';
+import { tokensByFormat } from '../output/token-figures.ts';
 import { unknownTool } from '../unknown-tool.ts';
 
 const LAST_CALLS = 5;

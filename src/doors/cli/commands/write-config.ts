@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ToolcribError } from '../../../core/tool-error.ts';
+import type { Flags } from '../arguments/flags.ts';
+import { type PastedServers, readServers } from '../arguments/read-servers.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { CONFIG_NAMES, findConfig } from '../find-config.ts';
-import type { Flags } from '../flags.ts';
-import { note, print, printJson } from '../output.ts';
-import { type PastedServers, readServers } from '../read-servers.ts';
+import { note, print, printJson } from '../output/output.ts';
+import { writeWhole } from '../output/write-whole.ts';
 import { starterConfig } from '../starter-config.ts';
-import { writeWhole } from '../write-whole.ts';
 
 const NOTHING: PastedServers = { servers: {}, plainSecrets: [] };
 

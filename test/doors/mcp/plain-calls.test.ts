@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import type { ToolCall, ToolInput } from '../../../src/index.ts';
+import { expectSameBothWays } from './both-ways.ts';
+import { modernRequest, post, request } from './clients.ts';
+import { startGateway } from './gateway.ts';
+
+const WAYS = [
+  ['older', { body: request('tools/call', { name: 'hang', arguments: {} }), headers: {} }],
+  ['newest', modernRequest('tools/call', { name: 'hang', arguments: {} })],
+] as const;
+
+/** A tool that goes on until it is told to end, or is ended. */
+function hanging() {
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<string>();
+  const tool: ToolInput = {
+    name: 'hang',
+    description: 'Waits',
+    run: (_: unknown, call: ToolCall) => {
+      begun.resolve();
+      call.signal.addEventListener('abort', () => ended.resolve());
+      return answer.promise;
+    },
+  };
+  return { tool, begun: begun.promise, ended: ended.promise, answer: answer.resolve };
+}
+
+it('a plain call gets the answer that the package of the protocol alone would give, and so does one that is not', async () => {
+  await expectSameBothWays(600);
+});
+
+describe.each(WAYS)('a plain call of the %s revision', (which, sent) => {
+  it('comes as JSON, in one piece', async () => {
+    const { url } = await startGateway({ tools: [{ name: 'hang', description: 'Does not', run: () => 'done' }] });
+    const { status, headers, messages } = await post(url(), sent.body, sent.headers);
+    expect({ status, messages }).toMatchObject({
+      status: 200,
+      messages: [{ id: 1, result: { content: [{ text: 'done' }] } }],
+    });
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(Number(headers.get('content-length'))).toBeGreaterThan(0);
+  });
+
+  it('whose client is gone when the answer comes harms nobody', async () => {
+    const { tool, begun, ended, answer } = hanging();
+    const { url, warnings, crib } = await startGateway({ tools: [tool] });
+    const controller = new AbortController();
+    const gone = fetch(url(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...sent.headers },
+      body: JSON.stringify(sent.body),
+      signal: controller.signal,
+    }).catch(() => 'gone');
+    await begun;
+    controller.abort();
+    await ended;
+    answer('too late');
+    expect(await gone).toBe('gone');
+    await crib.idle(5000);
+    expect(await post(url(), sent.body, sent.headers)).toMatchObject({ status: 200 });
+    expect(warnings).toEqual([]);
+  });
+
+  it('is ended when the door closes', async () => {
+    const { tool, begun, ended } = hanging();
+    const { url, close, warnings } = await startGateway({ tools: [tool] });
+    const call = post(url(), sent.body, sent.headers);
+    await begun;
+    await close();
+    await ended;
+    // On a busy machine the answer to an older client may have begun as a stream.
+    expect(which === 'newest' ? [499] : [499, 200]).toContain((await call).status);
+    expect(warnings).toEqual([]);
+  });
+
+  it('says in its header where it belongs, unless it says so itself', async () => {
+    const [outer, inner] = [
+      '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00`,
+    ];
+    const tool = {
+      name: 'hang',
+      description: 'Does not',
+      run: (_: unknown, call: ToolCall) => call.traceparent?.slice(3, 35),
+    };
+    const { url } = await startGateway({ tools: [tool] });
+    const ask = async (meta: object) => {
+      const { params } = sent.body as { params: { _meta?: object } }; // as it was made
+      const body = { ...sent.body, params: { ...params, _meta: { ...params._meta, ...meta } } };
+      return (await post(url(), body, { ...sent.headers, traceparent: outer })).messages;
+    };
+    expect(await ask({})).toMatchObject([{ result: { content: [{ text: outer.slice(3, 35) }] } }]);
+    expect(await ask({ traceparent: inner })).toMatchObject([{ result: { content: [{ text: inner.slice(3, 35) }] } }]);
+  });
+});
+
+it('an older client is shown signs of life when a call takes long, and gets the answer as an event', async () => {
+  const { tool, begun, answer } = hanging();
+  const { url } = await startGateway({ tools: [tool] });
+  const [, { body }] = WAYS[0];
+  const asked = fetch(url(), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify(body),
+  });
+  await begun;
+  const response = await asked; // its headers come before the answer
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  answer('at last');
+  expect(await response.text()).toContain('"text":"at last"');
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createEventFeed } from '../../../src/doors/rest/event-feed.ts';
+import { execute, type Served, serve } from './served.ts';
+
+interface Event {
+  readonly event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is what it tests
+  readonly data: any;
+}
+
+/** Listens until the test ends. */
+async function listen({ app, token }: Served) {
+  const request = new Request('http://127.0.0.1/api/events', { headers: { authorization: `Bearer ${token}` } });
+  const response = await app.fetch(request);
+  return { response, ...listenTo(response.body) };
+}
+
+function listenTo(stream: ReadableStream<Uint8Array> | null | undefined) {
+  const reader = stream?.pipeThrough(new TextDecoderStream()).getReader();
+  if (reader === undefined) throw new Error('there is no stream');
+  onTestFinished(() => reader.cancel());
+  let text = '';
+  const next = async (event: string): Promise<Event> => {
+    for (;;) {
+      const end = text.indexOf('\n\n');
+      if (end >= 0) {
+        const said = readEvent(text.slice(0, end));
+        text = text.slice(end + 2);
+        if (said?.event === event) return said;
+      } else {
+        const { done, value } = await reader.read();
+        if (done) return { event: 'end', data: undefined };
+        text += value;
+      }
+    }
+  };
+  return { next, reader, rest: () => text };
+}
+
+function readEvent(block: string): Event | undefined {
+  const [, event] = /^event: (.*)$/m.exec(block) ?? [];
+  const [, data] = /^data: (.*)$/m.exec(block) ?? [];
+  return event === undefined ? undefined : { event, data: JSON.parse(data ?? 'null') };
+}
+
+describe('events', () => {
+  it('tell of calls, without arguments and answers', async () => {
+    const served = await serve();
+    const { next, response } = await listen(served);
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    const { json } = await execute(served.ask, 'add', { a: 1234567, b: 2 });
+    const { data } = await next('calls');
+    expect(data).toMatchObject({
+      callId: json.callId,
+      tool: 'add',
+      caller: 'local',
+      profile: 'usual',
+      door: 'rest',
+      outcome: 'done',
+    });
+    expect(JSON.stringify(data)).not.toContain('1234567');
+    await execute(served.ask, 'nothing', {});
+    expect((await next('calls')).data).toMatchObject({ tool: 'nothing', outcome: 'unknown_tool' });
+  });
+
+  it('tell of approvals as they change, whoever changes them', async () => {
+    const served = await serve({ events: { lookEveryMs: 20 } });
+    const { next } = await listen(served);
+    const { json } = await execute(served.ask, 'wipe', { what: 'all' });
+    expect((await next('approvals')).data).toMatchObject({ id: json.waiting.id, state: 'waiting', tool: 'wipe' });
+    await served.ask(`/api/approvals/${json.waiting.id}`, { token: served.token, body: { decision: 'deny' } });
+    expect((await next('approvals')).data).toMatchObject({ id: json.waiting.id, state: 'denied' });
+  });
+
+  it('tell of approvals with long arguments cut, and read again only what changed', async () => {
+    const served = await serve({ events: { lookEveryMs: 5 } });
+    const { approvals } = served.crib;
+    const read: (readonly string[] | undefined)[] = [];
+    const list: typeof approvals.list = (filter, by) => {
+      read.push(filter?.ids);
+      return approvals.list(filter, by);
+    };
+    const feed = createEventFeed({ ...served.crib, approvals: { ...approvals, list } }, { lookEveryMs: 5 });
+    onTestFinished(() => feed.close());
+    const { json: before } = await execute(served.ask, 'wipe', { what: 'before' });
+    const { next } = listenTo(await feed.open());
+    const { json } = await execute(served.ask, 'wipe', { what: 'x'.repeat(1_000_000) });
+    const { data } = await next('approvals');
+    expect(data).toMatchObject({ id: json.waiting.id, argumentsLength: 1_000_011 });
+    expect(JSON.stringify(data).length).toBeLessThan(8000);
+    const answering = { token: served.token, body: { decision: 'deny' } };
+    await served.ask(`/api/approvals/${before.waiting.id}`, answering);
+    expect((await next('approvals')).data).toMatchObject({ id: before.waiting.id, state: 'denied' });
+    expect(read).toEqual([[json.waiting.id], [before.waiting.id]]);
+  });
+
+  it('tell of tools that come and go, and of what is made active', async () => {
+    const served = await serve();
+    const { next } = await listen(served);
+    served.crib.register({ name: 'fresh', description: 'x', run: () => 1 });
+    expect((await next('tools-changed')).data).toMatchObject({ added: ['fresh'] });
+    const body = { active: ['reading'] };
+    await served.ask('/api/profiles/usual/active', { method: 'PUT', token: served.token, body });
+    expect((await next('tools-changed')).data).toEqual({ profile: 'usual' });
+  });
+
+  it('tell of sources that change', async () => {
+    const served = await serve({ events: { lookEveryMs: 20 } });
+    const { next } = await listen(served);
+    await served.crib.store?.specs.put(
+      { name: 'kept', description: 'x', run: { kind: 'http', url: 'https://x.test' } },
+      'test',
+    );
+    expect((await next('sources')).data).toMatchObject({ name: 'stored', state: 'ready', toolCount: 1 });
+  });
+
+  it('beat where nothing happens', async () => {
+    const served = await serve({ events: { heartbeatMs: 10 } });
+    const { reader } = await listen(served);
+    const first = await reader.read();
+    expect(first.value).toBe(': connected\n\n');
+    expect((await reader.read()).value).toMatch(/^: \n\n/);
+  });
+
+  it('of who reads too slowly the oldest are dropped, and it is told how many', async () => {
+    const served = await serve();
+    const { next } = await listen(served);
+    for (let a = 0; a < 1100; a++) await execute(served.ask, 'tell', {});
+    const { data } = await next('lost');
+    expect(data.count).toBeGreaterThan(50);
+    expect(data.count).toBeLessThan(200);
+  });
+
+  it('are told to so many and no more, and watching ends with the last of them', async () => {
+    const served = await serve({ events: { maxListeners: 2 } });
+    const before = served.crib.extensions.list().length;
+    const listeners = [await listen(served), await listen(served)];
+    expect(served.crib.extensions.list()).toHaveLength(before + 1);
+    expect(await served.ask('/api/events', { token: served.token })).toMatchObject({
+      status: 503,
+      json: { error: { code: 'unavailable' } },
+    });
+    for (const { reader } of listeners) await reader.cancel();
+    await vi.waitFor(() => expect(served.crib.extensions.list()).toHaveLength(before));
+    await listen(served);
+  });
+
+  it('end when the server closes', async () => {
+    const served = await serve();
+    const { next } = await listen(served);
+    served.app.close();
+    expect((await next('calls')).event).toBe('end');
+  });
+});

@@ -1,0 +1,299 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { ROUTES } from '../../../src/doors/rest/routes.ts';
+import { execute, type Served, serve } from './served.ts';
+
+/** The path of a route with something for each part that varies. */
+const filled = (path: string) => path.replaceAll(/\{(\w+)\}/g, 'x');
+const rows = ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const);
+const guarded = rows.filter(([, { who }]) => who !== 'anyone');
+
+describe('who may ask', () => {
+  it.each(guarded)('with access, nobody without a credential does anything: %s', async (_, { method, path }) => {
+    const { ask } = await serve({ access: true });
+    const { status, json, headers } = await ask(filled(path), { method });
+    expect(status).toBe(401);
+    expect(json).toMatchObject({ ok: false, status: 'failed', error: { code: 'unauthenticated' } });
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer/);
+  });
+
+  const operators = rows.filter(([, { who }]) => who === 'operator' || who === 'credential');
+  it.each(operators)('needs the token even on loopback: %s', async (_, { method, path }) => {
+    const { ask } = await serve();
+    expect(await ask(filled(path), { method })).toMatchObject({
+      status: 401,
+      json: { error: { code: 'unauthenticated' } },
+    });
+    expect((await ask(filled(path), { method, token: 'tco_wrong' })).status).toBe(401);
+  });
+
+  it.each(rows.filter(([, { who }]) => who === 'operator'))(
+    'is not for a key that is no operator: %s',
+    async (_, { method, path }) => {
+      const { ask, crib } = await serve({ access: true });
+      const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+      expect(await ask(filled(path), { method, token: key })).toMatchObject({
+        status: 403,
+        json: { error: { code: 'denied' } },
+      });
+    },
+  );
+
+  it.each(rows.filter(([, { group }]) => group === 'later'))(
+    'not built yet answers 501 with the operator token: %s',
+    async (_, { method, path }) => {
+      const { ask, token } = await serve();
+      const { status, json } = await ask(filled(path), { method, token });
+      expect(status).toBe(501);
+      expect(json).toMatchObject({ ok: false, status: 'failed', error: { code: 'not_available' } });
+    },
+  );
+
+  it('a wrong credential is never taken for somebody at this machine', async () => {
+    const { ask } = await serve();
+    for (const authorization of [
+      'Bearer x',
+      'Basic dXNlcjpwYXNz',
+      'x',
+      `Bearer ${'x'.repeat(20_000)}`,
+      'Bearer '.repeat(3),
+    ]) {
+      expect((await ask('/api/tools', { headers: { authorization } })).status, authorization.slice(0, 30)).toBe(401);
+    }
+  });
+
+  it('where others can come in, nobody is local, whatever the configuration says by then', async () => {
+    const { ask, token } = await serve({ host: '0.0.0.0' });
+    expect((await ask('/api/tools')).status).toBe(401);
+    expect((await ask('/tools')).status).toBe(401);
+    expect((await ask('/api/tools', { token })).status).toBe(200);
+    expect((await ask('/healthz')).status).toBe(200);
+    const insecure = await serve({ host: '0.0.0.0', isInsecure: true });
+    expect((await insecure.ask('/api/tools')).status).toBe(200);
+  });
+
+  it('who cannot be checked is told so, and not let in', async () => {
+    const { ask, crib } = await serve({ access: true });
+    const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
+    await crib.store?.close();
+    expect(await ask('/api/tools', { token: key })).toMatchObject({
+      status: 503,
+      json: { error: { code: 'unavailable' } },
+    });
+  });
+});
+
+/** What is asked so that each route succeeds once. */
+const SUCCESSES: Readonly<Record<string, (served: Served) => Promise<{ path: string; body?: unknown }>>> = {
+  'GET /api/tools': async () => ({ path: '/api/tools?limit=2' }),
+  'GET /api/tools/{name}': async () => ({ path: '/api/tools/add' }),
+  'GET /api/tools/{name}/explain': async () => ({ path: '/api/tools/wipe/explain?profile=other&caller=ann&role=dev' }),
+  'POST /api/tools/execute/{name}': async () => ({
+    path: '/api/tools/execute/add',
+    body: { arguments: { a: 1, b: 2 } },
+  }),
+  'GET /api/search': async () => ({ path: '/api/search?q=add%20numbers&limit=3&expand=true' }),
+  'GET /api/bundles': async () => ({ path: '/api/bundles?profile=usual' }),
+  'GET /api/profiles': async () => ({ path: '/api/profiles' }),
+  'GET /api/profiles/{name}/definitions': async () => ({ path: '/api/profiles/other/definitions?format=anthropic' }),
+  'PUT /api/profiles/{name}/active': async () => ({
+    path: '/api/profiles/usual/active',
+    body: { active: ['reading'] },
+  }),
+  'GET /api/sources': async () => ({ path: '/api/sources' }),
+  'GET /api/sources/{id}/output': async () => ({ path: '/api/sources/stored/output' }),
+  'POST /api/sources/{id}/reload': async () => ({ path: '/api/sources/stored/reload', body: undefined }),
+  'GET /api/approvals': async ({ ask }) => {
+    await execute(ask, 'wipe', { what: 'all' });
+    return { path: '/api/approvals?state=waiting&limit=5' };
+  },
+  'GET /api/approvals/{id}': async ({ ask }) => {
+    const { json } = await execute(ask, 'wipe', { what: 'all' });
+    return { path: `/api/approvals/${json.waiting.id}` };
+  },
+  'POST /api/approvals/{id}': async ({ ask }) => {
+    const { json } = await execute(ask, 'wipe', { what: 'all' });
+    return {
+      path: `/api/approvals/${json.waiting.id}`,
+      body: { decision: 'approve', note: 'go', remember: 'arguments' },
+    };
+  },
+  'GET /api/calls': async ({ ask }) => {
+    await execute(ask, 'add', { a: 1, b: 2 });
+    return { path: '/api/calls?tool=add&limit=1' };
+  },
+  'GET /api/calls/{id}': async ({ ask }) => {
+    const { json } = await execute(ask, 'wipe', { what: 'all' });
+    return { path: `/api/calls/${json.callId}` };
+  },
+  'GET /api/results/{id}': async ({ ask, token }) => {
+    const { json } = await execute(ask, 'long', {}, {}, token);
+    return { path: `/api/results/${json.meta['toolcrib/result'].id}` };
+  },
+  'GET /api/stats': async ({ ask }) => {
+    await execute(ask, 'add', { a: 1, b: 2 });
+    return { path: '/api/stats' };
+  },
+  'GET /api/audit/verify': async ({ ask }) => {
+    await execute(ask, 'add', { a: 1, b: 2 });
+    return { path: '/api/audit/verify' };
+  },
+  'GET /api/specs': async ({ crib }) => {
+    await crib.store?.specs.put(
+      { name: 'kept', description: 'Kept', run: { kind: 'http', url: 'https://x.test' } },
+      'test',
+    );
+    return { path: '/api/specs' };
+  },
+  'POST /api/specs': async () => ({
+    path: '/api/specs',
+    body: {
+      tools: [{ name: 'kept', description: 'Kept', run: { kind: 'http', method: 'GET', url: 'https://x.test' } }],
+    },
+  }),
+  'DELETE /api/specs/{name}': async ({ crib }) => {
+    await crib.store?.specs.put(
+      { name: 'kept', description: 'Kept', run: { kind: 'http', url: 'https://x.test' } },
+      'test',
+    );
+    return { path: '/api/specs/kept' };
+  },
+  'GET /api/keys': async ({ crib }) => {
+    await crib.keys.create({ name: 'ci', roles: ['dev'], forMs: 1000 }, 'test');
+    return { path: '/api/keys' };
+  },
+  'POST /api/keys': async () => ({
+    path: '/api/keys',
+    body: { name: 'ci', roles: ['dev'], expiresAt: '2999-01-01T00:00:00Z' },
+  }),
+  'DELETE /api/keys/{id}': async ({ crib }) => ({
+    path: `/api/keys/${(await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test')).info.id}`,
+  }),
+  'DELETE /api/keys': async ({ crib }) => ({
+    path: `/api/keys?id=${(await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test')).info.id}`,
+  }),
+  'GET /healthz': async () => ({ path: '/healthz' }),
+  'GET /readyz': async () => ({ path: '/readyz' }),
+  'GET /openapi.json': async () => ({ path: '/openapi.json' }),
+};
+
+describe('each route answers in the shape that is documented', () => {
+  const shaped = rows.filter(([, { answers }]) => Object.values(answers).some(({ schema }) => schema !== undefined));
+
+  it('of each it is known how it succeeds', () => {
+    expect(Object.keys(SUCCESSES).toSorted()).toEqual(shaped.map(([name]) => name).toSorted());
+  });
+
+  it.each(shaped)('%s', async (name, { method, answers }) => {
+    const served = await serve({ access: true });
+    const { token } = served;
+    const asOperator: Served = { ...served, ask: (path, asking) => served.ask(path, { token, ...asking }) };
+    const { path, body } = (await SUCCESSES[name]?.(asOperator)) ?? { path: '' };
+    const heard = await served.ask(path, { method, token, ...(body !== undefined && { body }) });
+    const documented = answers[heard.status];
+    expect(documented, heard.text).toBeDefined();
+    expect(mistakesOf(documented?.schema, heard.json), heard.text).toEqual([]);
+    expect(heard.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(heard.headers.get('cache-control')).toBe('no-store');
+    expect(heard.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(heard.headers.get('x-powered-by')).toBeNull();
+  });
+});
+
+function mistakesOf(schema: object | undefined, value: unknown): unknown {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  (addFormats as unknown as (ajv: Ajv2020) => void)(ajv); // its types are those of CommonJS
+  const check = ajv.compile(schema ?? false);
+  return check(value) ? [] : check.errors;
+}
+
+describe('what is asked wrongly', () => {
+  it.each([
+    ['/api/tools?limit=0', '/limit'],
+    ['/api/tools?limit=many', '/limit'],
+    ['/api/tools?limit=5&limit=6', '/limit'],
+    ['/api/tools?limt=5', '/limt'],
+    ['/api/search', '/q'],
+    ['/api/search?q=', '/q'],
+    ['/api/search?q=x&expand=yes', '/expand'],
+    ['/api/profiles/usual/definitions?format=cobol', '/format'],
+    ['/api/tools?__proto__=1', '/__proto__'],
+  ])('GET %s is answered 400 with what is wrong', async (path, pointer) => {
+    const { ask } = await serve();
+    const { status, json } = await ask(path);
+    expect(status).toBe(400);
+    expect(json.error).toMatchObject({
+      code: 'invalid_input',
+      issues: [{ path: pointer, message: expect.any(String) }],
+    });
+  });
+
+  it('a filter that is no filter names the nearest, of what is seen alone', async () => {
+    const { ask } = await serve();
+    expect((await ask('/api/tools?flag=readonly')).json.error).toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('readOnly'),
+    });
+    expect((await ask('/api/tools?pattern=a%20b')).json.error.code).toBe('invalid_input');
+    expect((await ask('/api/tools?bundle=')).status).toBe(400);
+  });
+
+  it.each([
+    ['{', 'The body is not JSON.'],
+    ['[]', 'The body is not valid.'],
+    ['"x"', 'The body is not valid.'],
+    ['null', 'The body is not valid.'],
+    ['{"argumnets":{}}', 'The body is not valid.'],
+    ['{"profile":7}', 'The body is not valid.'],
+    ['{"__proto__":{"profile":"other"}}', 'The body is not valid.'],
+    [`{"idempotencyKey":"${'x'.repeat(300)}"}`, 'The body is not valid.'],
+    ['\u0000', 'The body is not JSON.'],
+  ])('POST of %s', async (body, message) => {
+    const { ask } = await serve();
+    const { status, json } = await ask('/api/tools/execute/tell', { body });
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ ok: false, status: 'failed', error: { code: 'invalid_input', message } });
+  });
+
+  it('a body of another type is not read as JSON', async () => {
+    const { ask } = await serve();
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/jsonp',
+    ]) {
+      const heard = await ask('/api/tools/execute/tell', { body: '{}', headers: { 'content-type': type } });
+      expect(heard).toMatchObject({ status: 400, json: { error: { code: 'invalid_input' } } });
+    }
+    const named = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await ask('/api/tools/execute/tell', { body: '{}', headers: named })).status).toBe(200);
+  });
+
+  it('no body is an empty one', async () => {
+    const { ask } = await serve();
+    expect((await ask('/api/tools/execute/tell', { method: 'POST' })).status).toBe(200);
+  });
+
+  it('what is not there is 404, another method 405, and OPTIONS says which', async () => {
+    const { ask } = await serve();
+    for (const path of ['/', '/api', '/api/nothing', '/api/tools/', '/API/tools', '/api/tools/a/b/c', '//api/tools'])
+      expect(await ask(path), path).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
+    const wrong = await ask('/api/tools', { method: 'PATCH' });
+    expect(wrong).toMatchObject({ status: 405, json: { error: { code: 'method_not_allowed' } } });
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    const options = await ask('/api/keys', { method: 'OPTIONS' });
+    expect(options.status).toBe(204);
+    expect(options.headers.get('allow')).toBe('GET, HEAD, POST, DELETE, OPTIONS');
+    expect(options.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('HEAD is GET without a body', async () => {
+    const { ask, token } = await serve();
+    for (const path of ['/api/tools', '/healthz', '/tools', '/api/events']) {
+      const heard = await ask(path, { method: 'HEAD', token });
+      expect(heard, path).toMatchObject({ status: 200, text: '' });
+    }
+  });
+});
