@@ -1,0 +1,102 @@
+// What does not keep to the rule and the sizes yet. These lists only shrink: a new exception fails, and so does one that is not needed any more.
+
+/** Imports that the rule of docs/architecture.md does not allow. */
+export const RULE_BREAKERS: readonly string[] = [
+  // at run time
+  'approvals/attend-approval.ts -> extensions/redact-errors.ts',
+  'audit/audit.ts -> crib/extensions/extension-ports.ts',
+  'doors/cli/output/check-report.ts -> call/extension-order.ts',
+  'doors/mcp/call-tool.ts -> call/unwrap-call.ts',
+  'doors/rest/routes/execute.ts -> call/call-id.ts',
+  'doors/rest/routes/tools.ts -> call/enter-call.ts',
+  // for types alone
+  'approvals/approval-ports.ts -> crib/extensions/extension-ports.ts',
+  'approvals/approval-ports.ts -> extensions/approval.ts',
+  'approvals/approvals.ts -> crib/extensions/extension-ports.ts',
+  'approvals/attend-approval.ts -> identity/identify.ts',
+  'approvals/parked-calls.ts -> crib/chest.ts',
+  'doors/mcp/call-options.ts -> call/call.ts',
+  'doors/mcp/call-tool.ts -> call/call.ts',
+  'doors/mcp/input-rounds.ts -> call/call.ts',
+  'identity/access-problems.ts -> crib/catalog/generation.ts',
+  'identity/access-problems.ts -> crib/config/config.ts',
+  'identity/grants.ts -> crib/catalog/generation.ts',
+  'identity/grants.ts -> crib/config/config.ts',
+  'identity/grants.ts -> crib/crib.ts',
+  'identity/identify.ts -> crib/catalog/generation.ts',
+  'identity/identify.ts -> crib/config/config.ts',
+  'identity/identify.ts -> crib/crib.ts',
+  'search/search-index.ts -> crib/catalog/generation.ts',
+  'search/search-view.ts -> crib/catalog/generation.ts',
+  'search/search-view.ts -> crib/chest.ts',
+];
+
+/** What files of system know of tools. */
+export const SYSTEM_KNOWS: readonly string[] = [
+  'system/fetch/served-place.ts -> core/bundle.ts',
+  'system/secrets/redact-value.ts -> core/selector.ts',
+  'system/secrets/secrets.ts -> core/bundle.ts',
+];
+
+/** Files of more than 250 lines. */
+export const LARGE_FILES: Readonly<Record<string, number>> = {};
+
+/** Functions of more than 60 lines. */
+export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
+  'approvals/parked-calls.ts runParkedCalls': 73,
+  'audit/create-audit-trail.ts createAuditTrail': 73,
+  'call/pipeline.ts createPipeline': 75,
+  'crib/catalog/activation.ts createActivation': 107,
+  'crib/catalog/bundle-book.ts createBundleBook': 98,
+  'crib/configured/configuration.ts openConfiguration': 92,
+  'crib/extensions/extension-set.ts createExtensionSet': 68,
+  'extensions/concurrency.ts concurrency': 83,
+  'extensions/idempotency.ts repeatsInMemory': 61,
+  'kinds/http/http-client.ts createHttpClient': 88,
+  'kinds/http/openapi/schemas/schema-conversion.ts createSchemaConversion': 62,
+  'kinds/mcp/connection/child-transport.ts childTransport': 74,
+  'kinds/mcp/connection/connection-line.ts createConnectionLine': 99,
+  'kinds/mcp/connection/connections.ts createConnections': 107,
+  'kinds/mcp/connection/http-transport.ts httpTransport': 86,
+  'kinds/mcp/connection/wire-requests.ts createWireRequests': 92,
+  'kinds/python/python-worker.ts startPythonWorker': 76,
+  'kinds/python/source/python-descriptions.ts createDescriptions': 64,
+  'kinds/python/workers-in-turn.ts workersInTurn': 109,
+  'kinds/python/workers-together.ts workersTogether': 78,
+  'kinds/shell/run-command.ts createCommands': 64,
+  'schemas/create-schemas.ts createSchemas': 73,
+  'search/create-retriever.ts createRetriever': 101,
+  'search/dense/dense-index.ts createDenseIndex': 72,
+  'search/dense/dense-tools.ts createDenseTools': 69,
+  'search/dense/row-store.ts createRowStore': 94,
+  'search/lexical/lexical-index.ts createLexicalIndex': 124,
+  'search/lexical/packed-lists.ts createPackedLists': 99,
+  'search/lexical/scan-words.ts createWordScan': 74,
+  'search/lexical/similar-names.ts createNameTerms': 63,
+  'search/tool-ids.ts createToolIds': 79,
+  'sources/modules/module-reading.ts createModuleReading': 62,
+  'store/approvals.ts approvals': 155,
+  'store/audit.ts audit': 76,
+  'store/heartbeat.ts createHeartbeat': 99,
+  'store/repeats.ts repeats': 70,
+  'system/secrets/secrets.ts createSecrets': 88,
+};
+
+/** Functions of more than 3 parameters. */
+export const MANY_PARAMETERS: Readonly<Record<string, number>> = {
+  'call/call.ts constructor': 4,
+  'core/json.ts copyAt': 4,
+  'crib/catalog/explain.ts explain': 4,
+  'crib/catalog/explain.ts explainPolicy': 5,
+  'crib/catalog/explain.ts whyHidden': 4,
+  'define/read-policy.ts readCounted': 4,
+  'doors/cli/arguments/parse-arguments.ts parseText': 4,
+  'doors/cli/arguments/parse-arguments.ts parseTexts': 4,
+  'doors/cli/output/table.ts shrink': 4,
+  'doors/mcp/request-body.ts errorResponse': 4,
+  'extensions/offload.ts keep': 4,
+  'kinds/mcp/connection/client-credentials.ts discover': 4,
+  'search/dense/wasm/scan.ts collect': 4,
+  'search/lexical/similar-names.ts isWithin': 5,
+  'specs/text/spec-yaml.ts readItem': 4,
+};
