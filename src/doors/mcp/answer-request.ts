@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
-import { answerPlainCall } from './answer-plain-call.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { Desk, Visit } from './desk.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
 import type { ListChanges } from './list-changes.ts';
 import { headerMismatch } from './param-headers.ts';
-import { readPlainCall } from './plain-call.ts';
+import { answerPlainCall, readPlainCall } from './plain-call.ts';
 import { cancelledIds, errorResponse, readBody, singleMessage } from './request-body.ts';
 
 /** What a door works with once it is open. */

@@ -1,9 +1,14 @@
+import type { CallToolResult, Implementation } from '@modelcontextprotocol/server';
 import { isRecord, type JsonObject } from '../../core/json.ts';
+import type { McpAnswer, OpenDoor } from './answer-request.ts';
+import { callTool } from './call-tool.ts';
+import type { Visit } from './desk.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
 import type { Era } from './output-schema.ts';
+import { guarded, selfOf } from './tool-server.ts';
 
 /** A call without anything special about it. */
-export interface PlainCall {
+interface PlainCall {
   readonly era: Era;
   readonly id: string | number;
   readonly name: string;
@@ -81,4 +86,76 @@ function isId(id: unknown): id is string | number {
 
 function isArguments(given: unknown): boolean {
   return given === undefined || (isRecord(given) && !Object.hasOwn(given, '__proto__'));
+}
+
+/** A plain call, and the request that it came by. */
+interface PlainRequest {
+  readonly request: Request;
+  readonly body: unknown;
+  readonly call: PlainCall;
+  readonly visit: Visit;
+}
+
+/** Calls the tool, and has the protocol's package write only the answers that are not plain: it does a lot for each request. */
+export async function answerPlainCall(
+  door: OpenDoor,
+  { request, body, call, visit }: PlainRequest,
+): Promise<McpAnswer> {
+  const { desk, handler, visits, cancellations } = door;
+  const traceparent = request.headers.get('traceparent') ?? undefined;
+  const asked = { ...call, traceparent, signal: request.signal, responses: undefined, requestState: undefined };
+  const outcome = guarded(desk, () => callTool(desk, visit, asked));
+  const result = await settledSoon(outcome, call.era);
+  if (cancellations.isClosed()) return new Response(null, { status: 499 });
+  const text = result === undefined ? undefined : toPlainAnswer(result, call, selfOf(desk));
+  if (text !== undefined) return { status: 200, text };
+  return visits.run({ ...visit, outcome }, () => handler.fetch(request, { parsedBody: body }));
+}
+
+/** How long an older client hears nothing; after that the answer comes as an event, and until then signs of life. */
+const SILENCE_MS = 1000;
+
+/** Undefined for a call that fails, and for one that takes its time where the client is to be told that it goes on. */
+function settledSoon(outcome: Promise<CallToolResult>, era: Era): Promise<CallToolResult | undefined> {
+  if (era === 'modern') return outcome.catch(() => undefined);
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, SILENCE_MS, undefined);
+    const settle = (result?: CallToolResult) => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    outcome.then(settle, () => settle());
+  });
+}
+
+const RESULT_KEYS: readonly string[] = ['content', 'structuredContent', 'isError', '_meta'];
+
+/**
+ * The message that answers a plain call, as the protocol's package would write it. Undefined for a result that it would
+ * look at more closely: a question, or content that is more than text.
+ */
+function toPlainAnswer(result: CallToolResult, { era, id }: PlainCall, serverInfo: Implementation): string | undefined {
+  if (!isPlainResult(result)) return undefined;
+  if (era === 'legacy') return JSON.stringify({ result, jsonrpc: '2.0', id });
+  const _meta = { ...result._meta, 'io.modelcontextprotocol/serverInfo': serverInfo };
+  return JSON.stringify({ result: { ...result, resultType: 'complete', _meta }, jsonrpc: '2.0', id });
+}
+
+function isPlainResult(result: CallToolResult): boolean {
+  const { _meta, structuredContent } = result;
+  return (
+    Object.keys(result).every((key) => RESULT_KEYS.includes(key)) &&
+    result.content.every(isPlainText) &&
+    !hasKey(_meta, 'progressToken') &&
+    !hasKey(_meta, '__proto__') &&
+    !hasKey(structuredContent, '__proto__')
+  );
+}
+
+function isPlainText(part: CallToolResult['content'][number]): boolean {
+  return part.type === 'text' && typeof part.text === 'string' && Object.keys(part).length === 2;
+}
+
+function hasKey(value: unknown, key: string): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key);
 }
