@@ -2,6 +2,7 @@ import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../core/json.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { FetchError } from '../../../system/fetch/fetch-error.ts';
+import { packageVersion } from '../../../system/package-version.ts';
 import { McpFailure } from '../mcp-failure.ts';
 import { followTools } from '../source/follow-tools.ts';
 import { statusOf } from './http-failure.ts';
@@ -105,7 +106,7 @@ function envelopeOf(sdk: Sdk, client: Client): JsonObject | undefined {
 }
 
 /** Who we are to servers. */
-export const SELF = { name: 'toolcrib', version: '0.1.0' };
+export const SELF = { name: 'toolcrib', version: packageVersion() };
 
 // Over HTTP silence is an outage; a server on a pipe may just not know the question.
 function probeMsOf({ address, timeoutMs }: OpenOptions): number {
