@@ -7,7 +7,7 @@ import type { NewApproval } from '../core/ports/stored-approvals.ts';
 import { whyNotByCaller } from '../core/text/approval-text.ts';
 import { visibleLines } from '../core/text/visible-text.ts';
 import type { ToolCall } from '../core/tool-call.ts';
-import { type ToolError, toolError } from '../core/tool-error.ts';
+import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 
 /** How waiting for the host's person ended. */
@@ -150,7 +150,8 @@ export function denied(message: string, cause?: unknown): FailedResult {
 
 export function nobodyToAsk({ spec }: ToolCall, { reason }: Question, notByCaller?: string): FailedResult {
   const message = `"${spec.name}" needs a person's approval because ${reason}, and there is nobody to ask.`;
-  return denied(notByCaller === undefined ? message : `${message} ${notByCaller}`);
+  const told = notByCaller === undefined ? message : `${message} ${notByCaller}`;
+  return denied(told, new ToolcribError('no_approver', told));
 }
 
 export function nobodyAnswered(tool: string, timeoutMs: number): FailedResult {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ToolcribError } from '../../../core/tool-error.ts';
 import {
   type Content,
   type FailedResult,
@@ -81,8 +82,8 @@ function quote(word: string): string {
 }
 
 function explainFailure(result: FailedResult, chest: Chest, name: string): void {
-  const { code } = result.error;
-  const isAsking = code === 'denied' && /nobody to ask/.test(result.error.message);
+  const { code, cause } = result.error;
+  const isAsking = cause instanceof ToolcribError && cause.code === 'no_approver';
   if (isAsking) note('Run it on a terminal to be asked, or approve it with --yes.');
   if (code === 'unknown_tool') note(`"toolcrib list" shows the tools.${suggestTool(name, chest)}`);
 }
