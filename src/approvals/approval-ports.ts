@@ -1,12 +1,13 @@
+import type { ApprovalOptions, ApprovalPorts } from '../core/approval.ts';
 import type { JsonObject } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
+import type { CribContext } from '../core/ports/crib-context.ts';
+import type { Recheck } from '../core/ports/identity.ts';
 import { type KeepBounds, keepBoundsOf } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { ExtensionPorts } from '../crib/extensions/extension-ports.ts';
-import type { ApprovalOptions, ApprovalPorts } from '../extensions/approval.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
 import { askHost } from './ask-host.ts';
@@ -23,13 +24,22 @@ interface Hook {
   readonly secret: string;
 }
 
+/** What asking people needs of its crib. */
+interface ApproverPorts extends Pick<CribContext, 'store' | 'redact' | 'sign'> {
+  readonly clock: Clock;
+  /** Looks for calls whose process is gone, and says whether it found some. */
+  findLost(): Promise<boolean>;
+  readonly recheck: Recheck;
+  warn(message: string): void;
+}
+
 const USUAL_TIMEOUT_MS = 300_000;
 
 /** Who is asked: the caller's callback; and where there is a store, anybody who may answer through it. */
 export function approvalPorts(
   options: Pick<ApprovalOptions, 'timeoutMs' | keyof KeepBounds> & { readonly clock?: Clock },
   hook: Hook | undefined,
-  ports: ExtensionPorts,
+  ports: ApproverPorts,
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
   const { store, redact, warn, findLost, recheck } = ports;

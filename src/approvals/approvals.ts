@@ -2,6 +2,7 @@ import { whyNotAnswer } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
 import { describe } from '../core/known-keys.ts';
+import type { CribContext } from '../core/ports/crib-context.ts';
 import {
   type ListedApproval,
   type Remember,
@@ -12,7 +13,6 @@ import {
 import { readCaller } from '../core/read-caller.ts';
 import { cutArguments } from '../core/text/cut-arguments.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
-import type { Equipment } from '../crib/extensions/extension-ports.ts';
 import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
 
 /** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */
@@ -38,7 +38,7 @@ export interface CribApprovals {
 const MANY = 10_000;
 
 /** Approvals over a store; without one there are none. */
-export function createApprovals({ store, redact }: Pick<Equipment, 'store' | 'redact'>): CribApprovals {
+export function createApprovals({ store, redact }: Pick<CribContext, 'store' | 'redact'>): CribApprovals {
   const stored = store?.approvals;
   const change = async (id: unknown, by: unknown, work: Change): Promise<ApprovalOutcome> => {
     try {

@@ -1,13 +1,13 @@
 import type { HostAnswer, Permit, Question } from '../core/approval.ts';
 import { freezeJson } from '../core/json.ts';
+import type { Recheck } from '../core/ports/identity.ts';
 import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import { redactResult } from '../core/text/redact-result.ts';
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
-import { redactResult } from '../extensions/redact-errors.ts';
-import type { Recheck } from '../identity/identify.ts';
 import {
   callerOf,
   couldNotAsk,

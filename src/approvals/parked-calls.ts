@@ -1,17 +1,27 @@
 import type { Caller } from '../core/caller.ts';
+import type { JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import type { SaidAlong } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
-import type { Chest } from '../crib/chest.ts';
 import { saidWith } from './attend-approval.ts';
+
+/** Where a parked call is made again. */
+interface CallingChest {
+  call(
+    tool: string,
+    input: JsonObject,
+    said: SaidAlong & { readonly id: string; readonly approvalId: string },
+  ): Promise<ToolResult>;
+}
 
 /** What running parked calls needs. */
 export interface ParkedCallsOptions {
   readonly approvals: StoredApprovals;
   readonly clock: Clock;
   /** The chest that the call was made in. */
-  openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<Chest>;
+  openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<CallingChest>;
   /** True while a source is not there: a tool that is unknown now may be one of its. */
   mayBeListedLater(): boolean;
   /** Looks for calls whose process is gone. */

@@ -2,10 +2,10 @@ import type { Extension } from '../core/extension.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { AuditReport } from '../core/ports/audit-report.ts';
 import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
+import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
-import { type Equipment, pathOf } from '../crib/extensions/extension-ports.ts';
 import { idleClock, systemClock } from '../system/clock.ts';
 import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';
 import type { AuditKeySettings } from './known-keys.ts';
@@ -53,7 +53,7 @@ export interface CribAudit {
 
 /** What reads the record. */
 export interface AuditSource {
-  readonly equipment: Equipment;
+  readonly context: CribContext;
   readonly trail: OpenAuditTrail | undefined;
   /** What extensions say about keys now. */
   keySettings(): AuditKeySettings;
@@ -67,19 +67,19 @@ export type ChainSigner = 'own' | 'trusted' | 'unknown';
 
 /** The record of a crib that has a store. */
 export function createTrail({
-  equipment,
+  context,
   keySettings,
   warn,
-}: Pick<AuditSource, 'equipment' | 'keySettings' | 'warn'>): OpenAuditTrail | undefined {
-  const { store, redact } = equipment;
+}: Pick<AuditSource, 'context' | 'keySettings' | 'warn'>): OpenAuditTrail | undefined {
+  const { store, redact } = context;
   if (store === undefined) return undefined;
-  const privateFolder = () => pathOf(equipment.privateFolder(), warn);
+  const privateFolder = () => pathOf(context.privateFolder(), warn);
   const clocks = { clock: systemClock, idleClock, now: Date.now };
   return createAuditTrail({ store, privateFolder, keySettings, redact, warn, ...clocks });
 }
 
 /** Throws where the owner names a key that cannot be used: no call may run that nothing could sign for. */
-export async function requireNamedKey({ key }: AuditKeySettings, { hide }: Equipment): Promise<void> {
+export async function requireNamedKey({ key }: AuditKeySettings, { hide }: CribContext): Promise<void> {
   if (key === undefined) return;
   if ('env' in key) hide('audit key', process.env[key.env] ?? '');
   const { readNamedKey } = await import('./signing-key.ts');
@@ -89,7 +89,7 @@ export async function requireNamedKey({ key }: AuditKeySettings, { hide }: Equip
 /** The audit of a crib; one without a store has none. */
 export function createAudit(source: AuditSource): CribAudit {
   const requireStore = (): Store => {
-    if (source.equipment.store !== undefined) return source.equipment.store;
+    if (source.context.store !== undefined) return source.context.store;
     throw notAvailable('The audit of a crib without a configuration', 'name a configFile or a store');
   };
   return {
@@ -100,7 +100,7 @@ export function createAudit(source: AuditSource): CribAudit {
       return verifyAudit({
         store,
         privateFolder: () => privatePathOf(source),
-        formerFolders: source.equipment.formerFolders,
+        formerFolders: source.context.formerFolders,
         keySettings: source.keySettings(),
         passingKey: source.trail?.passingKey(),
       });
@@ -147,8 +147,8 @@ async function publicKeyOf(source: AuditSource): Promise<string> {
   return (await openAuditKey(folder ?? '', settings)).publicKey;
 }
 
-function privatePathOf({ equipment, warn }: AuditSource): string | undefined {
-  return pathOf(equipment.privateFolder(), warn);
+function privatePathOf({ context, warn }: AuditSource): string | undefined {
+  return pathOf(context.privateFolder(), warn);
 }
 
 /** Tells whose key has signed a chain. Where the keys of this machine cannot be read, none is known. */
@@ -177,11 +177,11 @@ async function auditFolderOf(source: AuditSource): Promise<string | undefined> {
 
 /** The store with everything recorded so far; undefined if nothing was ever stored. Looking makes no store. */
 export async function writtenStore({
-  equipment,
+  context,
   trail,
-}: Pick<AuditSource, 'equipment' | 'trail'>): Promise<Store | undefined> {
-  const { store } = equipment;
-  if (store === undefined || !(trail?.isUsed() || equipment.isStored())) return undefined;
+}: Pick<AuditSource, 'context' | 'trail'>): Promise<Store | undefined> {
+  const { store } = context;
+  if (store === undefined || !(trail?.isUsed() || context.isStored())) return undefined;
   await trail?.flush();
   return store;
 }

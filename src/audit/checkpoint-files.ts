@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../core/tool-error.ts';
 import type { KeptCheckpoint } from './proof.ts';
 
 /** A file with the newest checkpoint of one chain. */
@@ -128,8 +129,4 @@ function isKept(value: unknown): value is Omit<KeptCheckpoint, 'storeId'> & { re
     [chain, last, signature, store, storeId].every((text) => typeof text === 'string') &&
     [count, at, stored].every((number) => Number.isSafeInteger(number))
   );
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

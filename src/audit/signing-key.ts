@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { constants } from 'node:fs';
 import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type SigningKey, toPublicText } from './proof.ts';
 
 /** Where the owner keeps the key of the audit: in a file, or in an environment variable. */
@@ -108,8 +108,4 @@ function unusable(path: string, cause: unknown): ToolcribError {
 function describe(cause: unknown): string {
   const code = codeOf(cause);
   return typeof code === 'string' && code.startsWith('ERR_OSSL') ? 'it is not a private key' : messageOf(cause);
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Caller } from './caller.ts';
 import type { MaybePromise } from './json.ts';
-import type { Approver } from './policy.ts';
+import type { ApprovalMode, Approver } from './policy.ts';
+import type { KeepBounds } from './ports/keep-bounds.ts';
 import type { Remember } from './ports/stored-approvals.ts';
 import type { TakenUp, ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -91,4 +92,18 @@ export function whyNotAnswer(
   if ((by.roles ?? []).some((role) => approvers.includes(`role:${role}`))) return undefined;
   const roles = approvers.flatMap((who) => (who.startsWith('role:') ? [`who has the role ${who.slice(5)}`] : []));
   return `it takes ${['an operator', ...roles].join(', or ')}`;
+}
+
+/** When a person is asked, and bounds on the requests that wait in the store. */
+export interface ApprovalOptions extends Partial<KeepBounds> {
+  /** Where neither tool nor profile speaks; `dangerous` if absent. */
+  readonly mode?: ApprovalMode;
+  /** How long a person has to answer; five minutes if absent. */
+  readonly timeoutMs?: number;
+}
+
+/** Who is asked, and what ends with the crib. */
+export interface ApprovalPorts {
+  readonly ask: Ask;
+  close?(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { Catalog } from './catalog.ts';
 import { META_SOURCE } from './meta-tools.ts';
 import { compileSelector, type Selector } from './selector.ts';
+import { listOf } from './text/names.ts';
 import { didYouMean } from './text/nearest.ts';
 import { messageOf, ToolcribError } from './tool-error.ts';
 import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
@@ -199,12 +200,6 @@ export function whyNot(when: When | undefined, surroundings: Surroundings): stri
   } catch (cause) {
     return `its predicate failed: ${messageOf(cause)}`; // unsure means no
   }
-}
-
-/** One name stands for a list of one. */
-export function listOf<T extends string>(value: T | readonly T[] | undefined): readonly T[] {
-  if (value === undefined) return [];
-  return typeof value === 'string' ? [value] : value;
 }
 
 /** Hits first, then what belongs with them: missing siblings in bundle order, then what they require. Nothing outside `isInView`. */

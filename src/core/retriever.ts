@@ -1,3 +1,4 @@
+import type { ResolvedBundle } from './bundle.ts';
 import type { MaybePromise } from './json.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
@@ -65,4 +66,14 @@ export interface DenseIndex {
 export interface DenseHit {
   readonly id: number;
   readonly similarity: number;
+}
+
+/** How a chest is searched. */
+export interface SearchOptions {
+  /** 10 if absent. */
+  readonly limit?: number;
+  readonly minScore?: number;
+  /** Adds what belongs with the hits. */
+  readonly expand?: boolean;
+  readonly bundleFilter?: (bundle: ResolvedBundle) => boolean;
 }

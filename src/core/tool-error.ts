@@ -72,6 +72,11 @@ export function messageOf(cause: unknown, silent = 'it failed without a message'
   return silent;
 }
 
+/** The `code` of a thrown value, such as ENOENT; undefined for one without. */
+export function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
+}
+
 /** The error for a part that this version does not have yet. */
 export function notAvailable(what: string, instead: string): ToolcribError {
   return new ToolcribError('not_available', `${what} is not available in this version; ${instead}.`);

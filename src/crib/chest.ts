@@ -1,21 +1,11 @@
 import type { CallOptions } from '../call/call.ts';
-import type { ResolvedBundle } from '../core/bundle.ts';
-import type { SearchHit } from '../core/retriever.ts';
+import type { SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { Activation } from './catalog/activation.ts';
 import type { Section } from './catalog/sections.ts';
 import type { DeprecatedNames } from './deprecated.ts';
-
-export interface SearchOptions {
-  /** 10 if absent. */
-  readonly limit?: number;
-  readonly minScore?: number;
-  /** Adds what belongs with the hits. */
-  readonly expand?: boolean;
-  readonly bundleFilter?: (bundle: ResolvedBundle) => boolean;
-}
 
 /** One caller's box under one profile: the place where calls enter. There is nothing to close. */
 export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {

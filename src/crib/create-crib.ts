@@ -2,6 +2,8 @@ import { createApprovals } from '../approvals/approvals.ts';
 import { createAudit } from '../audit/audit.ts';
 import { createCalls } from '../audit/calls.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
+import { NO_CONTEXT } from '../core/ports/crib-context.ts';
+import type { Generation } from '../core/ports/generation.ts';
 import { readCaller } from '../core/read-caller.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
@@ -9,17 +11,15 @@ import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
 import { readOperatorSetting } from '../identity/operator-token.ts';
 import { requireNode } from '../system/require-node.ts';
 import { explain } from './catalog/explain.ts';
-import type { Generation } from './catalog/generation.ts';
 import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
 import type { Configuration } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
 import type { Engine } from './engine.ts';
-import { NO_EQUIPMENT } from './extensions/extension-ports.ts';
 import { metricsText } from './extensions/metrics-text.ts';
 import { createIdentity } from './identity.ts';
 import { chooseProfile, createOpening } from './opening.ts';
-import { readFixedParts, readParts } from './parts.ts';
+import { readDefinition, readFixedDefinition } from './parts.ts';
 import { createRequestStates } from './serving/request-states.ts';
 import { createServing } from './serving/serving.ts';
 import { startEngine } from './start-engine.ts';
@@ -30,16 +30,16 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   const options = readCribOptions(given);
   const operatorSetting = readOperatorSetting(process.env);
   const configuration = await configurationOf(options);
-  const parts = configuration === undefined ? readParts(options) : await configuration.read();
-  const engine = await startEngine(readFixedParts(options, configuration), parts).catch(async (cause) => {
+  const definition = configuration === undefined ? readDefinition(options) : await configuration.read();
+  const engine = await startEngine(readFixedDefinition(options, configuration), definition).catch(async (cause) => {
     await configuration?.close(); // a source may have opened the store
     throw cause;
   });
   const { generation, profiles, registration } = engine;
-  const opening = createOpening(engine, configuration?.equipment.store);
+  const opening = createOpening(engine, configuration?.context.store);
   const { trail, keySettings, warn } = engine;
-  const equipment = configuration?.equipment ?? NO_EQUIPMENT;
-  const recorded = { equipment, trail, keySettings, warn, extensions: engine.extensions.list };
+  const context = configuration?.context ?? NO_CONTEXT;
+  const recorded = { context, trail, keySettings, warn, extensions: engine.extensions.list };
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 
@@ -53,9 +53,9 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     match: (criteria) => matchSpecs(generation(), criteria),
     register: registration.register,
     unregister: registration.unregister,
-    ...createIdentity(engine, equipment, operatorSetting),
+    ...createIdentity(engine, context, operatorSetting),
     ...opening,
-    ...createServing(engine, equipment, opening),
+    ...createServing(engine, context, opening),
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
     sections: () => allSections(generation()),
@@ -69,9 +69,9 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     warnings: engine.warnings,
     review: engine.review,
     metrics: () => metricsText(engine.extensions.list(), trail?.backlog()),
-    approvals: createApprovals(equipment),
-    requestStates: createRequestStates(configuration?.equipment.store),
-    store: configuration?.equipment.store,
+    approvals: createApprovals(context),
+    requestStates: createRequestStates(configuration?.context.store),
+    store: configuration?.context.store,
     audit: createAudit(recorded),
     calls: createCalls(recorded),
     async close() {

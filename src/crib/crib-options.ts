@@ -1,5 +1,6 @@
 import type { Executor } from '../core/executor.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
+import type { ProfileSet } from '../core/ports/generation.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { didYouMean } from '../core/text/nearest.ts';
@@ -9,7 +10,6 @@ import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import { functionExecutor } from '../kinds/function/function.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
-import type { ProfileSet } from './catalog/generation.ts';
 import { type ProfileInput, readProfile } from './catalog/read-profile.ts';
 import type { WrittenConfig } from './config/config.ts';
 

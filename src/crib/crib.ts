@@ -7,9 +7,9 @@ import type { Catalog, Changes } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Identity } from '../core/ports/identity.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { Criteria } from '../core/selector.ts';
-import type { ToolError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
@@ -27,11 +27,6 @@ import type { Readiness } from './serving/readiness.ts';
 import type { CribRequestStates } from './serving/request-states.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { SourceReport } from './sources/source-slot.ts';
-
-/** What a credential turned out to be. */
-export type Identity =
-  | { readonly ok: true; readonly caller: Caller; readonly profiles: readonly string[]; readonly operator: boolean }
-  | { readonly ok: false; readonly error: ToolError };
 
 /** Everything: sources, catalog, bundles, profiles, executors, extensions. Opens chests. */
 export interface Crib {

@@ -2,6 +2,7 @@ import { createTrail } from '../audit/audit.ts';
 import { Cancellation } from '../call/cancellation.ts';
 import { createInFlight } from '../call/in-flight.ts';
 import { precheck } from '../call/precheck.ts';
+import type { Generation } from '../core/ports/generation.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createRecheck } from '../identity/identify.ts';
@@ -9,7 +10,6 @@ import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { type BundleBook, createBundleBook } from './catalog/bundle-book.ts';
-import type { Generation } from './catalog/generation.ts';
 import type { Generations } from './catalog/generations.ts';
 import { Setups } from './catalog/setups.ts';
 import type { Engine } from './engine.ts';
@@ -18,7 +18,7 @@ import { builtInExtensions } from './extensions/built-ins.ts';
 import { createBinding } from './extensions/extension-ports.ts';
 import { createExtensionSet, type ExtensionSet } from './extensions/extension-set.ts';
 import { createLostClaims, type LostClaims } from './lost-claims.ts';
-import { type FixedParts, homesOf, type Parts } from './parts.ts';
+import { type CribDefinition, type FixedDefinition, homesOf } from './parts.ts';
 import { createServices } from './services.ts';
 import { type AdmitOptions, admit, createAdmission } from './sources/admit.ts';
 import type { LiveSources } from './sources/live-sources.ts';
@@ -27,9 +27,9 @@ import { createWarnings, type Warnings } from './warnings.ts';
 
 /** What an engine has before its sources start. */
 export interface EngineCore {
-  readonly fixed: FixedParts;
-  /** The parts in force; an edit puts others in their place. */
-  parts: Parts;
+  readonly fixed: FixedDefinition;
+  /** What is in force; an edit puts another definition in its place. */
+  definition: CribDefinition;
   /** Set once they have started. */
   sources: LiveSources | undefined;
   generations: Generations | undefined;
@@ -55,17 +55,17 @@ export interface EngineCore {
 /** What parts of an engine ask of each other, before and after all of them are there. */
 type CoreSoFar = Pick<
   EngineCore,
-  'fixed' | 'parts' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings'
+  'fixed' | 'definition' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings'
 >;
 
 /** Makes everything that works without sources. Throws for a mistake in what is given; nothing is started. */
-export function createEngineCore(fixed: FixedParts, first: Parts): EngineCore {
+export function createEngineCore(fixed: FixedDefinition, first: CribDefinition): EngineCore {
   const core: CoreSoFar = {
     fixed,
-    parts: first,
+    definition: first,
     sources: undefined,
     generations: undefined,
-    warnings: createWarnings(fixed.equipment.redact),
+    warnings: createWarnings(fixed.context.redact),
     generation: () => requireStarted(core.generations).current(),
     markOld: () => core.generations?.markOld(), // before the first one is built there is nothing to be old
   };
@@ -107,7 +107,7 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
     ownerOf: (name) => core.sources?.ownerOf(name, codeSource),
   });
   registration.takeIn(core.fixed.tools, 'tools');
-  for (const bundle of core.parts.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
+  for (const bundle of core.definition.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
   return { codeSource, registration };
 }
 
@@ -116,30 +116,30 @@ function createRecordedExtensions(
   core: CoreSoFar,
   { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
 ): Pick<EngineCore, 'trail' | 'lostClaims' | 'extensions' | 'auditKeys'> {
-  const { fixed, parts, warnings, generation } = core;
-  const { executors, equipment } = fixed;
+  const { fixed, definition, warnings, generation } = core;
+  const { executors, context } = fixed;
   const { warn } = warnings;
-  const trail = createTrail({ equipment, keySettings: () => auditKeys.now(), warn });
+  const trail = createTrail({ context, keySettings: () => auditKeys.now(), warn });
   const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
-  const lostClaims = createLostClaims(equipment.store, {
+  const lostClaims = createLostClaims(context.store, {
     trail: () => (isAudited() ? trail : undefined),
     sourceOf: (tool) => generation().catalog.get(tool)?.source,
     warn,
   });
   const recheck = createRecheck({
-    access: () => core.parts.access,
-    profiles: () => core.parts.profiles,
-    keys: equipment.store?.keys,
+    access: () => core.definition.access,
+    profiles: () => core.definition.profiles,
+    keys: context.store?.keys,
     calendar: laterClock,
   });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
   const recording = { audit: trail, isAudited, findLost: lostClaims.look, recheck };
   const extensions = createExtensionSet({
     builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
-    given: parts.extensions,
-    turnedOff: parts.turnedOff,
+    given: definition.extensions,
+    turnedOff: definition.turnedOff,
     executors,
-    bind: createBinding({ ...equipment, ...recording, clock: systemClock, schemas, bundlesOf, warn }),
+    bind: createBinding({ ...context, ...recording, clock: systemClock, schemas, bundlesOf, warn }),
     warn,
     onChange: core.markOld,
   });

@@ -12,17 +12,17 @@ export interface EngineProblems {
 
 export function createEngineProblems(core: EngineCore, isClosing: () => boolean): EngineProblems {
   const { warnings, generation } = core;
-  const { redact } = core.fixed.equipment;
-  const ownProblems = () => [...core.parts.problems, ...core.auditKeys.problems()];
+  const { redact } = core.fixed.context;
+  const ownProblems = () => [...core.definition.problems, ...core.auditKeys.problems()];
   const heldBack = () => generation().catalog.held.map(({ message }) => message);
   const announceAll = async (): Promise<void> => {
-    const announced = core.parts;
+    const announced = core.definition;
     const sources = requireStarted(core.sources);
     for (const report of sources.report())
       if (report.state === 'failed') warnings.warn(`Source "${report.name}": ${sentence(report.reason)}`);
     for (const problem of ownProblems()) warnings.announce(problem);
     if (!sources.isListed()) await sources.listed();
-    if (core.parts !== announced || isClosing()) return; // a later edit tells
+    if (core.definition !== announced || isClosing()) return; // a later edit tells
     for (const problem of problemsOfLists(core)) warnings.announce(problem);
   };
   return {
@@ -35,10 +35,10 @@ export function createEngineProblems(core: EngineCore, isClosing: () => boolean)
 }
 
 /** What selectors match is known when all lists are there. */
-function problemsOfLists({ sources, generation, parts, services, extensions }: EngineCore): readonly string[] {
+function problemsOfLists({ sources, generation, definition, services, extensions }: EngineCore): readonly string[] {
   if (sources?.isListed() !== true) return [];
   return [
-    ...findProblems(generation(), parts.profiles.byName.values(), services.all()),
+    ...findProblems(generation(), definition.profiles.byName.values(), services.all()),
     ...idleSelectors(generation(), extensions.list()),
     ...sources.problems(),
   ];

@@ -1,12 +1,12 @@
 import type { AuditSource, createTrail } from '../audit/audit.ts';
 import type { ExecutorReview } from '../core/executor.ts';
+import type { Generation, ProfileSet } from '../core/ports/generation.ts';
 import type { BundleBook } from './catalog/bundle-book.ts';
-import type { Generation, ProfileSet } from './catalog/generation.ts';
 import type { Generations } from './catalog/generations.ts';
 import type { ExtensionSet } from './extensions/extension-set.ts';
 import type { LostClaims } from './lost-claims.ts';
 import type { ChestHost } from './open-chest.ts';
-import type { Parts } from './parts.ts';
+import type { CribDefinition } from './parts.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
 import type { Registration } from './sources/registration.ts';
@@ -24,16 +24,16 @@ export interface Engine {
   keySettings: AuditSource['keySettings'];
   generation(): Generation;
   profiles(): ProfileSet;
-  access(): Parts['access'];
-  server(): Parts['server'];
+  access(): CribDefinition['access'];
+  server(): CribDefinition['server'];
   sources(): readonly SourceReport[];
   sourceOutput(name: string): string | undefined;
   warnings(): readonly string[];
   warn(message: string): void;
   onChange: Generations['onChange'];
   onNext: Generations['onNext'];
-  /** Puts other parts in the place of those it runs with; sources that were started for them may still learn their lists. A mistake in them throws and changes nothing. */
-  apply(parts: Parts): Promise<Pick<PreparedSources, 'listed'>>;
+  /** Puts another definition in the place of the one it runs with; sources that were started for it may still learn their lists. A mistake in them throws and changes nothing. */
+  apply(definition: CribDefinition): Promise<Pick<PreparedSources, 'listed'>>;
   /** Resolves when no source is in its first start, or after `limitMs`. */
   listed(limitMs: number): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;

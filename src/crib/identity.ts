@@ -1,15 +1,15 @@
+import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
 import { createKeys } from '../identity/keys.ts';
 import { createOperatorToken, type OperatorSetting } from '../identity/operator-token.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
-import { type Equipment, pathOf } from './extensions/extension-ports.ts';
 
 /** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */
 export function createIdentity(
   { access, profiles, warn }: Engine,
-  { store, privateFolder, hide }: Equipment,
+  { store, privateFolder, hide }: CribContext,
   setting: OperatorSetting | undefined,
 ): Pick<Crib, 'identify' | 'keys' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'> {
   const operatorToken = createOperatorToken(setting, {

@@ -6,8 +6,9 @@ import type { Caller } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
 import { describe, readMember } from '../core/known-keys.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Generation } from '../core/ports/generation.ts';
 import type { Profile } from '../core/profile.ts';
-import type { Retriever, SearchHit } from '../core/retriever.ts';
+import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
@@ -15,11 +16,10 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { searchView } from '../search/search-view.ts';
 import { type Activation, createActivation, type Names } from './catalog/activation.ts';
-import type { Generation } from './catalog/generation.ts';
 import { type Listed, listView } from './catalog/list-view.ts';
 import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
 import type { Setups } from './catalog/setups.ts';
-import type { Chest, SearchOptions } from './chest.ts';
+import type { Chest } from './chest.ts';
 import { ACTIVE_BUNDLES, type DeprecatedNames, deprecatedNames } from './deprecated.ts';
 
 /** What a chest needs of its crib. */

@@ -1,11 +1,11 @@
 import type { Caller } from '../core/caller.ts';
+import type { ProfileSet } from '../core/ports/generation.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { Profile } from '../core/profile.ts';
 import { readCaller } from '../core/read-caller.ts';
-import { compileGlob } from '../core/selector.ts';
+import { compileGlob } from '../core/text/names.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { ProfileSet } from './catalog/generation.ts';
 import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';

@@ -3,34 +3,36 @@ import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { describe } from '../core/known-keys.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
+import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
+import type { ProfileSet } from '../core/ports/generation.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
+import type { AccessConfig } from '../identity/access-config.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
-import type { ProfileSet } from './catalog/generation.ts';
-import type { AccessConfig, ServerConfig } from './config/config.ts';
+import type { ServerConfig } from './config/config.ts';
 import type { Configuration } from './configured/configuration.ts';
 import { openBuiltin } from './configured/configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
-import { type Equipment, NO_EQUIPMENT, readExtension } from './extensions/extension-ports.ts';
+import { readExtension } from './extensions/extension-ports.ts';
 import { metaSources, someoneSearches } from './sources/meta-source.ts';
 import type { OnDuplicate } from './sources/name-clashes.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
-export interface FixedParts {
+export interface FixedDefinition {
   readonly tools: readonly ToolInput[];
   readonly executors: ReadonlyMap<string, Executor>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly retriever: Retriever | undefined;
-  readonly equipment: Equipment;
+  readonly context: CribContext;
 }
 
 /** The part that a changed configuration changes. */
-export interface Parts {
+export interface CribDefinition {
   readonly bundles: readonly DefinedBundle[];
   readonly profiles: ProfileSet;
   readonly sources: readonly Source[];
@@ -50,20 +52,20 @@ export interface Parts {
   readonly problems: readonly string[];
 }
 
-export function readFixedParts(
+export function readFixedDefinition(
   options: CribOptions,
-  { equipment = NO_EQUIPMENT, executors = [] }: Partial<Pick<Configuration, 'equipment' | 'executors'>> = {},
-): FixedParts {
+  { context = NO_CONTEXT, executors = [] }: Partial<Pick<Configuration, 'context' | 'executors'>> = {},
+): FixedDefinition {
   return {
     tools: options.tools ?? [],
     executors: readExecutors([...executors, ...(options.executors ?? [])]),
     options: Object.freeze({ ...options.options }),
     retriever: options.retriever,
-    equipment,
+    context,
   };
 }
 
-export function readParts(options: CribOptions): Parts {
+export function readDefinition(options: CribOptions): CribDefinition {
   const profiles = readProfiles(options.profiles, options.defaultProfile);
   return {
     bundles: Array.from(options.bundles ?? [], (bundle) => defineBundle(bundle)), // holes included

@@ -1,9 +1,10 @@
 import { requireNamedKey } from '../audit/audit.ts';
 import { cribClosed } from '../call/cancellation.ts';
+import type { Generation } from '../core/ports/generation.ts';
 import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock } from '../system/clock.ts';
 import { waitAtMost } from '../system/wait-at-most.ts';
-import { createGeneration, type Generation } from './catalog/generation.ts';
+import { createGeneration } from './catalog/generation.ts';
 import { createGenerations, type Generations } from './catalog/generations.ts';
 import { knowsBundles, requireBundles } from './catalog/read-profile.ts';
 import { requireRules } from './catalog/require-rules.ts';
@@ -12,7 +13,7 @@ import type { Engine } from './engine.ts';
 import { createEngineCore, type EngineCore } from './engine-core.ts';
 import { createEngineProblems, type EngineProblems } from './engine-problems.ts';
 import type { ChestHost } from './open-chest.ts';
-import { type FixedParts, homesOf, type Parts } from './parts.ts';
+import { type CribDefinition, type FixedDefinition, homesOf } from './parts.ts';
 import { reviewTools } from './review-tools.ts';
 import { admit } from './sources/admit.ts';
 import { type LiveSources, startSources } from './sources/live-sources.ts';
@@ -32,18 +33,18 @@ interface StartedCore extends EngineCore {
 }
 
 /** Starts everything. A mistake throws before anything is started; a source that fails costs only itself. */
-export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engine> {
+export async function startEngine(fixed: FixedDefinition, first: CribDefinition): Promise<Engine> {
   const begunAt = systemClock.now();
   const core = createEngineCore(fixed, first);
   requireRules(first.profiles.byName.values(), core.admission.schemas);
-  await requireNamedKey(core.auditKeys.now(), fixed.equipment);
+  await requireNamedKey(core.auditKeys.now(), fixed.context);
   const started = await startCore(core);
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
   const isStarting = () => systemClock.now() - begunAt < FIRST_START_MS && started.sources.isStarting();
   const problems = createEngineProblems(core, isClosed);
   problems.announce();
-  const { redact } = fixed.equipment;
+  const { redact } = fixed.context;
   return {
     ...membersOf(started),
     host: createHost(core, { isClosed, isStarting }),
@@ -53,11 +54,11 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
       return output === undefined ? undefined : redact(output);
     },
     warnings: problems.list,
-    apply: (next) => applyParts(next, started, problems),
+    apply: (next) => applyDefinition(next, started, problems),
     async checkStored(entries) {
       const { checkStored } = await import('./sources/check-stored.ts'); // few ever store anything
-      const { parts, admission, generation } = core;
-      return checkStored(entries, { sources: parts.sources, admission, catalog: generation().catalog });
+      const { definition, admission, generation } = core;
+      return checkStored(entries, { sources: definition.sources, admission, catalog: generation().catalog });
     },
     async review() {
       const { problems: found, notes } = await reviewTools(core.generation().catalog.specs, fixed.executors);
@@ -77,10 +78,10 @@ export async function startEngine(fixed: FixedParts, first: Parts): Promise<Engi
 
 /** Starts the sources and builds the first generation of what they list. */
 async function startCore(core: EngineCore): Promise<StartedCore> {
-  const { parts, codeSource, services, admission, warnings } = core;
+  const { definition, codeSource, services, admission, warnings } = core;
   const sources = await startSources({
-    sources: [codeSource, ...parts.sources],
-    onDuplicate: parts.onDuplicate,
+    sources: [codeSource, ...definition.sources],
+    onDuplicate: definition.onDuplicate,
     context: { clock: systemClock, services: services.all(), admission: admission.admission, warn: warnings.warn },
     clock: systemClock,
     admit: (tool, source) => admit(tool, source, admission),
@@ -89,7 +90,7 @@ async function startCore(core: EngineCore): Promise<StartedCore> {
   core.sources = sources;
   try {
     // Only now, since sources bring bundles, too.
-    requireBundles(parts.profiles, new Set(core.bundles.definitions().map((bundle) => bundle.name)));
+    requireBundles(definition.profiles, new Set(core.bundles.definitions().map((bundle) => bundle.name)));
   } catch (cause) {
     await sources.close();
     throw cause;
@@ -99,15 +100,15 @@ async function startCore(core: EngineCore): Promise<StartedCore> {
 }
 
 function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
-  const { parts, bundles, services, extensions, codeSource, warnings } = core;
+  const { definition, bundles, services, extensions, codeSource, warnings } = core;
   const next = createGeneration({
     lists: sources.lists(),
     bundles: bundles.definitions(),
     surroundings: { env: process.env, platform: process.platform, services: services.all() },
     policyDefaults: extensions.policyDefaults(),
     isTrusted: (name) =>
-      name === codeSource.name || parts.sources.some((source) => source.name === name && source.trust === true),
-    profiles: parts.profiles,
+      name === codeSource.name || definition.sources.some((source) => source.name === name && source.trust === true),
+    profiles: definition.profiles,
   });
   warnings.announceHeld(next.catalog.held); // a name may be claimed long after the start
   return next;
@@ -125,9 +126,9 @@ function membersOf(core: StartedCore) {
     lostClaims,
     keySettings: auditKeys.now,
     generation,
-    profiles: () => core.parts.profiles,
-    access: () => core.parts.access,
-    server: () => core.parts.server,
+    profiles: () => core.definition.profiles,
+    access: () => core.definition.access,
+    server: () => core.definition.server,
     warn: warnings.warn,
     onChange: generations.onChange,
     onNext: generations.onNext,
@@ -139,12 +140,12 @@ function membersOf(core: StartedCore) {
 /** What chests need of the engine. */
 function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isStarting'>): ChestHost {
   const { setups, generation, extensions, lifetime, inFlight, services, warnings } = core;
-  const { retriever, equipment } = core.fixed;
+  const { retriever, context } = core.fixed;
   const given: OpenRetriever | undefined = retriever === undefined ? undefined : async () => retriever;
   const rank = createSearchIndex({
     generation,
-    opener: () => given ?? core.parts.openRetriever,
-    kept: () => (equipment.isStored() ? equipment.store?.snapshots : undefined),
+    opener: () => given ?? core.definition.openRetriever,
+    kept: () => (context.isStored() ? context.store?.snapshots : undefined),
     clock: systemClock,
     warn: warnings.warn,
   });
@@ -158,7 +159,7 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
     track: inFlight.track,
     rewriteListing: extensions.rewriteListing,
     rank,
-    usageOf: (profile, callerId) => core.parts.usage?.of(profile, callerId),
+    usageOf: (profile, callerId) => core.definition.usage?.of(profile, callerId),
     servicesFor: services.chosen,
     stateFor: (tool) => setups.stateFor(tool),
     warn: warnings.warn,
@@ -166,7 +167,11 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
 }
 
 /** Everything that can be wrong is found before anything is changed. What is quick is swapped in one go. */
-async function applyParts(next: Parts, core: StartedCore, problems: EngineProblems): ReturnType<Engine['apply']> {
+async function applyDefinition(
+  next: CribDefinition,
+  core: StartedCore,
+  problems: EngineProblems,
+): ReturnType<Engine['apply']> {
   const { bundles, extensions, services, admission } = core;
   const prepared = core.sources.prepare([core.codeSource, ...next.sources], next.onDuplicate);
   const base = () => ({ bundles: next.bundles, homes: homesOf(next.sources), found: prepared.bundles() });
@@ -182,7 +187,7 @@ async function applyParts(next: Parts, core: StartedCore, problems: EngineProble
     await prepared.cancel();
     throw cause;
   }
-  core.parts = next;
+  core.definition = next;
   bundles.replaceBase(base());
   extensions.replaceGiven(next.extensions, next.turnedOff);
   services.replace(next.services);

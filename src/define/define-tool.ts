@@ -1,6 +1,6 @@
-import { listOf } from '../core/bundle.ts';
 import { frozenCopy, type JsonSchema, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { describe, readMember, readOptions } from '../core/known-keys.ts';
+import { listOf } from '../core/text/names.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';

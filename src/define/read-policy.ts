@@ -1,5 +1,4 @@
 import type { AccessClause, Hours } from '../core/access.ts';
-import { listOf } from '../core/bundle.ts';
 import { frozenCopy } from '../core/json.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type Slots,
   TUNING_KEYS,
 } from '../core/policy.ts';
+import { listOf } from '../core/text/names.ts';
 import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 

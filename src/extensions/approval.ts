@@ -1,24 +1,9 @@
+import type { ApprovalOptions, ApprovalPorts } from '../core/approval.ts';
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
 import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
 import type { Extension, Next } from '../core/extension.ts';
-import type { ApprovalMode } from '../core/policy.ts';
-import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-
-/** When a person is asked, and bounds on the requests that wait in the store. */
-export interface ApprovalOptions extends Partial<KeepBounds> {
-  /** Where neither tool nor profile speaks; `dangerous` if absent. */
-  readonly mode?: ApprovalMode;
-  /** How long a person has to answer; five minutes if absent. */
-  readonly timeoutMs?: number;
-}
-
-/** Who is asked, and what ends with the crib. */
-export interface ApprovalPorts {
-  readonly ask: Ask;
-  close?(): Promise<void>;
-}
 
 /** Asks a person once per call, about valid arguments. Nobody to ask, no answer, or no clear yes: not run. */
 export function approval(options: Pick<ApprovalOptions, 'mode'> & ApprovalPorts): Extension {

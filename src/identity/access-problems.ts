@@ -1,6 +1,6 @@
-import { listOf } from '../core/bundle.ts';
-import type { ProfileSet } from '../crib/catalog/generation.ts';
-import type { AccessConfig } from '../crib/config/config.ts';
+import type { ProfileSet } from '../core/ports/generation.ts';
+import { listOf } from '../core/text/names.ts';
+import type { AccessConfig } from './access-config.ts';
 import { matchesAny } from './grants.ts';
 import type { KeyInfo } from './keys.ts';
 

@@ -1,10 +1,9 @@
-import { listOf } from '../core/bundle.ts';
 import type { Caller, Credential } from '../core/caller.ts';
+import type { ProfileSet } from '../core/ports/generation.ts';
+import type { Identity } from '../core/ports/identity.ts';
 import { readCaller } from '../core/read-caller.ts';
-import { compileGlob } from '../core/selector.ts';
-import type { ProfileSet } from '../crib/catalog/generation.ts';
-import type { AccessConfig, RoleConfig } from '../crib/config/config.ts';
-import type { Identity } from '../crib/crib.ts';
+import { compileGlob, listOf } from '../core/text/names.ts';
+import type { AccessConfig, RoleConfig } from './access-config.ts';
 
 /** Who somebody turned out to be, before it is known what that opens. */
 export interface Holder {

@@ -1,13 +1,12 @@
-import { listOf } from '../core/bundle.ts';
-import type { Caller } from '../core/caller.ts';
 import { canonicalJson } from '../core/json.ts';
+import type { ProfileSet } from '../core/ports/generation.ts';
+import type { Identity, Recheck } from '../core/ports/identity.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { FoundKey, StoredKeys } from '../core/ports/stored-keys.ts';
+import { listOf } from '../core/text/names.ts';
 import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
-import type { ProfileSet } from '../crib/catalog/generation.ts';
-import type { AccessConfig, JwtConfig } from '../crib/config/config.ts';
-import type { Identity } from '../crib/crib.ts';
 import { isSameHash } from '../system/secrets/token-text.ts';
+import type { AccessConfig, JwtConfig } from './access-config.ts';
 import { isKeyLike, readKey } from './api-key.ts';
 import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './grants.ts';
 import type { VerifyJwt } from './jwt.ts';
@@ -92,9 +91,6 @@ function recogniseTokens(options: IdentifyOptions): Recognise {
     return grant({ ...holder, credential: TOKEN }, access, options.profiles());
   };
 }
-
-/** Why a caller may not call in a profile any more; undefined if it may. */
-export type Recheck = (caller: Caller, profile: string) => Promise<string | undefined>;
 
 /** Judges anew what a server let in: its key may be revoked by now, or its roles may open less. Callers of the host showed no credential and stay. */
 export function createRecheck({

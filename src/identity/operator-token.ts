@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
 import {
   checksumOf,
   hashOf,
@@ -183,8 +183,4 @@ async function createToken(tokenFile: TokenFile): Promise<string> {
 function unusable(path: string, why: string, cause?: unknown): ToolcribError {
   const message = `The operator token ${path} ${why}. ${OPERATOR_VARIABLE} or ${OPERATOR_FILE_VARIABLE} takes its place.`;
   return new ToolcribError('operator_token_unusable', message, { cause });
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

@@ -1,9 +1,9 @@
 import type { ResolvedBundle } from '../core/bundle.ts';
+import type { Generation } from '../core/ports/generation.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { StoredSnapshots } from '../core/ports/store.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { Generation } from '../crib/catalog/generation.ts';
 
 /** What a retriever of a crib is made with. */
 export interface RetrieverPorts {

@@ -1,11 +1,10 @@
 import { type Bundles, expand, type ResolvedBundle } from '../core/bundle.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import { RESERVED_NAMES } from '../core/meta-tools.ts';
-import type { RankOptions, Retriever, SearchHit } from '../core/retriever.ts';
+import type { Generation } from '../core/ports/generation.ts';
+import type { RankOptions, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { View } from '../core/view.ts';
-import type { Generation } from '../crib/catalog/generation.ts';
-import type { SearchOptions } from '../crib/chest.ts';
 
 /** What a search looks at, for whom. */
 export interface Searched {

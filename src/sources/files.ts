@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { listOf } from '../core/bundle.ts';
 import { describe, readOptions } from '../core/known-keys.ts';
 import type { StoredIndexes } from '../core/ports/store.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
+import { listOf } from '../core/text/names.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { createSpecIndexes } from '../specs/index/spec-indexes.ts';
 import type { ReadRunText } from '../specs/run-texts.ts';

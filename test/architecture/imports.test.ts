@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries([...FEATURES, ...KINDS].map((room) => [room, [...BASE, ...TOOLBOX]])),
   call: ['core'],
   crib: [...BASE, ...TOOLBOX, ...FEATURES, ...KINDS, 'call'],
-  doors: ['core', 'system', 'formats', 'config', 'crib'],
+  doors: ['core', 'system', 'formats', 'config', 'call', 'crib'],
 };
 /** Of these rooms doors may know types. */
 const SHOWN_AT_DOORS = [...FEATURES, ...KINDS];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileGlob, compileSelector, type Selector } from '../../src/core/selector.ts';
+import { compileSelector, type Selector } from '../../src/core/selector.ts';
+import { compileGlob } from '../../src/core/text/names.ts';
 import { createRun, RUN } from '../../src/core/tool-spec.ts';
 import { specOf } from './arbitraries.ts';
 

@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findPrivateFolder, type PrivateFolder } from '../../src/store/place/private-folder.ts';
+import type { PrivateFolder } from '../../src/core/ports/crib-context.ts';
+import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
 import { stateFolders } from '../../src/store/place/state-folder.ts';
 import { startProcess } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';

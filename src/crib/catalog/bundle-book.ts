@@ -9,13 +9,13 @@ import {
 } from '../../core/bundle.ts';
 import { readNameList } from '../../core/known-keys.ts';
 import { RESERVED_NAMES } from '../../core/meta-tools.ts';
+import type { Generation } from '../../core/ports/generation.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
 import type { ToolInput } from '../../define/define-tool.ts';
 import { admitBundles, type BundleList } from './found-bundles.ts';
-import type { Generation } from './generation.ts';
 
 /** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
 export interface CribBundles {

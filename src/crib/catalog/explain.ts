@@ -3,12 +3,12 @@ import type { Caller } from '../../core/caller.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { describe } from '../../core/known-keys.ts';
 import { LIMIT_KEYS, type Policy, TUNING_KEYS } from '../../core/policy.ts';
+import type { Generation } from '../../core/ports/generation.ts';
 import type { Profile } from '../../core/profile.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
-import type { Generation } from './generation.ts';
 
 /** Why a tool is visible to a caller or not, and where each of its limits comes from. For operators: it names what is hidden. */
 export interface Explanation {

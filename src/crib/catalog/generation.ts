@@ -1,25 +1,11 @@
 import { type AccessClause, admits } from '../../core/access.ts';
 import { type Bundle, type Bundles, type ResolvedBundle, resolveBundles, whyNot } from '../../core/bundle.ts';
-import type { Caller } from '../../core/caller.ts';
 import { type Catalog, resolve, type SourceList } from '../../core/catalog.ts';
 import type { Policy } from '../../core/policy.ts';
+import type { Generation, ProfileSet } from '../../core/ports/generation.ts';
 import type { Profile } from '../../core/profile.ts';
 import type { Surroundings, ToolSpec } from '../../core/tool-spec.ts';
 import { type View, view, viewClauses } from '../../core/view.ts';
-
-/** Everything that belongs to one catalog. Immutable: a change makes the next one, calls in flight keep theirs. */
-export interface Generation {
-  readonly catalog: Catalog;
-  readonly bundles: Bundles;
-  /** What is not there because of its `when`, with the reason, by name. */
-  readonly leftOut: { readonly tools: ReadonlyMap<string, string>; readonly bundles: ReadonlyMap<string, string> };
-  readonly policyDefaults: Policy;
-  /** What a profile that was opened earlier is by now; one that is gone shows nothing. */
-  currentProfile(profile: Profile): Profile;
-  viewFor(profile: Profile, caller: Caller): View;
-  /** The bundle whose setup a tool waits for. */
-  ownerOf(tool: string): ResolvedBundle | undefined;
-}
 
 export interface GenerationParts {
   /** In configuration order. */
@@ -29,13 +15,6 @@ export interface GenerationParts {
   readonly policyDefaults: Policy;
   readonly isTrusted: (source: string) => boolean;
   readonly profiles: ProfileSet;
-}
-
-/** All profiles by name, the one that is used when none is named, and the operator's. */
-export interface ProfileSet {
-  readonly byName: ReadonlyMap<string, Profile>;
-  readonly usual: Profile;
-  readonly everything: Profile;
 }
 
 /** Resolves names, leaves out what `when` leaves out, and knows the views. */

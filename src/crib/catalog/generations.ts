@@ -1,7 +1,7 @@
 import { type Changes, compareCatalogs } from '../../core/catalog.ts';
 import { describe } from '../../core/known-keys.ts';
+import type { Generation } from '../../core/ports/generation.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import type { Generation } from './generation.ts';
 
 /** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
 export interface Generations {

@@ -1,8 +1,8 @@
 import type { Extension } from '../../core/extension.ts';
+import type { Generation } from '../../core/ports/generation.ts';
 import type { Profile } from '../../core/profile.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { needsOf } from '../../core/tool-spec.ts';
-import type { Generation } from './generation.ts';
 
 /** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
 export function findProblems(

@@ -1,14 +1,14 @@
-import { listOf } from '../../core/bundle.ts';
 import type { JsonSchema } from '../../core/json.ts';
 import { describe, readOptions } from '../../core/known-keys.ts';
 import { ownedBy } from '../../core/policy.ts';
+import type { ProfileSet } from '../../core/ports/generation.ts';
 import type { Profile, ProfileRule } from '../../core/profile.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
+import { listOf } from '../../core/text/names.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { notAvailable, ToolcribError } from '../../core/tool-error.ts';
 import { readData } from '../../define/define-tool.ts';
 import { type PolicyInput, readPolicy } from '../../define/read-policy.ts';
-import type { ProfileSet } from './generation.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */
 export interface ProfileInput

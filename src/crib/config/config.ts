@@ -3,6 +3,7 @@ import type { ApprovalMode, Rate, Slots } from '../../core/policy.ts';
 import type { KeepBounds } from '../../core/ports/keep-bounds.ts';
 import type { Selector } from '../../core/selector.ts';
 import type { When } from '../../core/tool-spec.ts';
+import type { AccessConfig } from '../../identity/access-config.ts';
 import type { SandboxMode } from '../../kinds/shell/shell-run.ts';
 import type { SecretTemplate, SecretText } from '../../system/secrets/secret-template.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
@@ -108,33 +109,6 @@ export interface ResultsConfig {
   readonly offloadBytes?: number;
   readonly keepMs?: number;
   readonly quotaBytes?: number;
-}
-
-/** What a role may do. */
-export interface RoleConfig {
-  /** Names or globs. */
-  readonly profiles?: OneOrMany;
-  readonly operator?: boolean;
-}
-
-/** Whose tokens are accepted, and what they must say. */
-export interface JwtConfig {
-  readonly issuer: string;
-  readonly audience?: OneOrMany;
-  /** Where its keys are; absent means that the issuer says where. */
-  readonly jwks?: string;
-  readonly algorithms?: OneOrMany;
-  readonly rolesClaim?: string;
-  readonly permissionsClaim?: string;
-  readonly clockToleranceMs?: number;
-}
-
-/** Who may come in. */
-export interface AccessConfig {
-  /** API keys, made by `toolcrib keys`. */
-  readonly keys?: boolean;
-  readonly jwt?: JwtConfig;
-  readonly roles?: Readonly<Record<string, RoleConfig>>;
 }
 
 /** Where it listens. */

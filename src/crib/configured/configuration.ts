@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Executor } from '../../core/executor.ts';
+import type { CribContext, PrivateFolder } from '../../core/ports/crib-context.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { readOperatorSetting } from '../../identity/operator-token.ts';
 import { createMcpServers } from '../../kinds/mcp/mcp-servers.ts';
-import { findFormerFolders, findPrivateFolder, type PrivateFolder } from '../../store/place/private-folder.ts';
+import { findFormerFolders, findPrivateFolder } from '../../store/place/private-folder.ts';
 import { storeExists } from '../../store/place/store-exists.ts';
 import { findStateFolder } from '../../store/place/store-place.ts';
 import { systemClock } from '../../system/clock.ts';
@@ -17,12 +18,11 @@ import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-c
 import type { LoadedConfig } from '../config/loaded-config.ts';
 import type { CribOptions } from '../crib-options.ts';
 import { auditKeysOf } from '../extensions/audit-extensions.ts';
-import type { Equipment } from '../extensions/extension-ports.ts';
-import type { Parts } from '../parts.ts';
+import type { CribDefinition } from '../parts.ts';
 import { watchConfiguration } from '../watch-configuration.ts';
 import { createConfigInForce } from './config-in-force.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
-import { createConfiguredParts } from './configured-parts.ts';
+import { createDefinitionReader } from './configured-parts.ts';
 import { configuredPython } from './configured-python.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import { hiddenPaths } from './hidden-paths.ts';
@@ -34,13 +34,13 @@ import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {
-  readonly equipment: Equipment;
+  readonly context: CribContext;
   /** For what only configured sources bring. */
   readonly executors: readonly Executor[];
-  /** The parts it stands for at the start. A mistake in it throws. */
-  read(): Promise<Parts>;
-  /** Reads it again and hands over the parts that it stands for now. Where that throws, everything goes on as before the edit. */
-  readAgain<Applied>(apply: (parts: Parts) => Promise<Applied>): Promise<Applied>;
+  /** What it defines at the start. A mistake in it throws. */
+  read(): Promise<CribDefinition>;
+  /** Reads it again and hands over what it defines now. Where that throws, everything goes on as before the edit. */
+  readAgain<Applied>(apply: (definition: CribDefinition) => Promise<Applied>): Promise<Applied>;
   /** Calls `onChange` after an edit of any file that was read. */
   watch(onChange: () => void, warn: (message: string) => void): void;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const python = configuredPython({ env, secrets, clock: systemClock, config });
   const { watch = true, background = false } = options;
   const used = createSourceSecrets(secrets);
-  const partsOf = createConfiguredParts(options, {
+  const definitionOf = createDefinitionReader(options, {
     sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, servers, python, watch, background }),
     store,
     secrets,
@@ -85,21 +85,21 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
     },
   });
-  const readParts = async (): Promise<Parts> => {
+  const readDefinition = async (): Promise<CribDefinition> => {
     secrets.noteEnvironment();
-    const parts = await partsOf(loaded());
+    const definition = await definitionOf(loaded());
     watching?.listen(loaded().files, used.files());
     const changed = changedExecutors(first, loaded().config).map(
       (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
     );
-    return { ...parts, problems: [...parts.problems, ...changed] };
+    return { ...definition, problems: [...definition.problems, ...changed] };
   };
   let privateFolder: PrivateFolder | undefined;
   let watching: ReturnType<typeof watchConfiguration> | undefined;
 
   return {
     executors,
-    equipment: {
+    context: {
       store,
       sharedRates: isPostgres(loaded(), options) ? store.rates : undefined,
       isStored: () => isStored(loaded(), options),
@@ -114,12 +114,12 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       hide: secrets.hide,
       sign: async (name, text) => signWith(await secrets.get(name), text),
     },
-    read: readParts,
+    read: readDefinition,
     async readAgain(apply) {
       const next = await named.follow(async () => requireContent(await load(), loaded()), placeOf(options));
       inForce.tryOut(next);
       try {
-        const applied = await apply(await readParts());
+        const applied = await apply(await readDefinition());
         inForce.accept();
         return applied;
       } catch (cause) {

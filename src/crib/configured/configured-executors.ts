@@ -1,6 +1,6 @@
-import { listOf } from '../../core/bundle.ts';
 import type { Executor, ExecutorContext } from '../../core/executor.ts';
 import type { Clock } from '../../core/ports/ports.ts';
+import { listOf } from '../../core/text/names.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { httpExecutor } from '../../kinds/http/http.ts';

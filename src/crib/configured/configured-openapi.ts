@@ -1,5 +1,5 @@
-import { listOf } from '../../core/bundle.ts';
 import type { Source } from '../../core/source.ts';
+import { listOf } from '../../core/text/names.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { AuthSetting } from '../../kinds/http/openapi/reading.ts';
 import type { KeptListPort } from '../../specs/kept-list.ts';

@@ -12,25 +12,25 @@ import type { Config, ProfileConfig, ResultsConfig, RetrievalConfig } from '../c
 import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
 import { offload } from '../extensions/built-ins.ts';
-import { type Parts, readParts, requireSources } from '../parts.ts';
+import { type CribDefinition, readDefinition, requireSources } from '../parts.ts';
 import { metaSources, someoneSearches } from '../sources/meta-source.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
 import { findSharedCredentials } from './shared-credentials.ts';
 
-/** Reads a configuration into parts, each time it has changed. What says the same as before stays the same object and keeps its state. */
-export type ConfiguredParts = (loaded: LoadedConfig) => Promise<Parts>;
+/** Reads what a configuration defines, each time it has changed. What says the same as before stays the same object and keeps its state. */
+export type ReadDefinition = (loaded: LoadedConfig) => Promise<CribDefinition>;
 
-/** What the parts of a configuration are made with. */
-export interface ConfiguredPorts {
+/** What a definition is made with. */
+export interface DefinitionPorts {
   readonly sourcesOf: ConfiguredSources;
   readonly store: Store;
   readonly secrets: Secrets;
 }
 
-/** Joins the parts that code gave with those of a configuration. What is not possible yet is a problem, not a mistake. */
-export function createConfiguredParts(options: CribOptions, given: ConfiguredPorts): ConfiguredParts {
+/** Joins what code defines with what a configuration does. What is not possible yet is a problem, not a mistake. */
+export function createDefinitionReader(options: CribOptions, given: DefinitionPorts): ReadDefinition {
   const extensionsOf = createConfiguredExtensions();
   const servicesOf = remembered((references: Readonly<Record<string, string>>, folder: string) =>
     importServices(references, folder),
@@ -47,7 +47,7 @@ export function createConfiguredParts(options: CribOptions, given: ConfiguredPor
   );
   const counts = usage();
   const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // read with those of the configuration
-  const code = readParts(rest);
+  const code = readDefinition(rest);
   return async (loaded) => {
     const { config, folder } = loaded;
     const bundles = Object.entries(config.bundles ?? {}).map(([name, bundle]) => defineBundle({ ...bundle, name }));

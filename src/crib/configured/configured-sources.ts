@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { listOf } from '../../core/bundle.ts';
 import { canonicalJson, type MaybePromise } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
+import { listOf } from '../../core/text/names.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { McpServers } from '../../kinds/mcp/mcp-servers.ts';
 import type { PythonWorkers } from '../../kinds/python/python-workers.ts';

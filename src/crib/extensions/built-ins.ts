@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { approvalPorts, readWebhook, type WithWebhook } from '../../approvals/approval-ports.ts';
+import type { ApprovalOptions } from '../../core/approval.ts';
 import type { Extension } from '../../core/extension.ts';
 import { describe, readOptions } from '../../core/known-keys.ts';
 import { KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
 import type { Clock } from '../../core/ports/ports.ts';
+import { redactData, redactResult } from '../../core/text/redact-result.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { readPolicy, requireNumber } from '../../define/read-policy.ts';
 import { access as accessExtension } from '../../extensions/access.ts';
-import { type ApprovalOptions, approval as approvalExtension } from '../../extensions/approval.ts';
+import { approval as approvalExtension } from '../../extensions/approval.ts';
 import { type BreakerOptions, breaker as breakerExtension } from '../../extensions/breaker.ts';
 import { budget } from '../../extensions/budget.ts';
 import { cache } from '../../extensions/cache.ts';
@@ -15,7 +17,6 @@ import { type ConcurrencyOptions, concurrency as concurrencyExtension } from '..
 import { type IdempotencyOptions, idempotency as idempotencyExtension } from '../../extensions/idempotency.ts';
 import { type OffloadOptions, offload as offloadExtension } from '../../extensions/offload.ts';
 import { type RateLimitOptions, rateLimit as rateLimitExtension } from '../../extensions/rate-limit.ts';
-import { redactData, redactResult } from '../../extensions/redact-errors.ts';
 import { resultSize } from '../../extensions/result-size.ts';
 import { type RetryOptions, retry as retryExtension } from '../../extensions/retry.ts';
 import { rules } from '../../extensions/rules.ts';

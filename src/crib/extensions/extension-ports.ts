@@ -1,41 +1,15 @@
 import type { Extension } from '../../core/extension.ts';
 import type { AuditTrail } from '../../core/ports/audit-trail.ts';
+import { type CribContext, NO_CONTEXT } from '../../core/ports/crib-context.ts';
+import type { Recheck } from '../../core/ports/identity.ts';
 import type { Clock, Schemas } from '../../core/ports/ports.ts';
-import type { Store } from '../../core/ports/store.ts';
-import type { StoredRates } from '../../core/ports/stored-limits.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../../define/define-extension.ts';
-import type { Recheck } from '../../identity/identify.ts';
 import { createSchemas } from '../../schemas/create-schemas.ts';
-import type { FormerFolder, PrivateFolder } from '../../store/place/private-folder.ts';
 import { systemClock } from '../../system/clock.ts';
 
-/** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
-export interface Equipment {
-  /** Only a crib with a configuration has one. Opened by its first use. */
-  readonly store: Store | undefined;
-  /** Where several processes count together; absent where nobody else does. */
-  readonly sharedRates: StoredRates | undefined;
-  /** Whether something may have been stored before; looks without opening or making anything. */
-  isStored(): boolean;
-  /** The folder for what outlives the process outside the store; made by the first who asks, absent where nothing can be written. */
-  stateFolder(): string | undefined;
-  /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */
-  privateFolder(): PrivateFolder;
-  /** The private folders that the configuration had under other ids; looked for anew by each call. */
-  formerFolders(): readonly FormerFolder[];
-  /** The file or folder that the configuration is read from; absent where it was given as data. */
-  readonly configuration?: string;
-  /** The text without the values of secrets. */
-  redact(text: string): string;
-  /** From now on `redact` takes this value out, too. */
-  hide(name: string, value: string): void;
-  /** The HMAC-SHA256 of a text under a secret, which is looked up for that. */
-  sign(secret: string, text: string): Promise<string>;
-}
-
 /** What built-in extensions get of their crib. */
-export interface ExtensionPorts extends Equipment {
+export interface ExtensionPorts extends CribContext {
   readonly clock: Clock;
   /** Where calls are put on record; only a crib with a store has one. */
   readonly audit: AuditTrail | undefined;
@@ -48,27 +22,6 @@ export interface ExtensionPorts extends Equipment {
   bundlesOf(tool: string): readonly string[];
   readonly schemas: Schemas;
   warn(message: string): void;
-}
-
-/** What a crib without a configuration has. */
-export const NO_EQUIPMENT: Equipment = {
-  store: undefined,
-  sharedRates: undefined,
-  isStored: () => false,
-  stateFolder: () => undefined,
-  privateFolder: () => ({ path: undefined, warnings: [] }),
-  formerFolders: () => [],
-  redact: (text) => text,
-  hide: () => {},
-  sign: async (secret) => {
-    throw new ToolcribError('unknown_secret', `There is no secret "${secret}": this crib has none.`);
-  },
-};
-
-/** The path of a private folder; what the operator should know about it is said once. */
-export function pathOf({ path, warnings }: PrivateFolder, warn: (message: string) => void): string | undefined {
-  for (const warning of warnings) warn(warning);
-  return path;
 }
 
 /** The key under which a built-in says how it is made with what its crib has. */
@@ -163,7 +116,7 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
   get schemas() {
     return createSchemas();
   },
-  ...NO_EQUIPMENT,
+  ...NO_CONTEXT,
   audit: NO_TRAIL,
   isAudited: () => false,
   findLost: async () => false,

@@ -1,5 +1,6 @@
 import type { Extension } from '../../core/extension.ts';
 import { describe, readNameList, readOptions } from '../../core/known-keys.ts';
+import { NO_CONTEXT } from '../../core/ports/crib-context.ts';
 import { LOG_LEVELS, type LogLevel } from '../../core/ports/log-line.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
@@ -11,7 +12,7 @@ import { trace as traceExtension } from '../../extensions/trace.ts';
 import { logToStderr } from '../../system/log-to-stderr.ts';
 import { createRedactValue } from '../../system/secrets/redact-value.ts';
 import { createTelemetry, type TelemetryMode } from '../../system/telemetry.ts';
-import { bindable, NO_EQUIPMENT } from './extension-ports.ts';
+import { bindable } from './extension-ports.ts';
 
 /** Tells of every call in structured lines; without it nothing is written. */
 export function logging(options: LoggingOptions & { readonly clock?: Clock } = {}): Extension {
@@ -71,7 +72,7 @@ export function configuredMetrics({ prometheus, otel }: MetricsOptions & TraceOp
 
 /** What every crib records with: a log that is silent until somebody asks for it, counts, spans, and errors without secrets. */
 export function recordExtensions(): readonly Extension[] {
-  const hides = (redact: (text: string) => string) => redact !== NO_EQUIPMENT.redact;
+  const hides = (redact: (text: string) => string) => redact !== NO_CONTEXT.redact;
   return [
     trace(),
     logging({ level: 'silent' }),

@@ -3,8 +3,8 @@ import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'nod
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import type { CribContext } from '../../core/ports/crib-context.ts';
 import { stateFolders } from '../../store/place/state-folder.ts';
-import type { Equipment } from '../extensions/extension-ports.ts';
 
 /** Where a server listens. */
 interface Place {
@@ -21,9 +21,9 @@ interface Note {
 const ANSWER_WITHIN_MS = 2000;
 
 /** Leaves a note for others who come with the same configuration; returns how to take it away. One that cannot be written is not missed. */
-export function noteServer(equipment: Pick<Equipment, 'configuration' | 'stateFolder'>, place: Place): () => void {
-  const { configuration } = equipment;
-  const folder = configuration === undefined ? undefined : equipment.stateFolder();
+export function noteServer(context: Pick<CribContext, 'configuration' | 'stateFolder'>, place: Place): () => void {
+  const { configuration } = context;
+  const folder = configuration === undefined ? undefined : context.stateFolder();
   if (configuration === undefined || folder === undefined) return () => {};
   const file = join(folder, nameOf(configuration));
   const note: Note = { pid: process.pid, url: toUrl(place) };

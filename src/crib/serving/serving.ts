@@ -1,13 +1,13 @@
 import { runParkedCalls } from '../../approvals/parked-calls.ts';
 import { parkedStateOf } from '../../approvals/parked-state.ts';
 import { type Changes, compareCatalogs } from '../../core/catalog.ts';
+import type { CribContext } from '../../core/ports/crib-context.ts';
 import type { Source } from '../../core/source.ts';
 import { idleClock } from '../../system/clock.ts';
 import { noteListening } from '../../system/fetch/own-addresses.ts';
 import { createActiveSets } from '../catalog/active-sets.ts';
 import type { Crib } from '../crib.ts';
 import type { Engine } from '../engine.ts';
-import type { Equipment } from '../extensions/extension-ports.ts';
 import { openAgain } from '../opening.ts';
 import { readKeptResult } from './kept-results.ts';
 import { createReadiness } from './readiness.ts';
@@ -35,8 +35,8 @@ type Serving = Pick<
 
 const OPERATOR = { id: 'operator', operator: true };
 
-export function createServing(engine: Engine, equipment: Equipment, chests: Pick<Crib, 'open' | 'openAll'>): Serving {
-  const { store, redact } = equipment;
+export function createServing(engine: Engine, context: CribContext, chests: Pick<Crib, 'open' | 'openAll'>): Serving {
+  const { store, redact } = context;
   const { profiles, generation, warn } = engine;
   const activeSets = createActiveSets(store, (profile) => chests.open(profile, OPERATOR));
   const refresh = async (isMeant: (source: Source) => boolean): Promise<Changes> => {
@@ -58,7 +58,7 @@ export function createServing(engine: Engine, equipment: Equipment, chests: Pick
     listed: engine.listed,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),
     noteListening(place) {
-      const stops = [noteListening(place), noteServer(equipment, place)];
+      const stops = [noteListening(place), noteServer(context, place)];
       return () => {
         for (const stop of stops) stop();
       };

@@ -1,7 +1,7 @@
 import { META_SOURCE } from '../../core/meta-tools.ts';
+import type { ProfileSet } from '../../core/ports/generation.ts';
 import type { Source } from '../../core/source.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { ProfileSet } from '../catalog/generation.ts';
 
 /** The source of the tools that the crib itself brings; none for none. */
 export function metaSources(specs: readonly ToolSpec[]): readonly Source[] {

@@ -1,7 +1,6 @@
-import { listOf } from '../../core/bundle.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { tightenPolicy } from '../../core/policy.ts';
-import { compileGlob } from '../../core/selector.ts';
+import { compileGlob, listOf } from '../../core/text/names.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';

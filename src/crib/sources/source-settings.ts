@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { prefix, rename } from '../../core/algebra.ts';
-import { listOf } from '../../core/bundle.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { compileGlob } from '../../core/selector.ts';
 import type { Source } from '../../core/source.ts';
+import { compileGlob, listOf } from '../../core/text/names.ts';
 import { createRun, isToolName, RUN, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
 import type { SourceConfig, SourceSettings } from '../config/source-config.ts';
 import { createOverrides } from './overrides.ts';

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Identity } from '../../core/ports/identity.ts';
 import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.ts';
-import type { Crib, Identity } from '../../crib/crib.ts';
+import type { Crib } from '../../crib/crib.ts';
 import { answerRequest, type McpAnswer, type OpenDoor } from './answer-request.ts';
 import { createCancellations } from './cancellations.ts';
 import type { Desk, Visit } from './desk.ts';

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { Identity } from '../../crib/crib.ts';
+import type { Identity } from '../../core/ports/identity.ts';
 import type { Identify } from './who-asks.ts';
 import { type SendWhole, toWebResponse, type WholeAnswer } from './whole-answer.ts';
 

@@ -1,5 +1,6 @@
 import type { JsonSchema, MaybePromise } from '../../core/json.ts';
-import type { Crib, Identity } from '../../crib/crib.ts';
+import type { Identity } from '../../core/ports/identity.ts';
+import type { Crib } from '../../crib/crib.ts';
 import type { Answer } from './answers.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { PageSessions } from './page-sessions.ts';

@@ -1,5 +1,6 @@
+import type { Identity } from '../../core/ports/identity.ts';
 import { toolError } from '../../core/tool-error.ts';
-import type { Crib, Identity } from '../../crib/crib.ts';
+import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuseFor } from './answers.ts';
 import type { Asker, Who } from './route.ts';
 

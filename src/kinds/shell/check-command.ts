@@ -1,5 +1,5 @@
-import { listOf } from '../../core/bundle.ts';
 import { isRecord } from '../../core/json.ts';
+import { listOf } from '../../core/text/names.ts';
 import { didYouMean } from '../../core/text/nearest.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { hasSecret, namesIn, readTemplate, type Template } from '../../specs/template.ts';

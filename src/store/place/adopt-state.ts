@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { codeOf, messageOf, ToolcribError } from '../../core/tool-error.ts';
 
 const TOKEN = 'operator-token';
 const AUDIT = 'audit';
@@ -90,8 +90,4 @@ function toWarnings(moved: ReadonlyMap<string, Moved>, from: string, to: string)
     ...(isMoved ? [`The operator token and the audit key were moved from ${from} to ${to}.`] : []),
     ...left.map(({ name, kept }) => `${join(from, name)} was not taken over, because ${kept}; remove it.`),
   ];
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

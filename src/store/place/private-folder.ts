@@ -15,7 +15,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ToolcribError } from '../../core/tool-error.ts';
+import type { FormerFolder, PrivateFolder } from '../../core/ports/crib-context.ts';
+import { codeOf, ToolcribError } from '../../core/tool-error.ts';
 import { adoptState } from './adopt-state.ts';
 import {
   type Environment,
@@ -26,19 +27,6 @@ import {
   stateFolders,
 } from './state-folder.ts';
 import { findStateFolder } from './store-place.ts';
-
-/** The folder for the operator token, the audit key and the checkpoints of the audit; undefined where no folder can be written. */
-export interface PrivateFolder {
-  readonly path: string | undefined;
-  readonly warnings: readonly string[];
-}
-
-/** A private folder under an id that its configuration does not have any more. */
-export interface FormerFolder {
-  readonly path: string;
-  /** The file that held its id. */
-  readonly idFile: string;
-}
 
 const ID_FILE = 'id';
 /** The file in a private folder that names the folder of its configuration. It is written last: once it is there, nothing is moved any more. */
@@ -216,8 +204,4 @@ function draftOf(path: string): string {
 function unusableId(path: string, cause?: unknown): ToolcribError {
   const message = `${path} is not the id that Toolcrib wrote: a file of 32 hexadecimal digits. Restore it from a backup. If you remove it, a new id is made, and with it a new operator token and a new audit key.`;
   return new ToolcribError('invalid_state_id', message, { cause });
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

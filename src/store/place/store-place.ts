@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { codeOf } from '../../core/tool-error.ts';
 import { storeUnavailable } from '../store-errors.ts';
 import {
   databaseIn,
@@ -216,8 +217,4 @@ function linkFolder(folder: string, name: string): void {
   } catch {
     // The name is taken, or links cannot be made here: each path has a folder of its own then.
   }
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { listOf } from '../../core/bundle.ts';
+import { listOf } from '../../core/text/names.ts';
 import { portOf } from './guarded-request.ts';
 import { isSamePlace } from './own-addresses.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../core/json.ts';
-import { compileGlob } from '../../core/selector.ts';
+import { compileGlob } from '../../core/text/names.ts';
 
 /** What is hidden in a value. */
 export interface ValueRedaction {

@@ -37,10 +37,10 @@ it('a server is found by its configuration, until it is gone', async () => {
 
 it('a server that took the place of another keeps its note when the other ends', async () => {
   const { configuration, state } = place();
-  const equipment = { configuration, stateFolder: () => state };
-  const forget = noteServer(equipment, { address: '127.0.0.1', port: 1 });
+  const context = { configuration, stateFolder: () => state };
+  const forget = noteServer(context, { address: '127.0.0.1', port: 1 });
   const port = await listen();
-  noteServer(equipment, { address: '127.0.0.1', port });
+  noteServer(context, { address: '127.0.0.1', port });
   forget();
   expect(await findServer(configuration)).toBe(`http://127.0.0.1:${port}`);
 });

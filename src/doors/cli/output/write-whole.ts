@@ -1,6 +1,6 @@
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import { codeOf, messageOf, ToolcribError } from '../../../core/tool-error.ts';
 
 /** Writes a file that is there whole or not at all; false if one is there and must stay. Synchronous, so that no signal comes between. */
 export function writeWhole(
@@ -20,8 +20,4 @@ export function writeWhole(
   } finally {
     rmSync(draft, { force: true });
   }
-}
-
-function codeOf(cause: unknown): unknown {
-  return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }

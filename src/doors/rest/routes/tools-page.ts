@@ -1,5 +1,6 @@
+import type { Identity } from '../../../core/ports/identity.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';
-import type { Crib, Identity } from '../../../crib/crib.ts';
+import type { Crib } from '../../../crib/crib.ts';
 import { html, toPage } from '../html.ts';
 import type { Asked, Route } from '../route.ts';
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../core/json.ts';
-import { compileGlob } from '../../../core/selector.ts';
+import { compileGlob } from '../../../core/text/names.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';
 import type { Description } from './description.ts';

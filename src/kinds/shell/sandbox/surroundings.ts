@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { listOf } from '../../../core/bundle.ts';
+import { listOf } from '../../../core/text/names.ts';
 import { REMOTE } from '../../../core/tool-spec.ts';
 import { findProgram } from '../find-program.ts';
 import type { ShellSettings } from '../shell-ports.ts';
