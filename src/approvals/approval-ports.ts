@@ -1,11 +1,11 @@
 import type { ApprovalOptions, ApprovalPorts } from '../core/approval.ts';
 import type { JsonObject } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { Recheck } from '../core/ports/identity.ts';
 import { type KeepBounds, keepBoundsOf } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';

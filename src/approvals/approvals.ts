@@ -1,7 +1,6 @@
 import { whyNotAnswer } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
 import type { JsonObject, JsonValue } from '../core/json.ts';
-import { describe } from '../core/known-keys.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import {
   type ListedApproval,
@@ -11,6 +10,7 @@ import {
   UNLISTED_KEYS,
 } from '../core/ports/stored-approvals.ts';
 import { readCaller } from '../core/read-caller.ts';
+import { describe } from '../core/read-options.ts';
 import { cutArguments } from '../core/text/cut-arguments.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';

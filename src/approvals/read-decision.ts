@@ -1,7 +1,7 @@
 import { isRemember } from '../core/approval.ts';
-import { describe, readNameList, readOptions } from '../core/known-keys.ts';
 import { APPROVAL_STATES, type ApprovalState, MAX_REMEMBER_MS, type Remember } from '../core/ports/stored-approvals.ts';
-import { didYouMean } from '../core/text/nearest.ts';
+import { describe, readNameList, readOptions } from '../core/read-options.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 /** What somebody decides about a request. */

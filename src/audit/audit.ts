@@ -1,10 +1,10 @@
 import type { Extension } from '../core/extension.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
 import type { AuditReport } from '../core/ports/audit-report.ts';
 import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-audit.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { idleClock, systemClock } from '../system/clock.ts';
 import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';

@@ -1,6 +1,6 @@
-import { describe, readOptions } from '../core/known-keys.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, RowPlace, RowQuery, StoredAuditRow } from '../core/ports/stored-audit.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type AuditSource, judgeChains, writtenStore } from './audit.ts';
 

@@ -1,10 +1,10 @@
 import { newFacts } from '../core/begun-runs.ts';
 import type { Caller } from '../core/caller.ts';
 import { frozenCopy, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
-import { readOptions } from '../core/known-keys.ts';
 import { clampTuning } from '../core/policy.ts';
 import type { Profile } from '../core/profile.ts';
-import { didYouMean } from '../core/text/nearest.ts';
+import { readOptions } from '../core/read-options.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';

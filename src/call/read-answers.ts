@@ -1,5 +1,5 @@
 import { frozenCopy, isJsonObject, type JsonObject } from '../core/json.ts';
-import { readOptions } from '../core/known-keys.ts';
+import { readOptions } from '../core/read-options.ts';
 import type { ClientAnswers, InputAnswers } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 

@@ -1,5 +1,5 @@
-import { describe } from '../core/known-keys.ts';
-import { didYouMean } from '../core/text/nearest.ts';
+import { describe } from '../core/read-options.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { isDelicate, type Path, toPathText } from './mistake.ts';
 import type { JsonType, SchemaNode } from './schema-node.ts';
 

@@ -1,4 +1,4 @@
-import { describe } from '../core/known-keys.ts';
+import { describe } from '../core/read-options.ts';
 
 /** Where something stands in a configuration: keys and positions, from the root. */
 export type Path = readonly (string | number)[];

@@ -1,6 +1,6 @@
-import { describe } from '../core/known-keys.ts';
+import { describe } from '../core/read-options.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
-import { didYouMean } from '../core/text/nearest.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from './mistake.ts';
 import { quoted, unknownKey, wrongType } from './mistake-words.ts';

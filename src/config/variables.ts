@@ -1,5 +1,5 @@
 import { basename, sep } from 'node:path';
-import { didYouMean } from '../core/text/nearest.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { type SecretTemplatePart, secretNameOf, splitReferences } from '../system/secrets/secret-template.ts';
 
 /** What variables are filled in from. */

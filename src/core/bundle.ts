@@ -1,8 +1,8 @@
 import type { Catalog } from './catalog.ts';
 import { META_SOURCE } from './meta-tools.ts';
 import { compileSelector, type Selector } from './selector.ts';
+import { didYouMean } from './text/did-you-mean.ts';
 import { listOf } from './text/names.ts';
-import { didYouMean } from './text/nearest.ts';
 import { messageOf, ToolcribError } from './tool-error.ts';
 import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
 

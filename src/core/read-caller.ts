@@ -1,5 +1,5 @@
 import type { Caller, Credential } from './caller.ts';
-import { describe, readOptions } from './known-keys.ts';
+import { describe, readOptions } from './read-options.ts';
 import { ToolcribError } from './tool-error.ts';
 
 const KEYS = ['id', 'roles', 'permissions', 'profiles', 'operator', 'credential', 'approve'] as const;

@@ -1,6 +1,6 @@
-import { describe } from './known-keys.ts';
+import { describe } from './read-options.ts';
+import { didYouMean } from './text/did-you-mean.ts';
 import { compileGlob } from './text/names.ts';
-import { didYouMean } from './text/nearest.ts';
 import { ToolcribError } from './tool-error.ts';
 import { EFFECT_KEYS, kindOf, type ToolSpec } from './tool-spec.ts';
 

@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonObject, type JsonSchema, type MaybePromise } from './json.ts';
-import { describe } from './known-keys.ts';
 import type { Policy } from './policy.ts';
+import { describe } from './read-options.ts';
 import { type Issue, ToolcribError } from './tool-error.ts';
 
 /** The key under which a spec carries how it runs. A symbol: spread copies it; JSON and structured clone drop it. Shared, because a plugin may have another copy of this package. */

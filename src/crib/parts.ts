@@ -1,10 +1,10 @@
 import type { Bundle } from '../core/bundle.ts';
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
-import { describe } from '../core/known-keys.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
 import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
 import type { ProfileSet } from '../core/ports/generation.ts';
+import { describe } from '../core/read-options.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';

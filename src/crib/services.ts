@@ -1,4 +1,4 @@
-import { describe, readOptions } from '../core/known-keys.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 type Named = Readonly<Record<string, unknown>>;

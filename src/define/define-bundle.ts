@@ -1,5 +1,5 @@
 import type { Bundle } from '../core/bundle.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import type { Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';

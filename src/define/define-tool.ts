@@ -1,5 +1,5 @@
 import { frozenCopy, type JsonSchema, type MaybePromise, NotJsonError } from '../core/json.ts';
-import { describe, readMember, readOptions } from '../core/known-keys.ts';
+import { describe, readMember, readOptions } from '../core/read-options.ts';
 import { listOf } from '../core/text/names.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';

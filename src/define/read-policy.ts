@@ -1,6 +1,5 @@
 import type { AccessClause, Hours } from '../core/access.ts';
 import { frozenCopy } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
 import {
   APPROVAL_MODES,
   type Approver,
@@ -12,8 +11,9 @@ import {
   type Slots,
   TUNING_KEYS,
 } from '../core/policy.ts';
+import { describe, readOptions } from '../core/read-options.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { listOf } from '../core/text/names.ts';
-import { didYouMean } from '../core/text/nearest.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 /** A policy as authors write it: one name or clause may stand for a list of one. Rules belong to profiles. */

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';

@@ -1,6 +1,6 @@
-import { describe, readNameList, readOptions } from '../core/known-keys.ts';
 import { type Outcome, outcome } from '../core/outcome.ts';
 import type { StoredKey, StoredKeys } from '../core/ports/stored-keys.ts';
+import { describe, readNameList, readOptions } from '../core/read-options.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { findKeyProblems } from './access-problems.ts';
 import { mintKey } from './api-key.ts';

@@ -1,5 +1,5 @@
 import { escapePointer, frozenCopy, isPromise, type JsonSchema, NotJsonError } from '../core/json.ts';
-import { describe, readMember } from '../core/known-keys.ts';
+import { describe, readMember } from '../core/read-options.ts';
 import { type Issue, messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { Parse, Parsed } from '../core/tool-spec.ts';
 import { cut } from './issue-words.ts';

@@ -1,7 +1,7 @@
 import { type Bundles, expand, type ResolvedBundle } from '../core/bundle.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
 import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { Generation } from '../core/ports/generation.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import type { RankOptions, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { View } from '../core/view.ts';

@@ -1,5 +1,5 @@
 import { copyJson, type MaybePromise, NotJsonError } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';

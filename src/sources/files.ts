@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { describe, readOptions } from '../core/known-keys.ts';
 import type { StoredIndexes } from '../core/ports/store.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { listOf } from '../core/text/names.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';

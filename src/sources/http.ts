@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../core/json.ts';
-import { describe, readOptions } from '../core/known-keys.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { createRun, RUN, type ToolSpec, UNCONFIRMED } from '../core/tool-spec.ts';

@@ -1,4 +1,4 @@
-import { describe } from '../core/known-keys.ts';
+import { describe } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
 /** What a text with `${` in how a tool runs becomes, or what is wrong with it. `${secret:NAME}` stays for the moment of use, and `$${` for a plain `${`. */

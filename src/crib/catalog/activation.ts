@@ -1,8 +1,8 @@
 import type { Bundles, ResolvedBundle } from '../../core/bundle.ts';
-import { readNameList } from '../../core/known-keys.ts';
 import { type Outcome, outcome, type Rejection } from '../../core/outcome.ts';
 import type { Profile } from '../../core/profile.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { readNameList } from '../../core/read-options.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import type { View } from '../../core/view.ts';
 import type { Setups } from './setups.ts';
 

@@ -1,7 +1,7 @@
-import { readNameList } from '../../core/known-keys.ts';
 import { type Outcome, outcome } from '../../core/outcome.ts';
 import type { Store, StoredActiveSet } from '../../core/ports/store.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { readNameList } from '../../core/read-options.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { notAvailable } from '../../core/tool-error.ts';
 import type { Chest } from '../chest.ts';
 import type { Names } from './activation.ts';

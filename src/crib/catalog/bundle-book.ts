@@ -7,10 +7,10 @@ import {
   expand,
   type ResolvedBundle,
 } from '../../core/bundle.ts';
-import { readNameList } from '../../core/known-keys.ts';
 import { RESERVED_NAMES } from '../../core/meta-tools.ts';
 import type { Generation } from '../../core/ports/generation.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { readNameList } from '../../core/read-options.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';

@@ -1,6 +1,6 @@
 import { type Changes, compareCatalogs } from '../../core/catalog.ts';
-import { describe } from '../../core/known-keys.ts';
 import type { Generation } from '../../core/ports/generation.ts';
+import { describe } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 
 /** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */

@@ -1,11 +1,11 @@
 import type { JsonSchema } from '../../core/json.ts';
-import { describe, readOptions } from '../../core/known-keys.ts';
 import { ownedBy } from '../../core/policy.ts';
 import type { ProfileSet } from '../../core/ports/generation.ts';
 import type { Profile, ProfileRule } from '../../core/profile.ts';
+import { describe, readOptions } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { listOf } from '../../core/text/names.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
 import { notAvailable, ToolcribError } from '../../core/tool-error.ts';
 import { readData } from '../../define/define-tool.ts';
 import { type PolicyInput, readPolicy } from '../../define/read-policy.ts';

@@ -5,7 +5,7 @@ import { inside, readBySchema, report, type Spot } from '../../config/read-by-sc
 import { readConfigFile } from '../../config/read-config-file.ts';
 import type { TextSurroundings } from '../../config/read-text.ts';
 import { NAME_PATTERN, NAME_SAYS } from '../../config/schema-node.ts';
-import { describe } from '../../core/known-keys.ts';
+import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
 import { mcpNode } from './mcp-schema.ts';

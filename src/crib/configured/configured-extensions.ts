@@ -1,6 +1,6 @@
 import type { Extension } from '../../core/extension.ts';
 import { canonicalJson, isRecord } from '../../core/json.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { HOOKS, isClass, isHook } from '../../define/define-extension.ts';
 import { importExport, importExports, splitReference } from '../../system/modules/import-export.ts';

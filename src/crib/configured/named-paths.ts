@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { SchemaNode } from '../../config/schema-node.ts';
 import { isRecord } from '../../core/json.ts';
-import { nearest } from '../../core/text/nearest.ts';
+import { nearest } from '../../core/text/did-you-mean.ts';
 import { configNode } from '../config/config-schema.ts';
 import { namedInVariables } from '../loaded-code.ts';
 import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';

@@ -1,7 +1,7 @@
 import { readText } from '../../config/read-text.ts';
 import { mapOf, type SchemaNode } from '../../config/schema-node.ts';
 import { isRecord } from '../../core/json.ts';
-import { nearest } from '../../core/text/nearest.ts';
+import { nearest } from '../../core/text/did-you-mean.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import { configNode } from '../config/config-schema.ts';
 import { type ConfigPlace, findConfig, readWritten } from '../config/load-config.ts';

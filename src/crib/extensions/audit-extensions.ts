@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isPublicKey } from '../../audit/proof.ts';
 import type { Extension } from '../../core/extension.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { describe, readOptions } from '../../core/known-keys.ts';
+import { describe, readOptions } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ExtensionInput } from '../../define/define-extension.ts';

@@ -1,9 +1,9 @@
 import type { Extension } from '../../core/extension.ts';
-import { describe, readNameList, readOptions } from '../../core/known-keys.ts';
 import { NO_CONTEXT } from '../../core/ports/crib-context.ts';
 import { LOG_LEVELS, type LogLevel } from '../../core/ports/log-line.ts';
 import type { Clock } from '../../core/ports/ports.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { describe, readNameList, readOptions } from '../../core/read-options.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type LoggingOptions, logging as loggingExtension } from '../../extensions/logging.ts';
 import { metrics as metricsExtension } from '../../extensions/metrics.ts';

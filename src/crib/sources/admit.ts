@@ -2,7 +2,7 @@ import type { Executor } from '../../core/executor.ts';
 import { canonicalJson, isPromise } from '../../core/json.ts';
 import type { Schemas } from '../../core/ports/ports.ts';
 import type { Admission, Source } from '../../core/source.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
 import { distrust } from '../../core/trust.ts';

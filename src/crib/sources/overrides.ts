@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/json.ts';
 import { tightenPolicy } from '../../core/policy.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { compileGlob, listOf } from '../../core/text/names.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readPolicy } from '../../define/read-policy.ts';

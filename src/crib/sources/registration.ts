@@ -1,5 +1,5 @@
-import { readMember, readNameList } from '../../core/known-keys.ts';
 import { type Outcome, outcome, type Rejection } from '../../core/outcome.ts';
+import { readMember, readNameList } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { ToolInput } from '../../define/define-tool.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../core/text/nearest.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Chest } from '../../crib/chest.ts';
 

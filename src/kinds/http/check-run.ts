@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/json.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { argumentsOf } from '../../schemas/schema-mentions.ts';

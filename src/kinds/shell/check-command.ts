@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/json.ts';
+import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { listOf } from '../../core/text/names.ts';
-import { didYouMean } from '../../core/text/nearest.ts';
 import { type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { hasSecret, namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import { checkCode } from './check-code.ts';

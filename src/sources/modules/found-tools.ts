@@ -1,4 +1,4 @@
-import { describe } from '../../core/known-keys.ts';
+import { describe } from '../../core/read-options.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';

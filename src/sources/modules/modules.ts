@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { describe, readOptions } from '../../core/known-keys.ts';
+import { describe, readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';

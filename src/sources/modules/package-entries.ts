@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { isRecord } from '../../core/json.ts';
-import { describe } from '../../core/known-keys.ts';
+import { describe } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { splitReference } from '../../system/modules/import-export.ts';
 import { type InstalledPackage, readManifest } from '../../system/modules/installed-packages.ts';

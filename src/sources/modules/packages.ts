@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { describe, readOptions } from '../../core/known-keys.ts';
+import { describe, readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { type InstalledPackage, installedPackages } from '../../system/modules/installed-packages.ts';

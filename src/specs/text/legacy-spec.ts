@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/json.ts';
-import { describe } from '../../core/known-keys.ts';
+import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { splitCommand } from './split-command.ts';
 

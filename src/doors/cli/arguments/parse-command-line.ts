@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { didYouMean } from '../../../core/text/nearest.ts';
+import { didYouMean } from '../../../core/text/did-you-mean.ts';
 import { notAvailable, type ToolcribError } from '../../../core/tool-error.ts';
 import { AVAILABLE, COMMANDS, type Command, type Invocation } from '../commands.ts';
 import { FLAGS, type FlagDefinition, type FlagName, type Flags, findFlag, GLOBAL_FLAGS } from './flags.ts';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { readConfigText } from '../../../config/config-text.ts';
 import { readConfigFile } from '../../../config/read-config-file.ts';
 import { copyJson, type JsonObject, NotJsonError } from '../../../core/json.ts';
-import { describe } from '../../../core/known-keys.ts';
+import { describe } from '../../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 
 /** Entries of a spec list, and what the file they stand in is called. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from '../../../core/json.ts';
-import { describe } from '../../../core/known-keys.ts';
+import { describe } from '../../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 
 /** Any object of a description; read with care, since a stranger may have written it. */

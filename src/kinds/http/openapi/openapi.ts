@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { MaybePromise } from '../../../core/json.ts';
-import { describe, readOptions } from '../../../core/known-keys.ts';
+import { describe, readOptions } from '../../../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { FetchHeaders } from '../../../specs/fetched-list.ts';

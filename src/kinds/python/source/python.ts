@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { canonicalJson } from '../../../core/json.ts';
-import { describe, readOptions } from '../../../core/known-keys.ts';
+import { describe, readOptions } from '../../../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';

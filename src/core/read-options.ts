@@ -1,4 +1,4 @@
-import { didYouMean } from './text/nearest.ts';
+import { didYouMean } from './text/did-you-mean.ts';
 import { ToolcribError } from './tool-error.ts';
 
 /** A shallow copy of an options object that holds known keys only; anything else is a mistake worth naming. */
