@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
-import { type Family, MARK_NAME } from '../../system/processes/process-family.ts';
-import { createProcessGuard } from '../../system/processes/process-guard.ts';
-import { createProcessSweep, type ProcessSweep } from '../../system/processes/process-sweep.ts';
+import { createProcessGuard } from '../../system/processes/orphan-guard.ts';
+import { type Family, MARK_NAME } from '../../system/processes/process-tree.ts';
+import { createProcessSweep, type ProcessSweep } from '../../system/processes/reap.ts';
 import type { Child, ChildCommand, ChildEnd } from '../../system/processes/start-child.ts';
 
 /** Processes of workers. None outlives this one, however it ends, nor does what they start. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { livingGuarded, livingMembers, signalAll } from './process-family.ts';
+import { livingGuarded, livingMembers, signalAll } from './process-tree.ts';
 
 /** What a supervisor is told first: what to run. It comes over the pipe, so that nothing of it stands in the process table twice. */
 export interface SupervisorOrder {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { type Family, MARK_NAME } from './process-family.ts';
-import { createProcessGuard } from './process-guard.ts';
-import { createProcessSweep, type ProcessSweep } from './process-sweep.ts';
+import { createProcessGuard } from './orphan-guard.ts';
+import { type Family, MARK_NAME } from './process-tree.ts';
 import { collectOutput, type ProgramOutput } from './program-output.ts';
+import { createProcessSweep, type ProcessSweep } from './reap.ts';
 
 /** A program that is run for its output. No shell reads any of it. */
 export interface Program {

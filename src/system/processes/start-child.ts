@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
 import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
-import { livingMembers, MARK_NAME, signalAll } from './process-family.ts';
+import { livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
 import { startSupervisor } from './start-supervisor.ts';
 
 /** A program to run, and with what. No shell reads any of it. */

@@ -1,4 +1,4 @@
-import { type Family, livingByFamily, signalAll } from './process-family.ts';
+import { type Family, livingByFamily, signalAll } from './process-tree.ts';
 
 /** Ends families of processes, however many, by few looks at all processes. */
 export interface ProcessSweep {
