@@ -14,7 +14,7 @@ import {
 import { createKeptList, type KeptList, type KeptListPort } from '../specs/kept-list.ts';
 import type { ReadRunText } from '../specs/run-texts.ts';
 import { createListing, type SpecListing } from '../specs/spec-listing.ts';
-import { createTold, type Told } from '../specs/told.ts';
+import { createTold, type Told } from '../specs/warn-once.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';

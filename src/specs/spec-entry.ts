@@ -3,8 +3,8 @@ import { describe } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { toToolSpec } from '../define/define-tool.ts';
+import { createSpecAdoption } from './fast-reader.ts';
 import { hasReferences, type ReadRunText, readRunTexts } from './run-texts.ts';
-import { createSpecAdoption } from './spec-adoption.ts';
 import { resolveRunPaths } from './spec-paths.ts';
 import { isLegacyEntry, toEntry } from './text/legacy-spec.ts';
 

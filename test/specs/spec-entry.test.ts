@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { toToolSpec } from '../../src/define/define-tool.ts';
-import { createSpecAdoption } from '../../src/specs/spec-adoption.ts';
+import { createSpecAdoption } from '../../src/specs/fast-reader.ts';
 import { createEntryReader } from '../../src/specs/spec-entry.ts';
 
 const json = () => fc.jsonValue({ maxDepth: 3 });

@@ -1,7 +1,7 @@
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, RUN, type ToolSpec, UNREAD, type Unread } from '../../core/tool-spec.ts';
 import { isSameData } from '../spec-list.ts';
-import { type HeadPattern, headOf, LATER_KEYS, type LaterKey } from './spec-head.ts';
+import { type HeadPattern, headOf, LATER_KEYS, type LaterKey } from './lazy-spec.ts';
 
 /** A file whose specs are parsed when somebody looks. */
 interface IndexedFile {

@@ -8,7 +8,7 @@ import { createEntryCollector, type SpecReading } from '../text/entry-collector.
 import { lineEndsOf, readLine } from '../text/spec-ndjson.ts';
 import { markLength, type SpecTextOptions } from '../text/spec-text.ts';
 import { indexedSpec } from './indexed-spec.ts';
-import { type HeadPattern, type HeadReader, type SpecHead, toPattern } from './spec-head.ts';
+import { type HeadPattern, type HeadReader, type SpecHead, toPattern } from './lazy-spec.ts';
 
 /**
  * What is known of the lines of an NDJSON file. A line of which nothing is known is read whenever the file is listed:

@@ -7,7 +7,7 @@ import { createEntryReader } from '../spec-entry.ts';
 import type { SpecEntry } from '../text/entry-collector.ts';
 import { lineEndsOf } from '../text/spec-ndjson.ts';
 import { markLength } from '../text/spec-text.ts';
-import { type HeadReader, headOf, type SpecHead, toPattern } from './spec-head.ts';
+import { type HeadReader, headOf, type SpecHead, toPattern } from './lazy-spec.ts';
 import { INDEX_FORMAT, type SpecIndex } from './spec-index.ts';
 
 /** After so many lines, others have their turn. */

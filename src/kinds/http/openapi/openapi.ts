@@ -6,7 +6,7 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import type { FetchHeaders } from '../../../specs/fetched-list.ts';
 import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
-import { createTold } from '../../../specs/told.ts';
+import { createTold } from '../../../specs/warn-once.ts';
 import type { AllowPrivate } from '../../../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
 import { repeat } from '../../../system/repeat.ts';

@@ -1,7 +1,7 @@
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
-import { createTold } from '../../../specs/told.ts';
+import { createTold } from '../../../specs/warn-once.ts';
 import { idleClock } from '../../../system/clock.ts';
 import { createOutputTail, type OutputTail } from '../../../system/processes/output-tail.ts';
 import { repeat } from '../../../system/repeat.ts';

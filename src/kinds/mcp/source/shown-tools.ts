@@ -4,7 +4,7 @@ import type { StoredList } from '../../../core/ports/store.ts';
 import { messageOf } from '../../../core/tool-error.ts';
 import type { KeptList } from '../../../specs/kept-list.ts';
 import type { SpecListing } from '../../../specs/spec-listing.ts';
-import type { Told } from '../../../specs/told.ts';
+import type { Told } from '../../../specs/warn-once.ts';
 import type { McpConnection } from '../connection/mcp-connection.ts';
 import type { WireRequest } from '../connection/wire-requests.ts';
 import { toKeptEra } from './kept-era.ts';

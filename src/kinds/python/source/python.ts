@@ -9,7 +9,7 @@ import type { ToolSpec } from '../../../core/tool-spec.ts';
 import { createKeptList, type KeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { keepKnown } from '../../../specs/spec-list.ts';
 import { createListing, type SpecListing } from '../../../specs/spec-listing.ts';
-import { createTold, type Told } from '../../../specs/told.ts';
+import { createTold, type Told } from '../../../specs/warn-once.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
 import { createFolderWatch, type FolderWatch } from '../../../system/watch.ts';
 import type { PythonWorkers } from '../python-workers.ts';
