@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
+import { calledOff, type Lane } from './blocking-pool.ts';
 import { PythonFailure } from './python-failure.ts';
-import { openShop, type PythonSettings, type PythonShop, type PythonSurroundings, type Trait } from './python-shop.ts';
 import type { Question } from './python-worker.ts';
 import type { WorkerAnswer } from './worker-answer.ts';
+import { openShop, type PythonSettings, type PythonShop, type PythonSurroundings, type Trait } from './worker-pool.ts';
 import { createWorkerProcesses } from './worker-processes.ts';
-import { calledOff, type Lane } from './workers-in-turn.ts';
 
 /** The last word on a call or a look. */
 export type PythonAnswer = Exclude<WorkerAnswer, { readonly kind: 'again' | 'yield' }>;

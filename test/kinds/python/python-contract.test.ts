@@ -7,7 +7,7 @@ import { pythonExecutor } from '../../../src/kinds/python/python.ts';
 import { createPythonWorkers } from '../../../src/kinds/python/python-workers.ts';
 import { idleClock, systemClock } from '../../../src/system/clock.ts';
 import { executorContract } from '../../../src/testing/index.ts';
-import { hasPython, PYTHON } from './python-shop.ts';
+import { hasPython, PYTHON } from './worker-pool.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-python-contract-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

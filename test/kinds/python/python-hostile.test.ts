@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cribOf, folderWith } from '../../crib/workshop.ts';
 import { watchPresence } from '../mcp/upstream.ts';
-import { cribOfPython, hasPython, PYTHON } from './python-shop.ts';
+import { cribOfPython, hasPython, PYTHON } from './worker-pool.ts';
 
 const RESULTS = `
 import dataclasses, datetime, decimal, enum, sys, uuid, pathlib

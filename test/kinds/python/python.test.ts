@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cribOfPython, hasPython, rewrite } from './python-shop.ts';
+import { cribOfPython, hasPython, rewrite } from './worker-pool.ts';
 
 const CODE = `
 import asyncio, os, sys, ctypes

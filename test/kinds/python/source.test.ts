@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cribOf, folderWith, namesOf, nextChange, write } from '../../crib/workshop.ts';
 import { stateOf } from '../mcp/upstream.ts';
-import { hasPython, PYTHON } from './python-shop.ts';
+import { hasPython, PYTHON } from './worker-pool.ts';
 
 const SOURCE = 'sources: { py: { python: ./py_tools } }\n';
 const CONFIG = `${SOURCE}executors: { python: { interpreter: "${PYTHON}" } }\n`;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cribOf, folderWith, nextChange, write } from '../../crib/workshop.ts';
 import { watchPresence } from '../mcp/upstream.ts';
-import { hasPython, PYTHON } from './python-shop.ts';
+import { hasPython, PYTHON } from './worker-pool.ts';
 
 const SEED = join(import.meta.dirname, 'fixtures/seed-003');
 const EXECUTORS = `executors: { python: { interpreter: "${PYTHON}" } }\n`;

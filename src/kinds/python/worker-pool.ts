@@ -2,12 +2,12 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import { createOutputTail, type OutputTail } from '../../system/processes/output-tail.ts';
 import type { ChildCommand } from '../../system/processes/start-child.ts';
+import { workersTogether } from './async-worker.ts';
+import { type Lane, workersInTurn } from './blocking-pool.ts';
 import { findInterpreter, workerScript } from './interpreter.ts';
 import { startPythonWorker } from './python-worker.ts';
 import { MAX_ANSWER_BYTES } from './worker-answer.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
-import { type Lane, workersInTurn } from './workers-in-turn.ts';
-import { workersTogether } from './workers-together.ts';
 
 /** How Python is run; read anew before each call, so that edits count. */
 export interface PythonSettings {

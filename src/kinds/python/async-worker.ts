@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports/ports.ts';
+import { calledOff, GRACE_MS, type Lane, type StartWorker } from './blocking-pool.ts';
 import type { PythonWorker, Question } from './python-worker.ts';
-import { calledOff, GRACE_MS, type Lane, type StartWorker } from './workers-in-turn.ts';
 
 interface Shared {
   readonly worker: PythonWorker;
