@@ -1,8 +1,8 @@
 import { McpFailure } from '../mcp-failure.ts';
 import { MAIN } from '../share-subject.ts';
 import { ERA_MS } from '../source/kept-era.ts';
-import { type ConnectionLine, createConnectionLine, type LineOptions } from './connection-line.ts';
 import type { McpConnection, McpEra, OpenOptions } from './mcp-connection.ts';
+import { type ConnectionLine, createConnectionLine, type LineOptions } from './reconnect.ts';
 
 /** What the connections to one server are opened with. */
 export interface ConnectionsOptions extends Omit<LineOptions, 'open' | 'onOpen' | 'track'> {
