@@ -5,7 +5,7 @@ import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/
 import type { SaidAlong } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
-import { saidWith } from './attend-approval.ts';
+import { saidWith } from './settle-request.ts';
 
 /** Where a parked call is made again. */
 interface CallingChest {

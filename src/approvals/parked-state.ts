@@ -2,7 +2,7 @@ import type { Caller } from '../core/caller.ts';
 import type { StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { type Approval, toShownApproval } from './approvals.ts';
-import { denied, nobodyAnswered, saidNo } from './ask-host.ts';
+import { denied, nobodyAnswered, saidNo } from './ask-callback.ts';
 
 /** Where a call stands that was parked for a server. */
 export interface ParkedState {

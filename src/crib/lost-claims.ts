@@ -1,4 +1,4 @@
-import { lostResult } from '../approvals/hand-over.ts';
+import { lostResult } from '../approvals/return-parked-result.ts';
 import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { approvalPorts, readWebhook, type WithWebhook } from '../../approvals/approval-ports.ts';
+import { approvalPorts, readWebhook, type WithWebhook } from '../../approvals/create-approver.ts';
 import type { ApprovalOptions } from '../../core/approval.ts';
 import type { Extension } from '../../core/extension.ts';
 import { KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';

@@ -18,8 +18,8 @@ import {
   saidNo,
   type Waiting,
   waitForAnswer,
-} from './ask-host.ts';
-import { handOver, usedUp } from './hand-over.ts';
+} from './ask-callback.ts';
+import { handOver, usedUp } from './return-parked-result.ts';
 
 /** What asking through a store needs. */
 export interface ApprovalDesk {

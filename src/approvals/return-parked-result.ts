@@ -2,7 +2,7 @@ import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { FACTS } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
-import type { Asking, Step } from './attend-approval.ts';
+import type { Asking, Step } from './settle-request.ts';
 
 /** How often it is seen whether another process has finished the call. */
 const LOOK_EVERY_MS = 500;

@@ -10,8 +10,8 @@ import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
-import { askHost } from './ask-host.ts';
-import { askInStore } from './ask-in-store.ts';
+import { askHost } from './ask-callback.ts';
+import { askInStore } from './request-approval.ts';
 import { createWebhook, type Webhook } from './webhook.ts';
 
 /** Where somebody is told that a request waits; `secret` names the secret that signs the message. */

@@ -5,8 +5,8 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
-import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-host.ts';
-import { type ApprovalDesk, type Asking, answerToOwn, attend, type Step, settle } from './attend-approval.ts';
+import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-callback.ts';
+import { type ApprovalDesk, type Asking, answerToOwn, attend, type Step, settle } from './settle-request.ts';
 
 /** Where calls come in that a server runs itself once they are approved. */
 const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
