@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Store } from '../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { type AuditKeySettings, listKeys, readKnownKeys } from './audit-keys.ts';
 import { openOrigin } from './chain-origin.ts';
 import type { ChainPlace } from './chain-writer.ts';
-import { type AuditKeySettings, listKeys, readKnownKeys } from './known-keys.ts';
 import type { SigningKey } from './proof.ts';
 import { createPassingKey, openSigningKey, readNamedKey } from './signing-key.ts';
 

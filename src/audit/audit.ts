@@ -7,8 +7,8 @@ import type { AuditRow, Checkpoint, StoredChain } from '../core/ports/stored-aud
 import { describe, readOptions } from '../core/read-options.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { idleClock, systemClock } from '../system/clock.ts';
+import type { AuditKeySettings } from './audit-keys.ts';
 import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';
-import type { AuditKeySettings } from './known-keys.ts';
 
 /** Which rows are exported. */
 export interface ExportOptions {
@@ -153,7 +153,7 @@ function privatePathOf({ context, warn }: AuditSource): string | undefined {
 
 /** Tells whose key has signed a chain. Where the keys of this machine cannot be read, none is known. */
 export async function judgeChains(source: AuditSource, { audit }: Store): Promise<(chain: string) => ChainSigner> {
-  const { judgeKey, readKnownKeys } = await import('./known-keys.ts');
+  const { judgeKey, readKnownKeys } = await import('./audit-keys.ts');
   const { isSignedHeader } = await import('./proof.ts');
   const passing = source.trail?.passingKey();
   const folder = passing === undefined ? await auditFolderOf(source) : undefined;

@@ -1,8 +1,8 @@
 import type { StoredChain } from '../../core/ports/stored-audit.ts';
+import { type KnownKeys, listKeys } from '../audit-keys.ts';
 import { originOf, readOrigin } from '../chain-origin.ts';
 import { type CheckpointFile, listCheckpointFiles } from '../checkpoint-files.ts';
 import { createTurns, SIGNATURES_PER_TURN } from '../event-loop-turns.ts';
-import { type KnownKeys, listKeys } from '../known-keys.ts';
 import { isSignedCheckpoint, isSignedKept, isSignedOrigin, type KeptCheckpoint } from '../proof.ts';
 import type { Findings } from './findings.ts';
 
