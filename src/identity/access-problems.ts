@@ -1,8 +1,8 @@
 import type { ProfileSet } from '../core/ports/generation.ts';
 import { listOf } from '../core/text/names.ts';
 import type { AccessConfig } from './access-config.ts';
-import { matchesAny } from './grants.ts';
 import type { KeyInfo } from './keys.ts';
+import { matchesAny } from './profiles-of-role.ts';
 
 /** What `access` says but hardly means. */
 export function findAccessProblems(access: AccessConfig | undefined, { byName }: ProfileSet): readonly string[] {

@@ -8,10 +8,10 @@ import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
 import { isSameHash } from '../system/secrets/token-text.ts';
 import type { AccessConfig, JwtConfig } from './access-config.ts';
 import { isKeyLike, readKey } from './api-key.ts';
-import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './grants.ts';
 import type { VerifyJwt } from './jwt.ts';
 import { stateOf } from './keys.ts';
 import type { OperatorToken } from './operator-token.ts';
+import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './profiles-of-role.ts';
 
 /** What becoming a caller depends on. */
 export interface IdentifyOptions {

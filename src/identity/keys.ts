@@ -4,8 +4,8 @@ import { describe, readNameList, readOptions } from '../core/read-options.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { findKeyProblems } from './access-problems.ts';
 import { mintKey } from './api-key.ts';
-import { grant, isReservedId } from './grants.ts';
 import type { IdentifyOptions } from './identify.ts';
+import { grant, isReservedId } from './profiles-of-role.ts';
 
 /** What a new key should be. */
 export interface KeyRequest {
