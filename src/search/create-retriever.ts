@@ -13,7 +13,7 @@ import { createUnconfirmed } from './fuse/unconfirmed.ts';
 import { isInGeneralTerms } from './general-terms.ts';
 import { createLexicalIndex } from './lexical/lexical-index.ts';
 import { createMarks } from './mark-spec.ts';
-import { namesMentioned } from './named-in.ts';
+import { namesMentioned } from './mentioned-names.ts';
 import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
 import { searchTextsOf } from './search-texts.ts';
 import { createToolIds, NO_MARK, type ToolIds } from './tool-ids.ts';

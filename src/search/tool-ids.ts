@@ -1,4 +1,4 @@
-import { grown } from './grown.ts';
+import { grown } from './grow.ts';
 
 /** Gives tools small numbers, which are used again, and knows which texts each was indexed with. */
 export interface ToolIds {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createNearTools } from '../../src/search/dense/near-tools.ts';
-import { type IsBefore, selectFirst, sortNumbers } from '../../src/search/fuse/first-of.ts';
+import { type IsBefore, selectFirst, sortNumbers } from '../../src/search/fuse/quickselect.ts';
 import { createTopIds } from '../../src/search/fuse/top-ids.ts';
 import { createNameTerms } from '../../src/search/lexical/similar-names.ts';
 

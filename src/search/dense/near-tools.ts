@@ -1,5 +1,5 @@
 import type { DenseHit } from '../../core/retriever.ts';
-import { sortNumbers } from '../fuse/first-of.ts';
+import { sortNumbers } from '../fuse/quickselect.ts';
 import { createTopIds } from '../fuse/top-ids.ts';
 
 /** The tools that one request was compared with, and how similar the nearest row of each is. */

@@ -1,4 +1,4 @@
-import { grown } from '../grown.ts';
+import { grown } from '../grow.ts';
 import type { QuantizedVector } from './quantize.ts';
 import { CHUNK_SHIFT, ROWS_PER_CHUNK } from './row-layout.ts';
 import type { Scan } from './wasm/scan.ts';

@@ -1,4 +1,4 @@
-import { grown } from '../grown.ts';
+import { grown } from '../grow.ts';
 import type { RowStore } from './row-store.ts';
 
 /** Which rows belong to which id, without an object for each: ids are small numbers. */

@@ -1,8 +1,8 @@
 import type { RankOptions } from '../../core/retriever.ts';
 import { PARAMETERS } from '../parameters.ts';
 import { type Curve, chanceOf } from './calibrations.ts';
-import { selectFirst, sortNumbers } from './first-of.ts';
 import type { Fused } from './fuse.ts';
+import { selectFirst, sortNumbers } from './quickselect.ts';
 
 /** A tool that may be returned. */
 export interface FoundTool extends Fused {

@@ -1,4 +1,4 @@
-import { selectFirst } from './first-of.ts';
+import { selectFirst } from './quickselect.ts';
 
 /** Which ids may be returned, and which of two with equal scores comes first. */
 export interface Choice {

@@ -1,4 +1,4 @@
-import { grown } from '../grown.ts';
+import { grown } from '../grow.ts';
 
 /** Numbers in the order they are met, each once; small numbers, since each has a place in a table. */
 export interface Distinct {

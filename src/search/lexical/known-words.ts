@@ -1,4 +1,4 @@
-import { grown } from '../grown.ts';
+import { grown } from '../grow.ts';
 import type { WordScan } from './scan-words.ts';
 
 /** Numbers of words that a scan has met before, found by their letters: no string is made, and none is hashed again. */

@@ -1,4 +1,4 @@
-import { grown } from '../grown.ts';
+import { grown } from '../grow.ts';
 
 /** Many growing lists of 32-bit numbers in one buffer: no object a list, and bytes that can be kept as they are. */
 export interface PackedLists {
