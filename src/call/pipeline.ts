@@ -9,7 +9,7 @@ import { type FailedResult, failed, type ToolResult } from '../core/tool-result.
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
 import { Call } from './call.ts';
 import { RATE_LIMIT_PRIORITY } from './extension-order.ts';
-import { wholeCall } from './whole-call.ts';
+import { wholeCall } from './restore-withheld.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;
 

@@ -5,7 +5,7 @@ import type { ToolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
 import type { Call } from './call.ts';
-import { wholeCall } from './whole-call.ts';
+import { wholeCall } from './restore-withheld.ts';
 
 /** Lets executors refuse arguments before a person is asked about them; what they refuse would fail after a yes as well. */
 export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
