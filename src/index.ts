@@ -43,7 +43,7 @@ export { ToolcribError, toolError } from './core/tool-error.ts';
 export type { CallAnswer, Content, DoneResult, FailedResult, ToolResult, WaitingResult } from './core/tool-result.ts';
 export { done, failed, textOf } from './core/tool-result.ts';
 export type { Effects, Run, ToolExample, ToolSpec, When } from './core/tool-spec.ts';
-export type { CribBundles } from './crib/catalog/bundle-book.ts';
+export type { CribBundles } from './crib/catalog/bundle-registry.ts';
 export type { Explanation } from './crib/catalog/explain.ts';
 export type { ProfileInput } from './crib/catalog/read-profile.ts';
 export type { Section } from './crib/catalog/sections.ts';

@@ -17,7 +17,7 @@ import type { CribKeys } from '../identity/keys.ts';
 import type { Listening } from '../system/fetch/own-addresses.ts';
 import type { Names } from './catalog/activation.ts';
 import type { CribActiveSets } from './catalog/active-sets.ts';
-import type { CribBundles } from './catalog/bundle-book.ts';
+import type { CribBundles } from './catalog/bundle-registry.ts';
 import type { Explanation } from './catalog/explain.ts';
 import type { Section } from './catalog/sections.ts';
 import type { Chest } from './chest.ts';

@@ -1,12 +1,12 @@
 import type { AuditSource, createTrail } from '../audit/audit.ts';
 import type { ExecutorReview } from '../core/executor.ts';
 import type { Generation, ProfileSet } from '../core/ports/generation.ts';
-import type { BundleBook } from './catalog/bundle-book.ts';
+import type { BundleBook } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
+import type { CribDefinition } from './crib-definition.ts';
 import type { ExtensionSet } from './extensions/extension-set.ts';
 import type { LostClaims } from './lost-claims.ts';
 import type { ChestHost } from './open-chest.ts';
-import type { CribDefinition } from './parts.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
 import type { Registration } from './sources/registration.ts';

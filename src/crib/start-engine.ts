@@ -9,13 +9,13 @@ import { createGenerations, type Generations } from './catalog/generations.ts';
 import { knowsBundles, requireBundles } from './catalog/read-profile.ts';
 import { requireRules } from './catalog/require-rules.ts';
 import { closePart } from './close-part.ts';
+import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
 import type { Engine } from './engine.ts';
 import { createEngineCore, type EngineCore } from './engine-core.ts';
 import { createEngineProblems, type EngineProblems } from './engine-problems.ts';
 import type { ChestHost } from './open-chest.ts';
-import { type CribDefinition, type FixedDefinition, homesOf } from './parts.ts';
 import { reviewTools } from './review-tools.ts';
-import { admit } from './sources/admit.ts';
+import { admit } from './sources/accept-spec.ts';
 import { type LiveSources, startSources } from './sources/live-sources.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 

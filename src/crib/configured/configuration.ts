@@ -16,13 +16,12 @@ import { hostOf } from '../../system/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../../system/secrets/secrets.ts';
 import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-config.ts';
 import type { LoadedConfig } from '../config/loaded-config.ts';
+import type { CribDefinition } from '../crib-definition.ts';
 import type { CribOptions } from '../crib-options.ts';
 import { auditKeysOf } from '../extensions/audit-extensions.ts';
-import type { CribDefinition } from '../parts.ts';
 import { watchConfiguration } from '../watch-configuration.ts';
 import { createConfigInForce } from './config-in-force.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
-import { createDefinitionReader } from './configured-parts.ts';
 import { configuredPython } from './configured-python.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import { hiddenPaths } from './hidden-paths.ts';
@@ -30,6 +29,7 @@ import { lazyStore } from './lazy-store.ts';
 import type { NamedPath } from './named-paths.ts';
 import { protectedPaths } from './protected-paths.ts';
 import { createSourceSecrets } from './source-secrets.ts';
+import { createDefinitionReader } from './to-definition.ts';
 import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */

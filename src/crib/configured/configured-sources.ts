@@ -22,8 +22,8 @@ import type {
 import { connectionText, withSettings } from '../sources/source-settings.ts';
 import { pythonSource } from './configured-python.ts';
 import { fetched, filesOf, inlineOf, stored } from './configured-specs.ts';
-import { keptList } from './kept-list-of.ts';
 import type { LazyStore } from './lazy-store.ts';
+import { keptList } from './list-cache.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 
 /** What sources of a configuration are made with. */

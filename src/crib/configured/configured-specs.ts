@@ -10,7 +10,7 @@ import type {
   HttpSourceConfig,
 } from '../config/source-config.ts';
 import type { SourceSurroundings } from './configured-sources.ts';
-import { keptList } from './kept-list-of.ts';
+import { keptList } from './list-cache.ts';
 import { createRunTexts, type RunTexts } from './run-texts.ts';
 
 /** The source of spec files. */

@@ -8,7 +8,7 @@ import { noteListening } from '../../system/fetch/own-addresses.ts';
 import { createActiveSets } from '../catalog/active-sets.ts';
 import type { Crib } from '../crib.ts';
 import type { Engine } from '../engine.ts';
-import { openAgain } from '../opening.ts';
+import { openAgain } from '../open.ts';
 import { readKeptResult } from './kept-results.ts';
 import { createReadiness } from './readiness.ts';
 import { noteServer } from './running-server.ts';

@@ -3,7 +3,7 @@ import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { createEntryReader } from '../../specs/spec-entry.ts';
-import { type AdmitOptions, admit } from './admit.ts';
+import { type AdmitOptions, admit } from './accept-spec.ts';
 import { requireUnreserved } from './name-clashes.ts';
 
 /** Why an entry could not be a tool, were it kept in the store. */

@@ -2,7 +2,7 @@ import type { SourceList } from '../../core/catalog.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { BundleList } from '../catalog/found-bundles.ts';
+import type { BundleList } from '../catalog/accept-bundles.ts';
 import { clashesAmong, judgeLists, type OnDuplicate, requireDistinct } from './name-clashes.ts';
 import { createListingReader } from './read-listing.ts';
 import { closeRunners, type Runner, startRunner, statusOf } from './source-runner.ts';

@@ -15,7 +15,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
 import type { ToolInput } from '../../define/define-tool.ts';
-import { admitBundles, type BundleList } from './found-bundles.ts';
+import { admitBundles, type BundleList } from './accept-bundles.ts';
 
 /** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
 export interface CribBundles {
