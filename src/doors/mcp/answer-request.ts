@@ -4,11 +4,11 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Cancellations } from './cancellations.ts';
-import type { Desk, Visit } from './desk.ts';
+import type { Desk, Visit } from './context.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
+import { answerPlainCall, readPlainCall } from './fast-path.ts';
 import type { ListChanges } from './list-changes.ts';
 import { headerMismatch } from './param-headers.ts';
-import { answerPlainCall, readPlainCall } from './plain-call.ts';
 import { cancelledIds, errorResponse, readBody, singleMessage } from './request-body.ts';
 
 /** What a door works with once it is open. */

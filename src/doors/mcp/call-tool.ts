@@ -7,7 +7,7 @@ import type { Chest } from '../../crib/chest.ts';
 import type { AskedCall } from './asked-call.ts';
 import { readCallOptions } from './call-options.ts';
 import { toCallResult } from './call-result.ts';
-import { type Desk, invalidParams, type Visit } from './desk.ts';
+import { type Desk, invalidParams, type Visit } from './context.ts';
 import { askClient, type Round, readAnswers } from './input-rounds.ts';
 
 /** Calls a tool for a client. An unknown name is an error of the protocol; whatever else goes wrong is an answer that a model can read. */

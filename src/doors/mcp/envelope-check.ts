@@ -1,4 +1,4 @@
-import type { Sdk } from './desk.ts';
+import type { Sdk } from './context.ts';
 
 /** True for what a client may say of itself with a request of this revision. */
 export type EnvelopeCheck = (said: Said) => boolean;

@@ -4,7 +4,7 @@ import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.
 import type { Crib } from '../../crib/crib.ts';
 import { answerRequest, type McpAnswer, type OpenDoor } from './answer-request.ts';
 import { createCancellations } from './cancellations.ts';
-import type { Desk, Visit } from './desk.ts';
+import type { Desk, Visit } from './context.ts';
 import { createEnvelopeCheck } from './envelope-check.ts';
 import { createEventBus, createListChanges } from './list-changes.ts';
 import { createListings } from './listings.ts';

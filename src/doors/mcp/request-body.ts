@@ -1,4 +1,4 @@
-import type { Sdk } from './desk.ts';
+import type { Sdk } from './context.ts';
 
 /** The messages of a request, or why they cannot be read. */
 export type RequestBody =

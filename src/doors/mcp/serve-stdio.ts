@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../core/caller.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { Desk, Visit } from './desk.ts';
+import type { Desk, Visit } from './context.ts';
 import { createListChanges } from './list-changes.ts';
 import { createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';

@@ -2,7 +2,7 @@ import type { Implementation, ListToolsRequest, ListToolsResult, Server } from '
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { toAskedCall } from './asked-call.ts';
 import { callTool } from './call-tool.ts';
-import { type Desk, invalidParams, type Visit } from './desk.ts';
+import { type Desk, invalidParams, type Visit } from './context.ts';
 import type { Listing } from './listings.ts';
 import type { Era } from './output-schema.ts';
 

@@ -3,6 +3,7 @@ import { messageOf } from '../../core/tool-error.ts';
 import { createShapeCheck } from '../../crib/check-shape.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, notFound, refuse, toResponse } from './answers.ts';
+import { createWhoAsks } from './authenticate.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
 import { type Lent, type McpDoor, mountMcp } from './mount-mcp.ts';
@@ -11,7 +12,6 @@ import { INTERNAL, refusalOf } from './refusals.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { createRunner } from './run-route.ts';
-import { createWhoAsks } from './who-asks.ts';
 
 /** How the HTTP side of a crib is set up. */
 export interface RestOptions {

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import type { Identity } from '../../core/ports/identity.ts';
-import type { Identify } from './who-asks.ts';
-import { type SendWhole, toWebResponse, type WholeAnswer } from './whole-answer.ts';
+import type { Identify } from './authenticate.ts';
+import { type SendWhole, toWebResponse, type WholeAnswer } from './buffered-response.ts';
 
 /** What answers MCP: it refuses in its own words, bounds what it reads, and no profile means the default one. */
 export interface McpDoor {

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import { type Answer, refuse } from './answers.ts';
-import { object } from './schema-words.ts';
+import { object } from './schema-builders.ts';
 
 /** Checks a value by a schema; what is wrong with it, or nothing. */
 export type Check = (schema: JsonSchema, value: unknown) => readonly Issue[];

@@ -1,4 +1,4 @@
-import { anyObject, anything, choice, flag, list, number, object, text, whole } from './schema-words.ts';
+import { anyObject, anything, choice, flag, list, number, object, text, whole } from './schema-builders.ts';
 
 /** The shape of what went wrong. */
 const ERROR = object({

@@ -2,9 +2,9 @@ import type { JsonSchema, MaybePromise } from '../../core/json.ts';
 import type { Identity } from '../../core/ports/identity.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Answer } from './answers.ts';
+import type { Identify } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { PageSessions } from './page-sessions.ts';
-import type { Identify } from './who-asks.ts';
 
 /** Who may ask: everybody; everybody `identify` lets in; only who came with a credential; only an operator. */
 export type Who = 'anyone' | 'caller' | 'credential' | 'operator';

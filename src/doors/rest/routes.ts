@@ -15,7 +15,7 @@ import { SPEC_ROUTES } from './routes/specs.ts';
 import { STATS_ROUTES } from './routes/stats.ts';
 import { TOOL_ROUTES } from './routes/tools.ts';
 import { TOOLS_PAGE } from './routes/tools-page.ts';
-import { anyObject } from './schema-words.ts';
+import { anyObject } from './schema-builders.ts';
 
 /** Describes all of them, itself included. */
 const OPENAPI_ROUTE: Route = {

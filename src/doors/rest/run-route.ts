@@ -1,11 +1,11 @@
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, toResponse } from './answers.ts';
+import { type Identify, letIn } from './authenticate.ts';
 import { withBoundedBody } from './bounded-body.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { PageSessions } from './page-sessions.ts';
 import { type Check, createQueryReader, type Read, readBody } from './read-request.ts';
 import type { Route } from './route.ts';
-import { type Identify, letIn } from './who-asks.ts';
 
 /** What all routes are run with. */
 export interface RunnerOptions {

@@ -6,12 +6,12 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, toResponse } from './answers.ts';
+import { type SendWhole, writeWhole } from './buffered-response.ts';
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
 import { answerMalformed } from './malformed-request.ts';
 import { type OpenRequests, trackRequests } from './open-requests.ts';
 import { INTERNAL } from './refusals.ts';
-import { type SendWhole, writeWhole } from './whole-answer.ts';
 
 /** How a server listens, and how much it lets others take. */
 export interface ServerOptions extends RestOptions {

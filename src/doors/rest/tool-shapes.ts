@@ -5,7 +5,7 @@ import { withheldNames } from '../../crib/catalog/explain.ts';
 import type { Chest } from '../../crib/chest.ts';
 import { TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../formats/token-cost.ts';
 import type { Asked } from './route.ts';
-import { anyObject, anything, choice, flag, list, object, text, whole } from './schema-words.ts';
+import { anyObject, anything, choice, flag, list, object, text, whole } from './schema-builders.ts';
 
 /** How a source can be doing. */
 export const SOURCE_STATES = [

@@ -3,7 +3,7 @@ import { APPROVAL_STATES, type ApprovalState } from '../../../core/ports/stored-
 import { toShownApproval } from '../../shown.ts';
 import { notFound, ok, refuseFor } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';
-import { anyObject, anything, choice, flag, list, object, shortText, text, time, whole } from '../schema-words.ts';
+import { anyObject, anything, choice, flag, list, object, shortText, text, time, whole } from '../schema-builders.ts';
 
 /** The shape of a request for approval. */
 export const APPROVAL = object({

@@ -5,7 +5,7 @@ import { notFound, ok } from '../answers.ts';
 import { readCursor } from '../cursor.ts';
 import { RESULT } from '../result-shapes.ts';
 import type { Asked, Route } from '../route.ts';
-import { anyObject, anything, choice, list, number, object, shortText, text, time, whole } from '../schema-words.ts';
+import { anyObject, anything, choice, list, number, object, shortText, text, time, whole } from '../schema-builders.ts';
 import { APPROVAL } from './approvals.ts';
 
 const CALL = {

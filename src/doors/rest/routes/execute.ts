@@ -1,10 +1,10 @@
 import { createCallId } from '../../../call/call-id.ts';
 import type { FailedResult, ToolResult, WaitingResult } from '../../../core/tool-result.ts';
 import { type Answer, refuse, statusOf } from '../answers.ts';
-import { openToCall } from '../open-for.ts';
+import { openToCall } from '../open-chest.ts';
 import { CALL_DONE, CALL_WAITING } from '../result-shapes.ts';
 import type { Asked, Route } from '../route.ts';
-import { anything, flag, object, shortText } from '../schema-words.ts';
+import { anything, flag, object, shortText } from '../schema-builders.ts';
 
 interface ExecuteBody {
   readonly arguments?: unknown;

@@ -1,7 +1,7 @@
 import type { SourceReport } from '../../../crib/sources/source-slot.ts';
 import { type Answer, ok, refuse } from '../answers.ts';
 import type { Asker, Route } from '../route.ts';
-import { flag, list, object, text } from '../schema-words.ts';
+import { flag, list, object, text } from '../schema-builders.ts';
 
 function notReady(message: string): Answer {
   return refuse(503, { code: 'unavailable', message, retryable: true });

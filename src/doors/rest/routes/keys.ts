@@ -2,7 +2,7 @@ import type { KeyRequest } from '../../../identity/keys.ts';
 import { toShownKey } from '../../shown.ts';
 import { notFound, ok } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';
-import { choice, list, number, object, shortText, text, time } from '../schema-words.ts';
+import { choice, list, number, object, shortText, text, time } from '../schema-builders.ts';
 
 const KEY_MEMBERS = {
   id: text('The part of the key that is no secret.'),

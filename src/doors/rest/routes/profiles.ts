@@ -2,9 +2,9 @@ import type { Chest } from '../../../crib/chest.ts';
 import { definitionsOf, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../../formats/token-cost.ts';
 import { toTime } from '../../shown.ts';
 import { notFound, ok, refuse } from '../answers.ts';
-import { openToList } from '../open-for.ts';
+import { openToList } from '../open-chest.ts';
 import type { Asked, Route } from '../route.ts';
-import { anyObject, choice, flag, list, object, shortText, text, time, whole } from '../schema-words.ts';
+import { anyObject, choice, flag, list, object, shortText, text, time, whole } from '../schema-builders.ts';
 import { PROFILE } from './tools.ts';
 
 /** The format whose cost stands where there is room for one figure. */

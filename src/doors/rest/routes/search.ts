@@ -1,7 +1,7 @@
 import { ok } from '../answers.ts';
-import { openToList } from '../open-for.ts';
+import { openToList } from '../open-chest.ts';
 import type { Asked, Route } from '../route.ts';
-import { flag, list, number, object, shortText, text, whole } from '../schema-words.ts';
+import { flag, list, number, object, shortText, text, whole } from '../schema-builders.ts';
 import { PROFILE } from './tools.ts';
 
 interface SearchQuery {

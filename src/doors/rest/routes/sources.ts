@@ -1,7 +1,7 @@
 import { tokensOf } from '../../../formats/token-cost.ts';
 import { notFound, ok } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';
-import { choice, list, object, text, whole } from '../schema-words.ts';
+import { choice, list, object, text, whole } from '../schema-builders.ts';
 import { SOURCE_STATES } from '../tool-shapes.ts';
 
 /** Where tools come from. */

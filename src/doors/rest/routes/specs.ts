@@ -5,7 +5,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { toTime } from '../../shown.ts';
 import { notFound, ok, refuse } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';
-import { anyObject, choice, list, object, text, time } from '../schema-words.ts';
+import { anyObject, choice, list, object, text, time } from '../schema-builders.ts';
 
 /** Specs that are kept in the store. How their tools run goes in and never comes out. */
 export const SPEC_ROUTES: readonly Route[] = [

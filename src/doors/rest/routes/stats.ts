@@ -2,7 +2,7 @@ import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { toTime } from '../../shown.ts';
 import { ok } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';
-import { anyObject, flag, list, number, object, text, time, whole } from '../schema-words.ts';
+import { anyObject, flag, list, number, object, text, time, whole } from '../schema-builders.ts';
 
 /** Of so many of the newest calls the figures are. */
 const LOOKED_AT = 1000;

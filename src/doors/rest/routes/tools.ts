@@ -4,9 +4,9 @@ import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
 import { ok, refuseFor } from '../answers.ts';
 import { afterCursor, toCursor } from '../cursor.ts';
-import { openToCall, openToList } from '../open-for.ts';
+import { openToCall, openToList } from '../open-chest.ts';
 import type { Asked, Route } from '../route.ts';
-import { anyObject, flag, list, object, shortText, text, whole } from '../schema-words.ts';
+import { anyObject, flag, list, object, shortText, text, whole } from '../schema-builders.ts';
 import { createToolLister, LISTED_TOOL, SHOWN_TOOL, showTool } from '../tool-shapes.ts';
 
 const USUAL_LIMIT = 100;

@@ -2,7 +2,7 @@ import type { CallToolResult, Implementation } from '@modelcontextprotocol/serve
 import { isRecord, type JsonObject } from '../../core/json.ts';
 import type { McpAnswer, OpenDoor } from './answer-request.ts';
 import { callTool } from './call-tool.ts';
-import type { Visit } from './desk.ts';
+import type { Visit } from './context.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
 import type { Era } from './output-schema.ts';
 import { guarded, selfOf } from './tool-server.ts';
