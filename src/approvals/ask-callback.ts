@@ -31,7 +31,7 @@ export interface Waiting {
 }
 
 /** Asks by the caller's callback, in memory: for cribs without a store. */
-export function askHost({ clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
+export function askCallback({ clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
   return (call, question) => {
     const { name } = call.spec;
     const { approvers, notByCaller } = approversOf(call, question);

@@ -10,8 +10,8 @@ import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
-import { askHost } from './ask-callback.ts';
-import { askInStore } from './request-approval.ts';
+import { askCallback } from './ask-callback.ts';
+import { requestApproval } from './request-approval.ts';
 import { createWebhook, type Webhook } from './webhook.ts';
 
 /** Where somebody is told that a request waits; `secret` names the secret that signs the message. */
@@ -36,21 +36,21 @@ interface ApproverPorts extends Pick<CribContext, 'store' | 'redact' | 'sign'> {
 const USUAL_TIMEOUT_MS = 300_000;
 
 /** Who is asked: the caller's callback; and where there is a store, anybody who may answer through it. */
-export function approvalPorts(
+export function createApprover(
   options: Pick<ApprovalOptions, 'timeoutMs' | keyof KeepBounds> & { readonly clock?: Clock },
   hook: Hook | undefined,
   ports: ApproverPorts,
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
   const { store, redact, warn, findLost, recheck } = ports;
-  if (store === undefined) return { ask: askHost({ clock, timeoutMs }) };
+  if (store === undefined) return { ask: askCallback({ clock, timeoutMs }) };
   const rest = { findLost, recheck, redact, warn };
-  const desk = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
-  if (hook === undefined) return { ask: askInStore(desk) };
+  const context = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
+  if (hook === undefined) return { ask: requestApproval(context) };
   const { url, secret } = hook;
   const webhook: Webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
   const announce = (approval: StoredApproval) => webhook.send(toMessage(approval, redact));
-  return { ask: askInStore({ ...desk, announce }), close: webhook.close };
+  return { ask: requestApproval({ ...context, announce }), close: webhook.close };
 }
 
 function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {

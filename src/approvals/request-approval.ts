@@ -6,7 +6,7 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
 import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-callback.ts';
-import { type ApprovalDesk, type Asking, answerToOwn, attend, type Step, settle } from './settle-request.ts';
+import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
 
 /** Where calls come in that a server runs itself once they are approved. */
 const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
@@ -15,10 +15,10 @@ const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
 const MAX_TURNS = 20;
 
 /** Asks through the store, so that anybody who may can answer, also after a restart. Each yes is taken up once. */
-export function askInStore(desk: ApprovalDesk): Ask {
+export function requestApproval(context: ApprovalContext): Ask {
   return async (call, question) => {
     try {
-      return await permitFor({ call, question, subject: subjectOf(call, question, desk.timeoutMs), desk });
+      return await permitFor({ call, question, subject: subjectOf(call, question, context.timeoutMs), context });
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
       const message = `"${call.spec.name}" needs an approval, and the store that keeps approvals does not answer; call it again later.`;
@@ -37,23 +37,23 @@ async function permitFor(asking: Asking): Promise<Permit | ToolResult> {
 }
 
 async function lookOnce(asking: Asking): Promise<Step> {
-  const { call, subject, desk } = asking;
+  const { call, subject, context } = asking;
   if (call.approvalId !== undefined) {
-    const named = await desk.approvals.get(call.approvalId);
+    const named = await context.approvals.get(call.approvalId);
     return named === undefined ? notThere(call) : (mismatchOf(asking, named) ?? takeUp(asking, named));
   }
-  const parked = await desk.approvals.find(subject);
+  const parked = await context.approvals.find(subject);
   // What was said about this very call comes before what is remembered of others.
   if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
-  const remembered = await desk.approvals.remembered(subject);
+  const remembered = await context.approvals.remembered(subject);
   if (remembered !== undefined && (await stillCounts(remembered, asking))) return remembered;
   return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
 }
 
 /** What a caller let itself do counts as far as it could approve this very call now. */
-async function stillCounts({ id, by }: Permit, { call, subject, desk }: Asking): Promise<boolean> {
+async function stillCounts({ id, by }: Permit, { call, subject, context }: Asking): Promise<boolean> {
   if (by !== subject.callerId || call.caller.operator === true || subject.approvers.includes('caller')) return true;
-  const given = await desk.approvals.get(id);
+  const given = await context.approvals.get(id);
   return given?.approvers.includes('caller') === false; // then it was somebody at hand who has the same name
 }
 
@@ -64,29 +64,29 @@ function isAskedAnew({ state }: StoredApproval, { call, subject }: Asking): bool
 }
 
 async function askAnew(asking: Asking): Promise<Step> {
-  const { call, question, subject, desk } = asking;
+  const { call, question, subject, context } = asking;
   if (isAttended(asking, subject)) {
-    const added = await desk.approvals.add({ ...subject, isParked: false }, desk.bounds);
-    return added.ok ? attend(asking, added.approval) : noRoom(asking, added.broken);
+    const added = await context.approvals.add({ ...subject, isParked: false }, context.bounds);
+    return added.ok ? awaitAnswer(asking, added.approval) : noRoom(asking, added.broken);
   }
   if (!call.mayPark) return nobodyToAsk(call, question, subject.notByCaller);
   const parked = isServed(call) ? { parked: { callId: call.id } } : {};
-  const added = await desk.approvals.add({ ...subject, ...parked, isParked: true }, desk.bounds);
+  const added = await context.approvals.add({ ...subject, ...parked, isParked: true }, context.bounds);
   if (!added.ok) return noRoom(asking, added.broken);
   if (!added.isNew) return 'again';
-  desk.announce?.(added.approval);
+  context.announce?.(added.approval);
   return waitingFor(added.approval, call);
 }
 
-function noRoom({ call, desk }: Asking, broken: KeepBound): FailedResult {
-  const why = describeBound(broken, desk.bounds, 'requests for approval that wait');
+function noRoom({ call, context }: Asking, broken: KeepBound): FailedResult {
+  const why = describeBound(broken, context.bounds, 'requests for approval that wait');
   const message = `"${call.spec.name}" requires approval, and its request was not kept: ${why}. Let some be answered or expire, or raise extensions.approval.${broken}.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs: RETRY_WITHOUT_ROOM_MS }));
 }
 
 async function takeUp(asking: Asking, approval: StoredApproval): Promise<Step> {
   if (approval.state !== 'waiting') return settle(asking, approval);
-  return isAttended(asking, approval) ? attend(asking, approval) : waitingFor(approval, asking.call);
+  return isAttended(asking, approval) ? awaitAnswer(asking, approval) : waitingFor(approval, asking.call);
 }
 
 /** Somebody is at hand who can answer now. */

@@ -11,8 +11,8 @@ const GRACE_MS = 60_000;
 const ASK_AGAIN_MS = 1000;
 
 /** The result of a parked call that was taken up, for the same call sent again; waits until it is there. Without an approval named, it is handed over once: a later call is another one. */
-export async function handOver(asking: Asking, approval: StoredApproval): Promise<Step> {
-  const { call, desk } = asking;
+export async function returnParkedResult(asking: Asking, approval: StoredApproval): Promise<Step> {
+  const { call, context } = asking;
   const { id } = approval;
   // A server that came second to run it takes nothing: the result is for whoever asked.
   if (approval.parked?.callId === call.id) return usedUp(call.spec.name, approval);
@@ -20,26 +20,28 @@ export async function handOver(asking: Asking, approval: StoredApproval): Promis
   if (typeof ending === 'object') return failed(ending);
   if (ending === 'late') return stillRunning(call.spec.name, id);
   if (ending === 'given back') return 'again';
-  const result = await desk.approvals.takeResult(id, call.approvalId === undefined ? 'first' : 'any');
+  const result = await context.approvals.takeResult(id, call.approvalId === undefined ? 'first' : 'any');
   if (result !== undefined) {
     call[FACTS].isReplayed = true;
     return result;
   }
-  return call.approvalId === undefined ? 'again' : usedUp(call.spec.name, (await desk.approvals.get(id)) ?? approval);
+  return call.approvalId === undefined
+    ? 'again'
+    : usedUp(call.spec.name, (await context.approvals.get(id)) ?? approval);
 }
 
 type Ended = 'ended' | 'given back' | 'late' | ToolError;
 
 /** Waits for the end of a call, as long as it can take; where its process is gone, for that being noticed. */
-function untilEnded({ call, desk }: Asking, { id, claim }: StoredApproval): Promise<Ended> {
-  const { approvals, clock } = desk;
+function untilEnded({ call, context }: Asking, { id, claim }: StoredApproval): Promise<Ended> {
+  const { approvals, clock } = context;
   const { timeoutMs = 0 } = call.spec.policy;
   const leftMs = Math.max(0, (claim?.at ?? clock.now()) + timeoutMs + GRACE_MS - clock.now());
   return new Promise((resolve) => {
     let isOver = false;
     let stopTimer = () => {};
     const look = async (): Promise<void> => {
-      await desk.findLost();
+      await context.findLost();
       const state = await approvals.stateOf(id).catch(() => 'claimed'); // a store that fails now is asked again
       if (isOver) return;
       if (state === 'done') end('ended');

@@ -19,10 +19,10 @@ import {
   type Waiting,
   waitForAnswer,
 } from './ask-callback.ts';
-import { handOver, usedUp } from './return-parked-result.ts';
+import { returnParkedResult, usedUp } from './return-parked-result.ts';
 
 /** What asking through a store needs. */
-export interface ApprovalDesk {
+export interface ApprovalContext {
   readonly approvals: StoredApprovals;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -43,7 +43,7 @@ export interface Asking {
   readonly call: ToolCall;
   readonly question: Question;
   readonly subject: Omit<NewApproval, 'isParked'>;
-  readonly desk: ApprovalDesk;
+  readonly context: ApprovalContext;
 }
 
 /** What came of one look at the store; `again` where somebody else was faster. */
@@ -53,18 +53,18 @@ export type Step = Permit | ToolResult | 'again';
 const LOOK_EVERY_MS = 500;
 
 /** Waits for the first answer: of the caller, of the host's person, or of anybody through the store. */
-export async function attend(asking: Asking, approval: StoredApproval): Promise<Step> {
-  const { call, desk } = asking;
+export async function awaitAnswer(asking: Asking, approval: StoredApproval): Promise<Step> {
+  const { call, context } = asking;
   const own = answerToOwn(asking, approval);
   if (own !== undefined) return reply(asking, approval, { isYes: own, by: callerOf(call) });
-  const leftMs = Math.min(approval.lifetimeMs, Math.max(0, approval.expiresAt - desk.clock.now()));
+  const leftMs = Math.min(approval.lifetimeMs, Math.max(0, approval.expiresAt - context.clock.now()));
   const ending = await waitForAnswer({
     call,
     request: toRequest(approval),
-    clock: desk.clock,
+    clock: context.clock,
     timeoutMs: approval.isParked ? leftMs : approval.lifetimeMs,
-    follow: (settled) => follow(approval.id, desk, settled),
-    onSlow: () => approval.isParked || desk.announce?.(approval), // that a parked one waits has been told
+    follow: (settled) => follow(approval.id, context, settled),
+    onSlow: () => approval.isParked || context.announce?.(approval), // that a parked one waits has been told
   });
   return conclude(asking, approval, ending);
 }
@@ -121,9 +121,9 @@ export function saidWith(approval: StoredApproval): SaidAlong {
 }
 
 async function conclude(asking: Asking, approval: StoredApproval, ending: Ending): Promise<Step> {
-  const { call, desk } = asking;
+  const { call, context } = asking;
   const { id, lifetimeMs } = approval;
-  const { approvals } = desk;
+  const { approvals } = context;
   if (ending === 'elsewhere') return settle(asking, await approvals.get(id));
   if (ending === 'late') {
     const isExpired = (await approvals.end(id, 'expired')) || (await approvals.stateOf(id)) === 'expired';
@@ -131,14 +131,14 @@ async function conclude(asking: Asking, approval: StoredApproval, ending: Ending
   }
   if ('answer' in ending) return reply(asking, approval, ending.answer);
   const refusal = 'reason' in ending ? failed(ending.reason) : couldNotAsk(call.spec.name, ending.failure);
-  return withdraw(refusal, approval, desk);
+  return withdraw(refusal, approval, context);
 }
 
 /** The refusal of a call that asks no longer. A parked request stays for others. */
 async function withdraw<T>(
   refusal: T,
   { id, isParked }: StoredApproval,
-  { approvals, warn }: ApprovalDesk,
+  { approvals, warn }: ApprovalContext,
 ): Promise<T> {
   if (!isParked) await approvals.end(id, 'withdrawn').catch((cause) => warn(messageOf(cause)));
   return refusal;
@@ -146,19 +146,19 @@ async function withdraw<T>(
 
 async function reply(asking: Asking, approval: StoredApproval, answer: HostAnswer): Promise<Step> {
   const { id } = approval;
-  const { call, desk } = asking;
+  const { call, context } = asking;
   const { isYes, ...rest } = answer;
   const decision = isYes ? 'approve' : 'deny';
   const barred = isYes ? await barredFrom(approval, asking) : undefined;
-  if (barred !== undefined) return withdraw(barred, approval, desk);
-  const answered = await desk.approvals.answer(id, { ...rest, decision }, call.id);
-  if (answered === undefined) return settle(asking, await desk.approvals.get(id));
+  if (barred !== undefined) return withdraw(barred, approval, context);
+  const answered = await context.approvals.answer(id, { ...rest, decision }, call.id);
+  if (answered === undefined) return settle(asking, await context.approvals.get(id));
   return isYes ? permitOf(answered, asking) : saidNo(call.spec.name, answer.note);
 }
 
 /** What a request that no longer waits means for the call. */
 export async function settle(asking: Asking, approval: StoredApproval | undefined): Promise<Step> {
-  const { call, subject, desk } = asking;
+  const { call, subject, context } = asking;
   const { name } = call.spec;
   switch (approval?.state) {
     case 'approved': {
@@ -167,7 +167,7 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
       // The same call sent again without the answers takes up the one with them.
       const { answersHash } = approval;
       const bound = answersHash === undefined ? subject : { answersHash, ...subject };
-      const claimed = await desk.approvals.claim(approval.id, bound, call.id);
+      const claimed = await context.approvals.claim(approval.id, bound, call.id);
       if (claimed === undefined) return 'again';
       const permit = permitOf(claimed, asking);
       // One that was given back may be taken up by another call than the one that was shown.
@@ -177,7 +177,7 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
       return saidNo(name, approval.answer?.note);
     case 'claimed':
     case 'done':
-      if (approval.parked !== undefined) return handOver(asking, approval);
+      if (approval.parked !== undefined) return returnParkedResult(asking, approval);
       return call.approvalId === undefined ? 'again' : usedUp(name, approval);
     default:
       return denied(`The approval to run "${name}" has expired or was withdrawn; call it again to ask anew.`);
@@ -187,15 +187,15 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
 /** A refusal where the caller lost its key or its profile while it waited; its yes is not taken up. */
 async function barredFrom(
   { unlisted, profile }: StoredApproval,
-  { call, desk }: Asking,
+  { call, context }: Asking,
 ): Promise<ToolResult | undefined> {
-  const reason = await desk.recheck(unlisted.caller, profile);
+  const reason = await context.recheck(unlisted.caller, profile);
   if (reason === undefined) return undefined;
   return denied(`"${call.spec.name}" was approved, but its caller may not call it any more: ${reason}.`);
 }
 
-function permitOf(approval: StoredApproval, { call, desk }: Asking): Permit {
-  const { approvals, bounds, redact, warn } = desk;
+function permitOf(approval: StoredApproval, { call, context }: Asking): Permit {
+  const { approvals, bounds, redact, warn } = context;
   const { id, answer, parked, claim, isParked } = approval;
   const endOf = (result: ToolResult): ParkedEnd | undefined =>
     parked && {
@@ -224,7 +224,7 @@ function takenUpOf(approval: StoredApproval): TakenUp {
 }
 
 /** Answers given in this process are told; for those of others it looks from time to time. */
-function follow(id: string, { approvals, clock }: ApprovalDesk, settled: () => void): () => void {
+function follow(id: string, { approvals, clock }: ApprovalContext, settled: () => void): () => void {
   let stopTimer = () => {};
   let isStopped = false;
   const look = async (): Promise<void> => {

@@ -9,7 +9,7 @@ import { type FailedResult, failed, type ToolResult } from '../core/tool-result.
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
 import { Call } from './call.ts';
 import { RATE_LIMIT_PRIORITY } from './extension-order.ts';
-import { wholeCall } from './restore-withheld.ts';
+import { restoreWithheld } from './restore-withheld.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;
 
@@ -152,7 +152,7 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const missing = run.needs === undefined ? undefined : missingNeed(call, run.needs);
     if (missing !== undefined) return missing;
     const withheld = run[WITHHELD];
-    const whole = withheld === undefined ? call : wholeCall(call, withheld);
+    const whole = withheld === undefined ? call : restoreWithheld(call, withheld);
     return beginRun(call) ? executor.execute(whole, run) : notAgain(call);
   }, toFailure);
 }

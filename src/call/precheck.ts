@@ -5,7 +5,7 @@ import type { ToolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
 import type { Call } from './call.ts';
-import { wholeCall } from './restore-withheld.ts';
+import { restoreWithheld } from './restore-withheld.ts';
 
 /** Lets executors refuse arguments before a person is asked about them; what they refuse would fail after a yes as well. */
 export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
@@ -17,7 +17,7 @@ export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
     wrap(call, next) {
       const run = call.spec[RUN];
       const withheld = run[WITHHELD];
-      const whole = withheld === undefined ? call : wholeCall(call as Call, withheld); // the pipeline runs no others
+      const whole = withheld === undefined ? call : restoreWithheld(call as Call, withheld); // the pipeline runs no others
       const error = executors.get(run.kind)?.precheck?.(whole, run);
       const goOn = (found: ToolError | undefined) => (found === undefined ? next(call) : failed(found));
       return isPromise(error) ? error.then(goOn) : goOn(error);

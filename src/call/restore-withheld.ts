@@ -4,7 +4,7 @@ import type { Withheld } from '../core/tool-spec.ts';
 import type { Call } from './call.ts';
 
 /** The call as its executor gets it: with the arguments that were withheld from the caller. Nobody further out sees them. */
-export function wholeCall(call: Call, withheld: Withheld): Call {
+export function restoreWithheld(call: Call, withheld: Withheld): Call {
   const checked = call[PARSED];
   const merged = { ...withoutHidden(call.input, withheld), ...withheld.values };
   // Validation has put everything together. Whoever took its place knows nothing of what is withheld.

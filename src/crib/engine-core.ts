@@ -9,7 +9,7 @@ import { createRecheck } from '../identity/identify.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
-import { type BundleBook, createBundleBook } from './catalog/bundle-registry.ts';
+import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
 import { Setups } from './catalog/setups.ts';
 import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
@@ -46,7 +46,7 @@ export interface EngineCore {
   readonly lostClaims: LostClaims;
   readonly extensions: ExtensionSet;
   readonly auditKeys: ReturnType<typeof createKeySettings>;
-  readonly bundles: BundleBook;
+  readonly bundles: BundleRegistry;
   generation(): Generation;
   /** Says that the generation of this moment is old. */
   markOld(): void;
@@ -83,7 +83,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     warn,
   });
   const recorded = createRecordedExtensions(core, { schemas, setups });
-  const bundles = createBundleBook({
+  const bundles = createBundleRegistry({
     bundles: first.bundles,
     homes: homesOf(first.sources),
     found: () => core.sources?.bundles() ?? [],

@@ -1,7 +1,7 @@
 import type { AuditSource, createTrail } from '../audit/audit.ts';
 import type { ExecutorReview } from '../core/executor.ts';
 import type { Generation, ProfileSet } from '../core/ports/generation.ts';
-import type { BundleBook } from './catalog/bundle-registry.ts';
+import type { BundleRegistry } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
 import type { CribDefinition } from './crib-definition.ts';
 import type { ExtensionSet } from './extensions/extension-set.ts';
@@ -15,7 +15,7 @@ import type { SourceReport } from './sources/source-slot.ts';
 /** What runs inside a crib: everything that is alive, and how it is put in the place of something else. */
 export interface Engine {
   readonly host: ChestHost;
-  readonly bundles: BundleBook;
+  readonly bundles: BundleRegistry;
   readonly extensions: ExtensionSet;
   readonly registration: Registration;
   readonly trail: ReturnType<typeof createTrail>;

@@ -14,7 +14,7 @@ import {
 import { createKeptList, type KeptList, type KeptListPort } from '../specs/kept-list.ts';
 import type { ReadRunText } from '../specs/run-texts.ts';
 import { createListing, type SpecListing } from '../specs/spec-listing.ts';
-import { createTold, type Told } from '../specs/warn-once.ts';
+import { createWarnOnce, type WarnOnce } from '../specs/warn-once.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';
@@ -79,7 +79,7 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
   const listing = createListing();
   const closing = new AbortController();
   const signal = AbortSignal.any([context.signal, closing.signal]);
-  const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
+  const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
   const update = oneAtATime(createUpdate({ address: addressOf(settings), listing, kept, told, signal }));
 
@@ -100,18 +100,18 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
   };
 }
 
-interface Desk {
+interface UpdateParts {
   readonly address: ListAddress;
   readonly listing: SpecListing;
   readonly kept: KeptList;
-  readonly told: Told;
+  readonly told: WarnOnce;
   readonly signal: AbortSignal;
 }
 
 const FROM_BEFORE = 'The tools of its last list are shown and cannot be called.';
 
 /** Fetches the list and shows it. Until one has come, the last list that is kept stands in for it. */
-function createUpdate({ address, listing, kept, told, signal }: Desk): () => Promise<void> {
+function createUpdate({ address, listing, kept, told, signal }: UpdateParts): () => Promise<void> {
   let last: LastList | undefined;
   let isConfirmed = false;
   return async () => {

@@ -1,10 +1,10 @@
 /** Troubles that were told: each once, and again if it was mended in between. */
-export interface Told {
+export interface WarnOnce {
   tell(trouble: string): void;
   forget(): void;
 }
 
-export function createTold(warn: (trouble: string) => void): Told {
+export function createWarnOnce(warn: (trouble: string) => void): WarnOnce {
   const told = new Set<string>();
   return {
     tell(trouble) {

@@ -16,7 +16,7 @@ export interface AdmitBundlesOptions {
 }
 
 /** The bundles that go with those that were defined. One that does not is left out with a warning; the first of a name keeps it. */
-export function admitBundles({ defined, lists, check, warn }: AdmitBundlesOptions): readonly Bundle[] {
+export function acceptBundles({ defined, lists, check, warn }: AdmitBundlesOptions): readonly Bundle[] {
   let admitted = defined;
   let waiting = lists.flatMap(({ source, bundles }) => bundles.map((bundle) => ({ source, bundle, reason: '' })));
   for (let before = Number.POSITIVE_INFINITY; waiting.length < before; ) {

@@ -15,7 +15,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
 import type { ToolInput } from '../../define/define-tool.ts';
-import { admitBundles, type BundleList } from './accept-bundles.ts';
+import { acceptBundles, type BundleList } from './accept-bundles.ts';
 
 /** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
 export interface CribBundles {
@@ -36,7 +36,7 @@ export interface CribBundles {
 }
 
 /** The same for the crib itself. */
-export interface BundleBook extends CribBundles {
+export interface BundleRegistry extends CribBundles {
   definitions(): readonly Bundle[];
   /** The names there would be with these bundles; throws where they do not go together. */
   checkBase(base: BundleBase): ReadonlySet<string>;
@@ -53,7 +53,7 @@ interface BundleBase {
   readonly found: readonly BundleList[];
 }
 
-export interface BundleBookOptions {
+export interface BundleRegistryOptions {
   readonly bundles: readonly DefinedBundle[];
   /** Bundles that sources make of their own tools. */
   readonly homes: readonly Bundle[];
@@ -67,7 +67,7 @@ export interface BundleBookOptions {
 }
 
 /** Keeps the definitions; what they mean is resolved with each catalog. */
-export function createBundleBook(options: BundleBookOptions): BundleBook {
+export function createBundleRegistry(options: BundleRegistryOptions): BundleRegistry {
   let base: readonly Bundle[] = options.bundles;
   let homes: readonly Bundle[] = options.homes;
   let defined: readonly Bundle[] = base;
@@ -78,7 +78,7 @@ export function createBundleBook(options: BundleBookOptions): BundleBook {
   ): readonly Bundle[] => {
     const check = (candidates: readonly Bundle[]) => checkBundles(mergeHomes(candidates, around));
     check(wanted);
-    return mergeHomes(admitBundles({ defined: wanted, lists, check, warn: options.warn }), around);
+    return mergeHomes(acceptBundles({ defined: wanted, lists, check, warn: options.warn }), around);
   };
   const definitions = () => join(defined, homes, options.found());
   const withByHand = (next: readonly Bundle[]) => [...next, ...defined.filter((bundle) => !base.includes(bundle))];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { approvalPorts, readWebhook, type WithWebhook } from '../../approvals/create-approver.ts';
+import { createApprover, readWebhook, type WithWebhook } from '../../approvals/create-approver.ts';
 import type { ApprovalOptions } from '../../core/approval.ts';
 import type { Extension } from '../../core/extension.ts';
 import { KEEP_BOUNDS, type KeepBounds } from '../../core/ports/keep-bounds.ts';
@@ -50,7 +50,7 @@ export function approval(options: ApprovalOptions & WithWebhook & WithClock = {}
   requireBounds(given, 'approval()');
   requirePolicy({ approval: given.mode, timeoutMs: given.timeoutMs }, 'approval()');
   const hook = readWebhook(given.webhook, 'approval(): webhook');
-  return bindable((ports) => approvalExtension({ ...given, ...approvalPorts(given, hook, ports) }));
+  return bindable((ports) => approvalExtension({ ...given, ...createApprover(given, hook, ports) }));
 }
 
 /** Leaves a source alone for a while that keeps failing. */

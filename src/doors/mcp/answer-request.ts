@@ -4,7 +4,7 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Cancellations } from './cancellations.ts';
-import type { Desk, Visit } from './context.ts';
+import type { Gateway, RequestContext } from './context.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
 import { answerPlainCall, readPlainCall } from './fast-path.ts';
 import type { ListChanges } from './list-changes.ts';
@@ -13,7 +13,7 @@ import { cancelledIds, errorResponse, readBody, singleMessage } from './request-
 
 /** What a door works with once it is open. */
 export interface OpenDoor {
-  readonly desk: Desk;
+  readonly gateway: Gateway;
   readonly handler: McpHttpHandler;
   readonly changes: ListChanges;
   readonly cancellations: Cancellations;
@@ -21,7 +21,7 @@ export interface OpenDoor {
   /** Aborts when streams of news are to end. */
   readonly news: AbortSignal;
   /** Tells the protocol's package whose request it is that it works on. */
-  readonly visits: AsyncLocalStorage<Visit>;
+  readonly contexts: AsyncLocalStorage<RequestContext>;
 }
 
 /** What is sent back: an answer of the web, or JSON that is there as a whole, which costs less to send. */
@@ -41,12 +41,12 @@ const FIRST_MODERN = '2026-07-28';
 
 /** Answers one request over HTTP. Rejects where the profile is not for the caller. */
 export async function answerRequest(door: OpenDoor, request: Request, asker: Asker): Promise<McpAnswer> {
-  const { crib, sdk } = door.desk;
+  const { crib, sdk } = door.gateway;
   const chest = await crib.open(asker.profile, asker.caller); // who may not is refused before anything is read
   // Without access control and without a credential everybody sees the same.
-  const visit: Visit = { ...asker, isPublic: asker.caller.id === 'local' };
+  const context: RequestContext = { ...asker, isPublic: asker.caller.id === 'local' };
   const isJson = request.method === 'POST' && sdk.isJsonContentType(request.headers.get('content-type'));
-  if (!isJson) return door.visits.run(visit, () => door.handler.fetch(request)); // refused there, as each revision wants it
+  if (!isJson) return door.contexts.run(context, () => door.handler.fetch(request)); // refused there, as each revision wants it
   const read = await readBody(sdk, request);
   if (!read.ok) return errorResponse(read.status, read.code, read.message);
   const { body } = read;
@@ -54,26 +54,26 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Ask
   const message = singleMessage(body) ?? {};
   const mismatch = mismatchIn(request, message, chest);
   if (mismatch !== undefined) return mismatch;
-  if (message.method === 'tools/list') return answerList(door, request, { visit, body });
-  const equipped = await equip(door, request, { visit, method: message.method });
+  if (message.method === 'tools/list') return answerList(door, request, { context, body });
+  const equipped = await equip(door, request, { context, method: message.method });
   const call = readPlainCall(body, request.headers, door.takesEnvelope);
-  if (call !== undefined) return answerPlainCall(door, { request, body, call, visit: equipped });
+  if (call !== undefined) return answerPlainCall(door, { request, body, call, context: equipped });
   const asked = message.method === 'subscriptions/listen' ? untilEnded(request, door.news) : request;
-  const response = await door.visits.run(equipped, () => door.handler.fetch(asked, { parsedBody: body }));
+  const response = await door.contexts.run(equipped, () => door.handler.fetch(asked, { parsedBody: body }));
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
 }
 
 /** The tools stand in the answer as the text that was made of them once. */
 async function answerList(
-  { visits, handler }: OpenDoor,
+  { contexts, handler }: OpenDoor,
   request: Request,
-  { visit, body }: { readonly visit: Visit; readonly body: unknown },
+  { context, body }: { readonly context: RequestContext; readonly body: unknown },
 ): Promise<Response> {
   let tools: string | undefined;
   const takeTools = (text: string) => {
     tools = text;
   };
-  const response = await visits.run({ ...visit, takeTools }, () => handler.fetch(request, { parsedBody: body }));
+  const response = await contexts.run({ ...context, takeTools }, () => handler.fetch(request, { parsedBody: body }));
   const text = await response.text();
   const { status, headers } = response;
   // In JSON these letters cannot be part of a text, where quotes are escaped.
@@ -90,18 +90,18 @@ function untilEnded({ url, method, headers, signal }: Request, ended: AbortSigna
 
 /** What only some requests need: the handshake its instructions, calls a way to be ended. */
 async function equip(
-  { desk, cancellations }: OpenDoor,
+  { gateway, cancellations }: OpenDoor,
   request: Request,
-  { visit, method }: { readonly visit: Visit; readonly method: unknown },
-): Promise<Visit> {
+  { context, method }: { readonly context: RequestContext; readonly method: unknown },
+): Promise<RequestContext> {
   if (method === 'initialize' || method === 'server/discover') {
-    const chest = await desk.crib.openAtDoor(visit.profile, visit.caller);
-    return { ...visit, instructions: chest.instructions() };
+    const chest = await gateway.crib.openAtDoor(context.profile, context.caller);
+    return { ...context, instructions: chest.instructions() };
   }
   const session = request.headers.get(SESSION);
-  const { id: callerId } = visit.caller;
+  const { id: callerId } = context.caller;
   return {
-    ...visit,
+    ...context,
     watch: ({ id: requestId, signal }) =>
       cancellations.watch(signal, session === null ? undefined : { callerId, session, requestId }),
   };

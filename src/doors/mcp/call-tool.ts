@@ -7,26 +7,26 @@ import type { Chest } from '../../crib/chest.ts';
 import type { AskedCall } from './asked-call.ts';
 import { readCallOptions } from './call-options.ts';
 import { toCallResult } from './call-result.ts';
-import { type Desk, invalidParams, type Visit } from './context.ts';
+import { type Gateway, invalidParams, type RequestContext } from './context.ts';
 import { askClient, type Round, readAnswers } from './input-rounds.ts';
 
 /** Calls a tool for a client. An unknown name is an error of the protocol; whatever else goes wrong is an answer that a model can read. */
-export async function callTool(desk: Desk, visit: Visit, asked: AskedCall): Promise<CallToolResult> {
-  const watched = visit.watch?.(asked);
+export async function callTool(gateway: Gateway, context: RequestContext, asked: AskedCall): Promise<CallToolResult> {
+  const watched = context.watch?.(asked);
   try {
     const options = readCallOptions(asked, watched?.signal ?? asked.signal);
-    return await answerCall(desk, visit, { asked, options });
+    return await answerCall(gateway, context, { asked, options });
   } finally {
     watched?.release();
   }
 }
 
 async function answerCall(
-  desk: Desk,
-  { profile, caller }: Visit,
+  gateway: Gateway,
+  { profile, caller }: RequestContext,
   { asked, options }: { readonly asked: AskedCall; readonly options: CallOptions },
 ): Promise<CallToolResult> {
-  const { crib, sdk } = desk;
+  const { crib, sdk } = gateway;
   const { era, name, arguments: given, capabilities, responses } = asked;
   const wire = { era, isContent: sdk.isSpecType.ContentBlock };
   const chest = await crib.open(profile, caller);
@@ -34,14 +34,14 @@ async function answerCall(
   if (spec === undefined) {
     const refused = await chest.call(name, given, options); // it is on record all the same
     const isUnknown = refused.status === 'failed' && refused.error.code === 'unknown_tool';
-    if (isUnknown) throw invalidParams(desk, refused.error.message);
+    if (isUnknown) throw invalidParams(gateway, refused.error.message);
     return toCallResult(refused, spec, wire) as CallToolResult; // of its shapes
   }
   const target = targetOf(chest, spec, given);
   const round: Round = { caller, profile: chest.profile, spec: target, arguments: given, capabilities, responses };
   const answered = await readAnswers(crib, round, asked.requestState);
   if (answered === undefined)
-    throw invalidParams(desk, 'Invalid or expired requestState', { reason: 'invalid_request_state' });
+    throw invalidParams(gateway, 'Invalid or expired requestState', { reason: 'invalid_request_state' });
   const { isClosed: _isClosed, ...answers } = answered;
   const result = await chest.call(name, given, { ...options, ...answers });
   const needed = era === 'modern' ? result.meta?.['toolcrib/requiredCapabilities'] : undefined;

@@ -9,7 +9,7 @@ import type { Listings } from './listings.ts';
 export type Sdk = typeof import('@modelcontextprotocol/server');
 
 /** What all requests at a door share. */
-export interface Desk {
+export interface Gateway {
   readonly crib: Crib;
   readonly sdk: Sdk;
   readonly listings: Listings;
@@ -18,7 +18,7 @@ export interface Desk {
 }
 
 /** Who is served, and how. */
-export interface Visit {
+export interface RequestContext {
   readonly caller: Caller;
   /** The name in the address; the default profile if absent. */
   readonly profile: string | undefined;
@@ -34,6 +34,6 @@ export interface Visit {
 }
 
 /** What a client asked for cannot be: the error of the protocol for that. */
-export function invalidParams({ sdk }: Desk, message: string, data?: unknown): Error {
+export function invalidParams({ sdk }: Gateway, message: string, data?: unknown): Error {
   return new sdk.ProtocolError(sdk.INVALID_PARAMS, message, data);
 }

@@ -2,7 +2,7 @@ import type { CallToolResult, Implementation } from '@modelcontextprotocol/serve
 import { isRecord, type JsonObject } from '../../core/json.ts';
 import type { McpAnswer, OpenDoor } from './answer-request.ts';
 import { callTool } from './call-tool.ts';
-import type { Visit } from './context.ts';
+import type { RequestContext } from './context.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
 import type { Era } from './output-schema.ts';
 import { guarded, selfOf } from './tool-server.ts';
@@ -93,23 +93,23 @@ interface PlainRequest {
   readonly request: Request;
   readonly body: unknown;
   readonly call: PlainCall;
-  readonly visit: Visit;
+  readonly context: RequestContext;
 }
 
 /** Calls the tool, and has the protocol's package write only the answers that are not plain: it does a lot for each request. */
 export async function answerPlainCall(
   door: OpenDoor,
-  { request, body, call, visit }: PlainRequest,
+  { request, body, call, context }: PlainRequest,
 ): Promise<McpAnswer> {
-  const { desk, handler, visits, cancellations } = door;
+  const { gateway, handler, contexts, cancellations } = door;
   const traceparent = request.headers.get('traceparent') ?? undefined;
   const asked = { ...call, traceparent, signal: request.signal, responses: undefined, requestState: undefined };
-  const outcome = guarded(desk, () => callTool(desk, visit, asked));
+  const outcome = guarded(gateway, () => callTool(gateway, context, asked));
   const result = await settledSoon(outcome, call.era);
   if (cancellations.isClosed()) return new Response(null, { status: 499 });
-  const text = result === undefined ? undefined : toPlainAnswer(result, call, selfOf(desk));
+  const text = result === undefined ? undefined : toPlainAnswer(result, call, selfOf(gateway));
   if (text !== undefined) return { status: 200, text };
-  return visits.run({ ...visit, outcome }, () => handler.fetch(request, { parsedBody: body }));
+  return contexts.run({ ...context, outcome }, () => handler.fetch(request, { parsedBody: body }));
 }
 
 /** How long an older client hears nothing; after that the answer comes as an event, and until then signs of life. */

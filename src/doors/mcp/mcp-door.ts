@@ -4,7 +4,7 @@ import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.
 import type { Crib } from '../../crib/crib.ts';
 import { answerRequest, type McpAnswer, type OpenDoor } from './answer-request.ts';
 import { createCancellations } from './cancellations.ts';
-import type { Desk, Visit } from './context.ts';
+import type { Gateway, RequestContext } from './context.ts';
 import { createEnvelopeCheck } from './envelope-check.ts';
 import { createEventBus, createListChanges } from './list-changes.ts';
 import { createListings } from './listings.ts';
@@ -66,29 +66,29 @@ interface Opening extends Required<McpDoorOptions> {
 
 async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenDoor> {
   const sdk = await import('@modelcontextprotocol/server');
-  const desk: Desk = { crib, sdk, listings: createListings(), version, warn };
+  const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
   const changes = createListChanges(crib);
-  const visits = new AsyncLocalStorage<Visit>();
-  const current = (): Visit => {
-    const visit = visits.getStore();
-    if (visit === undefined) throw new Error('There is no request to answer.');
-    return visit;
+  const contexts = new AsyncLocalStorage<RequestContext>();
+  const current = (): RequestContext => {
+    const context = contexts.getStore();
+    if (context === undefined) throw new Error('There is no request to answer.');
+    return context;
   };
   const bus = createEventBus((changed) => {
-    const visit = current();
-    return changes.follow(() => listingFor(desk, visit), changed);
+    const context = current();
+    return changes.follow(() => listingFor(gateway, context), changed);
   });
   // Whoever speaks an older revision has no stream on which changes could be told.
   const handler = sdk.createMcpHandler(
-    ({ era }) => createToolServer(desk, current(), { era, isToldOfChanges: era === 'modern' }),
+    ({ era }) => createToolServer(gateway, current(), { era, isToldOfChanges: era === 'modern' }),
     { bus },
   );
   return {
-    desk,
+    gateway,
     handler,
     changes,
     news,
-    visits,
+    contexts,
     cancellations: createCancellations(),
     takesEnvelope: createEnvelopeCheck(sdk),
   };

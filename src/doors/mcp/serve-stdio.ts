@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../core/caller.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { Desk, Visit } from './context.ts';
+import type { Gateway, RequestContext } from './context.ts';
 import { createListChanges } from './list-changes.ts';
 import { createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
@@ -42,15 +42,15 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/stdio'),
   ]);
-  const desk: Desk = { crib, sdk, listings: createListings(), version, warn };
-  const visit: Visit = { caller, profile, isPublic: false, instructions: chest.instructions() };
+  const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
+  const context: RequestContext = { caller, profile, isPublic: false, instructions: chest.instructions() };
   const changes = createListChanges(crib);
   const ended = new Promise<void>((resolve) => stdin.once('end', resolve).once('close', resolve));
   const connection = stdio.serveStdio(
     ({ era }) => {
-      const server = createToolServer(desk, visit, { era, isToldOfChanges: true });
+      const server = createToolServer(gateway, context, { era, isToldOfChanges: true });
       const tell = () => void server.sendToolListChanged().catch(() => undefined); // the client is gone
-      server.onclose = changes.follow(() => listingFor(desk, visit), tell);
+      server.onclose = changes.follow(() => listingFor(gateway, context), tell);
       return server;
     },
     { transport: new stdio.StdioServerTransport(stdin, stdout) },

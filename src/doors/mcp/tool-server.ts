@@ -2,11 +2,11 @@ import type { Implementation, ListToolsRequest, ListToolsResult, Server } from '
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { toAskedCall } from './asked-call.ts';
 import { callTool } from './call-tool.ts';
-import { type Desk, invalidParams, type Visit } from './context.ts';
+import { type Gateway, invalidParams, type RequestContext } from './context.ts';
 import type { Listing } from './listings.ts';
 import type { Era } from './output-schema.ts';
 
-/** How a visit is served. */
+/** How a request is served. */
 export interface Serving {
   readonly era: Era;
   /** True if changes of the list can be told. */
@@ -14,26 +14,29 @@ export interface Serving {
 }
 
 /** A server for one request or one connection: the tools of one caller under one profile. */
-export function createToolServer(desk: Desk, visit: Visit, { era, isToldOfChanges }: Serving): Server {
-  const { sdk } = desk;
-  const cacheHint = { ttlMs: 0, cacheScope: visit.isPublic ? 'public' : 'private' } as const; // tools may change at any time
-  const server = new sdk.Server(selfOf(desk), {
+export function createToolServer(gateway: Gateway, context: RequestContext, { era, isToldOfChanges }: Serving): Server {
+  const { sdk } = gateway;
+  const cacheHint = { ttlMs: 0, cacheScope: context.isPublic ? 'public' : 'private' } as const; // tools may change at any time
+  const server = new sdk.Server(selfOf(gateway), {
     capabilities: { tools: isToldOfChanges ? { listChanged: true } : {} },
     cacheHints: { 'tools/list': cacheHint, 'server/discover': cacheHint },
     jsonSchemaValidator: NO_VALIDATOR,
-    ...(visit.instructions !== undefined && visit.instructions !== '' && { instructions: visit.instructions }),
+    ...(context.instructions !== undefined && context.instructions !== '' && { instructions: context.instructions }),
   });
-  server.setRequestHandler('tools/list', (request) => guarded(desk, () => listTools(desk, visit, { request, era })));
+  server.setRequestHandler('tools/list', (request) =>
+    guarded(gateway, () => listTools(gateway, context, { request, era })),
+  );
   server.setRequestHandler(
     'tools/call',
-    (request, context) =>
-      visit.outcome ?? guarded(desk, () => callTool(desk, visit, toAskedCall(request, context, { era, server }))),
+    (request, received) =>
+      context.outcome ??
+      guarded(gateway, () => callTool(gateway, context, toAskedCall(request, received, { era, server }))),
   );
   return server;
 }
 
 /** Who we are to clients. */
-export function selfOf({ version }: Pick<Desk, 'version'>): Implementation {
+export function selfOf({ version }: Pick<Gateway, 'version'>): Implementation {
   return { name: 'toolcrib', title: 'Toolcrib', version };
 }
 
@@ -44,8 +47,8 @@ const NO_VALIDATOR = {
 
 /** The listing that a caller gets at this moment. */
 export async function listingFor(
-  { crib, listings }: Desk,
-  { profile, caller }: Pick<Visit, 'profile' | 'caller'>,
+  { crib, listings }: Gateway,
+  { profile, caller }: Pick<RequestContext, 'profile' | 'caller'>,
 ): Promise<Listing> {
   const chest = await crib.openAtDoor(profile, caller);
   return listings(chest.list(), { mayBeKept: crib.get('read_result') !== undefined });
@@ -55,21 +58,21 @@ export async function listingFor(
 const FIRST_LIST_MS = 5000;
 
 async function listTools(
-  desk: Desk,
-  visit: Visit,
+  gateway: Gateway,
+  context: RequestContext,
   { request, era }: { readonly request: ListToolsRequest; readonly era: Era },
 ): Promise<ListToolsResult> {
-  await desk.crib.listed(FIRST_LIST_MS);
-  const page = (await listingFor(desk, visit)).page(era, request.params?.cursor);
-  if (page === undefined) throw invalidParams(desk, 'The cursor is not one of this list; ask again without it.');
+  await gateway.crib.listed(FIRST_LIST_MS);
+  const page = (await listingFor(gateway, context)).page(era, request.params?.cursor);
+  if (page === undefined) throw invalidParams(gateway, 'The cursor is not one of this list; ask again without it.');
   const { nextCursor } = page;
-  visit.takeTools?.(page.text());
-  const tools = visit.takeTools === undefined ? page.tools() : [];
+  context.takeTools?.(page.text());
+  const tools = context.takeTools === undefined ? page.tools() : [];
   return { tools: [...tools] as ListToolsResult['tools'], ...(nextCursor !== undefined && { nextCursor }) }; // schemas are any JSON
 }
 
 /** What goes wrong in here is for the owner to know; a client is told that it did. */
-export async function guarded<Result>({ sdk, warn }: Desk, work: () => Promise<Result>): Promise<Result> {
+export async function guarded<Result>({ sdk, warn }: Gateway, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (cause) {

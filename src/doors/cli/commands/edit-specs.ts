@@ -12,14 +12,14 @@ import { printTable } from '../output/table.ts';
 import { whoIsHere } from '../who-is-here.ts';
 
 /** What is worked with: the store, and who works. */
-interface Desk {
+interface Command {
   readonly crib: Crib;
   readonly specs: Store['specs'];
   readonly flags: Flags;
   readonly by: string;
 }
 
-const ACTIONS: Readonly<Record<string, (desk: Desk, subject: string) => Promise<ExitCode>>> = {
+const ACTIONS: Readonly<Record<string, (command: Command, subject: string) => Promise<ExitCode>>> = {
   add: addSpecs,
   remove: removeSpec,
   export: exportSpecs,
@@ -40,7 +40,7 @@ export function editSpecs({ words, flags }: Invocation): Promise<ExitCode> {
   });
 }
 
-async function listSpecs({ specs, flags }: Desk): Promise<ExitCode> {
+async function listSpecs({ specs, flags }: Command): Promise<ExitCode> {
   const stored = (await specs.list()).map(({ name, by, at }) => ({ name, by, at: toTime(at) }));
   if (flags.json === true) printJson({ specs: stored });
   else if (stored.length === 0) note('No specs are stored. "toolcrib specs add FILE" adds some.');
@@ -52,7 +52,7 @@ async function listSpecs({ specs, flags }: Desk): Promise<ExitCode> {
   return 0;
 }
 
-async function addSpecs({ crib, specs, flags, by }: Desk, file: string): Promise<ExitCode> {
+async function addSpecs({ crib, specs, flags, by }: Command, file: string): Promise<ExitCode> {
   const given = await readSpecs(file);
   refuseMistakes(given, await crib.checkStored(given.entries));
   const outcomes = await specs.putAll(given.entries, by);
@@ -81,20 +81,20 @@ function refuseMistakes({ shownAs }: SpecEntries, mistakes: readonly EntryMistak
   throw new ToolcribError('invalid_spec', `${shown.join('\n')}${more}\nNothing was stored.`);
 }
 
-async function removeSpec({ specs, flags, by }: Desk, name: string): Promise<ExitCode> {
+async function removeSpec({ specs, flags, by }: Command, name: string): Promise<ExitCode> {
   if (!(await specs.remove(name, by))) throw new ToolcribError('failed', `No spec "${name}" is stored.`);
   if (flags.json === true) printJson({ specs: [{ name, result: 'removed' }] });
   else print(`${name} removed`);
   return 0;
 }
 
-async function exportSpecs({ specs }: Desk, name: string): Promise<ExitCode> {
+async function exportSpecs({ specs }: Command, name: string): Promise<ExitCode> {
   const stored = (await specs.list()).filter((entry) => name === '' || entry.name === name);
   printJson({ tools: stored.map(({ spec }) => spec) }); // a spec file: JSON is YAML, too
   return 0;
 }
 
-async function showHistory({ specs, flags }: Desk, name: string): Promise<ExitCode> {
+async function showHistory({ specs, flags }: Command, name: string): Promise<ExitCode> {
   const changes = (await specs.history(name)).map((change) => ({ ...change, at: toTime(change.at) }));
   if (changes.length === 0) throw new ToolcribError('failed', `Nothing was ever stored under "${name}".`);
   if (flags.json === true) printJson({ name, changes });

@@ -2,7 +2,7 @@ import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { createRun, RUN, type ToolSpec, UNCONFIRMED } from '../../../core/tool-spec.ts';
 import type { KeptList } from '../../../specs/kept-list.ts';
 import type { SpecListing } from '../../../specs/spec-listing.ts';
-import type { Told } from '../../../specs/warn-once.ts';
+import type { WarnOnce } from '../../../specs/warn-once.ts';
 import type { Description } from './description.ts';
 import { type DescriptionPlace, type KnownDescription, loadDescription, toLoaded } from './load-description.ts';
 import { readOperations } from './read-operations.ts';
@@ -14,7 +14,7 @@ export interface FollowedDescription {
   readonly settings: ApiSettings;
   readonly listing: SpecListing;
   readonly kept: KeptList;
-  readonly told: Told;
+  readonly told: WarnOnce;
   readonly signal: AbortSignal;
 }
 

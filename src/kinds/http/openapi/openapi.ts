@@ -6,7 +6,7 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import type { FetchHeaders } from '../../../specs/fetched-list.ts';
 import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
-import { createTold } from '../../../specs/warn-once.ts';
+import { createWarnOnce } from '../../../specs/warn-once.ts';
 import type { AllowPrivate } from '../../../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
 import { repeat } from '../../../system/repeat.ts';
@@ -70,7 +70,7 @@ async function startOpenApi(options: Started, isRemote: boolean, context: Source
   const listing = createListing();
   const closing = new AbortController();
   const signal = AbortSignal.any([context.signal, closing.signal]);
-  const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
+  const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(isRemote ? options.kept : undefined, { clock: context.clock, warn: told.tell });
   const place = placeOf(options, isRemote);
   const settings = { ...NO_SETTINGS, ...options.settings, source: name };

@@ -2,7 +2,7 @@ import { McpFailure } from '../mcp-failure.ts';
 import { MAIN } from '../share-subject.ts';
 import { ERA_MS } from '../source/kept-era.ts';
 import type { McpConnection, McpEra, OpenOptions } from './mcp-connection.ts';
-import { type ConnectionLine, createConnectionLine, type LineOptions } from './reconnect.ts';
+import { type ConnectionLine, createReconnect, type LineOptions } from './reconnect.ts';
 
 /** What the connections to one server are opened with. */
 export interface ConnectionsOptions extends Omit<LineOptions, 'open' | 'onOpen' | 'track'> {
@@ -84,7 +84,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     if (known !== undefined) return known;
     if (lines.size >= MAX_LINES) makeRoom();
     stopSweeping ??= sweepLater();
-    const line = createConnectionLine({
+    const line = createReconnect({
       ...options,
       open,
       track,

@@ -44,7 +44,7 @@ const PATIENCE_MS = 1500;
 /** When a caller whose patience ended may come back. */
 const COME_BACK_MS = 1000;
 
-export function createConnectionLine(options: LineOptions): ConnectionLine {
+export function createReconnect(options: LineOptions): ConnectionLine {
   const { clock, idleClock } = options;
   let connection: McpConnection | undefined;
   let opening: Promise<McpConnection> | undefined;

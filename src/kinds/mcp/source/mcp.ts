@@ -1,7 +1,7 @@
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
-import { createTold } from '../../../specs/warn-once.ts';
+import { createWarnOnce } from '../../../specs/warn-once.ts';
 import { idleClock } from '../../../system/clock.ts';
 import { createOutputTail, type OutputTail } from '../../../system/processes/output-tail.ts';
 import { repeat } from '../../../system/repeat.ts';
@@ -55,7 +55,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   const { name, address, share, servers, refreshMs, initTimeoutMs } = settings;
   const output = createOutputTail();
   const listing = createListing();
-  const told = createTold((trouble) => context.warn(`${name}: ${trouble}`));
+  const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
   const stored = context.isSuccessor === true ? undefined : await kept.read();
   let mayTell = settings.learnsLater === true;

@@ -4,7 +4,7 @@ import type { StoredList } from '../../../core/ports/store.ts';
 import { messageOf } from '../../../core/tool-error.ts';
 import type { KeptList } from '../../../specs/kept-list.ts';
 import type { SpecListing } from '../../../specs/spec-listing.ts';
-import type { Told } from '../../../specs/warn-once.ts';
+import type { WarnOnce } from '../../../specs/warn-once.ts';
 import type { McpConnection } from '../connection/mcp-connection.ts';
 import type { WireRequest } from '../connection/wire-requests.ts';
 import { toKeptEra } from './kept-era.ts';
@@ -15,7 +15,7 @@ import type { ReadToolList } from './tool-entry.ts';
 export interface ShownToolsOptions {
   readonly listing: SpecListing;
   readonly kept: KeptList;
-  readonly told: Told;
+  readonly told: WarnOnce;
   readonly readTools: ReadToolList;
   /** Whether somebody should hear why the server cannot be asked: not while it starts, which has its own report, nor when it is over. */
   mayTell(): boolean;

@@ -9,7 +9,7 @@ import type { ToolSpec } from '../../../core/tool-spec.ts';
 import { createKeptList, type KeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { keepKnown } from '../../../specs/spec-list.ts';
 import { createListing, type SpecListing } from '../../../specs/spec-listing.ts';
-import { createTold, type Told } from '../../../specs/warn-once.ts';
+import { createWarnOnce, type WarnOnce } from '../../../specs/warn-once.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
 import { createFolderWatch, type FolderWatch } from '../../../system/watch.ts';
 import type { PythonWorkers } from '../python-workers.ts';
@@ -68,7 +68,7 @@ async function startPython(settings: Settings, context: SourceContext): Promise<
   const closing = new AbortController();
   const signal = AbortSignal.any([context.signal, closing.signal]);
   const listing = createListing();
-  const told = createTold((trouble) => void (signal.aborted || context.warn(`${name}: ${trouble}`)));
+  const told = createWarnOnce((trouble) => void (signal.aborted || context.warn(`${name}: ${trouble}`)));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
   const onChange = () => void update().catch(() => {}); // the status tells
   const watch = watches ? createFolderWatch({ onChange, warn: told.tell }) : undefined;
@@ -101,16 +101,16 @@ async function startPython(settings: Settings, context: SourceContext): Promise<
   };
 }
 
-interface Desk {
+interface LookParts {
   readonly settings: Settings;
   readonly context: SourceContext;
   readonly listing: SpecListing;
   readonly kept: KeptList;
-  readonly told: Told;
+  readonly told: WarnOnce;
 }
 
 /** Shows what the files offer; looks at them only if one has changed since. */
-function createLook({ settings, context, listing, kept, told }: Desk): (files: PythonFiles) => Promise<void> {
+function createLook({ settings, context, listing, kept, told }: LookParts): (files: PythonFiles) => Promise<void> {
   const { name, workers, importTimeoutMs: timeoutMs } = settings;
   const { clock, signal } = context;
   let list = readPythonList([], undefined);

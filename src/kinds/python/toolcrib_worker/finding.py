@@ -11,15 +11,15 @@ from toolcrib_worker.values import NotJson, to_json
 GROUP = "toolcrib.tools"
 
 
-def find(desk, request):
+def find(runner, request):
     """Answers with one message for each thing that was looked at, so that whoever waits knows how far it came."""
     call_id = request["id"]
-    if desk.loader.has_changed():
-        return desk.channel.say(id=call_id, again={"stale": True})
+    if runner.loader.has_changed():
+        return runner.channel.say(id=call_id, again={"stale": True})
     for wanted in request["find"]:
-        desk.answer(call_id, b"yield", _look_at(desk.loader, wanted))
-    files = list(desk.loader.file_states())
-    desk.answer(call_id, b"end", {"files": files, "folders": desk.loader.other_folders()})
+        runner.answer(call_id, b"yield", _look_at(runner.loader, wanted))
+    files = list(runner.loader.file_states())
+    runner.answer(call_id, b"end", {"files": files, "folders": runner.loader.other_folders()})
 
 
 def _look_at(loader, wanted):

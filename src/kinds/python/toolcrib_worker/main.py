@@ -9,7 +9,7 @@ import traceback
 
 from toolcrib_worker.channel import Channel, read_line
 from toolcrib_worker.loading import Loader, is_ending, note_ending
-from toolcrib_worker.running import Desk
+from toolcrib_worker.running import Runner
 
 
 def main():
@@ -28,12 +28,12 @@ def _serve():
     _lead_a_group()
     channel = Channel()
     signal.signal(signal.SIGTERM, _end)
-    desk = Desk(channel, Loader(order["folder"]), order["maxBytes"])
+    runner = Runner(channel, Loader(order["folder"]), order["maxBytes"])
     channel.say(ready=list(sys.version_info[:3]))
     if order["isAsync"]:
-        asyncio.run(_serve_together(desk))
+        asyncio.run(_serve_together(runner))
     else:
-        _serve_in_turn(desk)
+        _serve_in_turn(runner)
 
 
 def _lead_a_group():
@@ -51,20 +51,20 @@ def _end(_signal, _frame):
     sys.exit(143)
 
 
-def _serve_in_turn(desk):
-    with os.fdopen(desk.channel.read_from, "rb", buffering=1 << 16) as lines:
+def _serve_in_turn(runner):
+    with os.fdopen(runner.channel.read_from, "rb", buffering=1 << 16) as lines:
         for line in iter(lines.readline, b""):
             request = read_line(line)
             if "module" in request:
-                desk.run(request)
+                runner.run(request)
             else:
                 # Describing needs more of Python than running does, and few workers are asked to.
                 from toolcrib_worker.finding import find
 
-                find(desk, request)
+                find(runner, request)
 
 
-async def _serve_together(desk):
+async def _serve_together(runner):
     loop = asyncio.get_running_loop()
     ended = loop.create_future()
     tasks = {}
@@ -72,18 +72,18 @@ async def _serve_together(desk):
 
     def take():
         nonlocal rest
-        chunk = os.read(desk.channel.read_from, 1 << 16)
+        chunk = os.read(runner.channel.read_from, 1 << 16)
         if not chunk and not ended.done():
             ended.set_result(None)
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
-            _take_one(desk, tasks, read_line(line))
+            _take_one(runner, tasks, read_line(line))
 
-    loop.add_reader(desk.channel.read_from, take)
+    loop.add_reader(runner.channel.read_from, take)
     await ended
 
 
-def _take_one(desk, tasks, request):
+def _take_one(runner, tasks, request):
     if "cancel" in request:
         task = tasks.get(request["cancel"])
         if task is not None:
@@ -94,20 +94,20 @@ def _take_one(desk, tasks, request):
     def finished(task):
         del tasks[call_id]
         if task.cancelled():  # before it had begun, so that nobody has said so
-            desk.fail(call_id, asyncio.CancelledError())
+            runner.fail(call_id, asyncio.CancelledError())
 
-    tasks[call_id] = asyncio.ensure_future(_run(desk, request))
+    tasks[call_id] = asyncio.ensure_future(_run(runner, request))
     tasks[call_id].add_done_callback(finished)
 
 
-async def _run(desk, request):
+async def _run(runner, request):
     try:
-        prepared = desk.prepare(request, True)
+        prepared = runner.prepare(request, True)
         if prepared is None:
             return
         function, positional, named = prepared
-        await desk.finish_async(request["id"], function(*positional, **named))
+        await runner.finish_async(request["id"], function(*positional, **named))
     except BaseException as error:
         if is_ending():
             raise
-        desk.fail(request["id"], error)
+        runner.fail(request["id"], error)

@@ -18,7 +18,7 @@ class TooLarge(Exception):
     """More than may be answered."""
 
 
-class Desk:
+class Runner:
     """What calls of one worker share."""
 
     def __init__(self, channel, loader, max_bytes):
