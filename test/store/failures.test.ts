@@ -155,5 +155,6 @@ it('closes though its file is gone', async () => {
   mkdirSync(folder);
   const store = await openStore({ url: `sqlite:${folder}/crib.db`, env: {} });
   rmSync(folder, { recursive: true });
-  await store.close();
+  await expect(store.close()).resolves.toBeUndefined();
+  await expect(store.specs.list()).rejects.toThrow(/closed/);
 });

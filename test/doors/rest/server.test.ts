@@ -134,7 +134,9 @@ describe('a client that', () => {
 
   it('says nothing at all is let go', async () => {
     const { speak } = await listening({ headersTimeoutMs: 100 });
-    await speak().heard;
+    const { socket, heard } = speak();
+    expect(await heard).toMatch(/^HTTP\/1\.1 408 /);
+    expect(socket.destroyed).toBe(true);
   });
 
   it('closes its half after the request still gets its answer', async () => {

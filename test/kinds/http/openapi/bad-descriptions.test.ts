@@ -146,7 +146,9 @@ describe('a hostile schema', () => {
         { type: 'object', properties: { a: ref(`L${level + 1}`), b: ref(`L${level + 1}`) } },
       ]),
     );
-    await inputOf(ref('L0'), { ...schemas, L40: { type: 'string' } });
+    const { tool } = await inputOf(ref('L0'), { ...schemas, L40: { type: 'string' } });
+    expect(Object.keys(tool.input.$defs ?? {}).length).toBeGreaterThan(1);
+    expect(JSON.stringify(tool.input)).toContain('"type":"string"'); // down to the last level
   });
 
   it('that is a chain of thousands of references costs only its operation', async () => {
@@ -164,7 +166,10 @@ describe('a hostile schema', () => {
   it('that is nested without end is cut', async () => {
     let schema: Fields = { type: 'string' };
     for (let depth = 0; depth < 1000; depth++) schema = { type: 'object', properties: { a: schema } };
-    await inputOf(schema);
+    const { a } = await inputOf(schema);
+    const depth = JSON.stringify(a).split('"properties"').length - 1;
+    expect(depth).toBeGreaterThan(10);
+    expect(depth).toBeLessThan(1000);
   });
 
   it('that refers to overlapping parts again and again is refused as a whole', async () => {
