@@ -15,7 +15,6 @@ import {
 import { openAuditPlace, type PlaceOptions } from './audit-place.ts';
 import { type Cleaner, createCleaner } from './clean-text.ts';
 import { createFloods, FLOOD_WINDOW_MS } from './floods.ts';
-import { isSmall } from './is-small.ts';
 import { type Backlog, RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 
@@ -124,4 +123,23 @@ function toEntryOrGap(ended: EndedCall, cleaner: Cleaner): DraftEntry {
   } catch {
     return toGapEntry(1, ended.at, ended.at);
   }
+}
+
+/** Characters and members together. */
+const SMALL = 2000;
+
+/** True if the data takes little room; looks no further than it must. */
+function isSmall(value: unknown): boolean {
+  return roomLeft(value, SMALL) >= 0;
+}
+
+function roomLeft(value: unknown, room: number): number {
+  if (typeof value === 'string') return room - value.length;
+  if (typeof value !== 'object' || value === null || room < 0) return room - 1;
+  let left = room - 1;
+  for (const key in value) {
+    left = roomLeft((value as Record<string, unknown>)[key], left - key.length); // an enumerable key
+    if (left < 0) return left;
+  }
+  return left;
 }

@@ -2,13 +2,16 @@ import { createApprovals } from '../approvals/approvals.ts';
 import { createAudit } from '../audit/audit.ts';
 import { createCalls } from '../audit/calls.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
-import { NO_CONTEXT } from '../core/ports/crib-context.ts';
+import { type CribContext, NO_CONTEXT, pathOf } from '../core/ports/crib-context.ts';
 import type { Generation } from '../core/ports/generation.ts';
 import { readCaller } from '../core/read-caller.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
-import { readOperatorSetting } from '../identity/operator-token.ts';
+import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
+import { createKeys } from '../identity/keys.ts';
+import { createOperatorToken, type OperatorSetting, readOperatorSetting } from '../identity/operator-token.ts';
+import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
 import { explain } from './catalog/explain.ts';
 import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
@@ -18,7 +21,6 @@ import { readDefinition, readFixedDefinition } from './crib-definition.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
 import type { Engine } from './engine.ts';
 import { metricsText } from './extensions/metrics-text.ts';
-import { createIdentity } from './identity.ts';
 import { chooseProfile, createOpening } from './open.ts';
 import { createRequestStates } from './serving/request-states.ts';
 import { createServing } from './serving/serving.ts';
@@ -130,4 +132,25 @@ function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSp
 function allSections(generation: Generation): readonly Section[] {
   const names = new Set(generation.bundles.all.map((bundle) => bundle.name));
   return sectionsOf(names, generation.catalog.specs, generation.bundles);
+}
+
+/** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */
+function createIdentity(
+  { access, profiles, warn }: Engine,
+  { store, privateFolder, hide }: CribContext,
+  setting: OperatorSetting | undefined,
+): Pick<Crib, 'identify' | 'keys' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'> {
+  const operatorToken = createOperatorToken(setting, {
+    folder: () => pathOf(privateFolder(), warn),
+    hide: (value) => hide('operator token', value),
+  });
+  const clocks = { steady: systemClock, calendar: laterClock };
+  const options: IdentifyOptions = { access, profiles, warn, operatorToken, keys: store?.keys, ...clocks };
+  return {
+    identify: createIdentify(options),
+    keys: createKeys(store?.keys, options),
+    operatorToken: operatorToken.get,
+    operatorTokenFile: operatorToken.file,
+    stateWarnings: () => privateFolder().warnings,
+  };
 }

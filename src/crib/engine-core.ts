@@ -2,6 +2,7 @@ import { createTrail } from '../audit/audit.ts';
 import { Cancellation } from '../call/cancellation.ts';
 import { createInFlight } from '../call/in-flight.ts';
 import { precheck } from '../call/precheck.ts';
+import type { HeldBack } from '../core/catalog.ts';
 import type { Generation } from '../core/ports/generation.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -23,7 +24,6 @@ import { createServices } from './services.ts';
 import { type AdmitOptions, admit, createAdmission } from './sources/accept-spec.ts';
 import type { LiveSources } from './sources/live-sources.ts';
 import { createRegistration, type Registration } from './sources/registration.ts';
-import { createWarnings, type Warnings } from './warnings.ts';
 
 /** What an engine has before its sources start. */
 export interface EngineCore {
@@ -151,4 +151,38 @@ function createRecordedExtensions(
 export function requireStarted<T>(part: T | undefined): T {
   if (part !== undefined) return part;
   throw new ToolcribError('not_started', 'The crib has not been started yet.');
+}
+
+/** What went wrong without failing anything. Each sentence is said once and kept for whoever asks later. */
+interface Warnings {
+  warn(message: string): void;
+  /** Says it without keeping it: it can be found out anew. */
+  announce(message: string): void;
+  /** Says which names are held back by now, each as long as it was not held back before. */
+  announceHeld(held: readonly HeldBack[]): void;
+  list(): readonly string[];
+}
+
+const MANY = 1000;
+
+/** `redact` takes the values of secrets out of what is said. */
+function createWarnings(redact: (text: string) => string): Warnings {
+  const said = new Set<string>();
+  let heldBefore: ReadonlySet<string> = new Set();
+  const announce = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
+  return {
+    announce,
+    warn(told) {
+      const message = redact(told);
+      if (said.has(message) || said.size >= MANY) return;
+      said.add(message);
+      announce(message);
+    },
+    announceHeld(held) {
+      const messages = new Set(held.map(({ message }) => message));
+      for (const message of messages) if (!heldBefore.has(message)) announce(message);
+      heldBefore = messages;
+    },
+    list: () => [...said],
+  };
 }

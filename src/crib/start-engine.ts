@@ -1,6 +1,7 @@
 import { requireNamedKey } from '../audit/audit.ts';
 import { cribClosed } from '../call/cancellation.ts';
 import type { Generation } from '../core/ports/generation.ts';
+import { messageOf } from '../core/tool-error.ts';
 import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock } from '../system/clock.ts';
 import { waitAtMost } from '../system/wait-at-most.ts';
@@ -8,7 +9,6 @@ import { createGeneration } from './catalog/generation.ts';
 import { createGenerations, type Generations } from './catalog/generations.ts';
 import { knowsBundles, requireBundles } from './catalog/read-profile.ts';
 import { requireRules } from './catalog/require-rules.ts';
-import { closePart } from './close-part.ts';
 import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
 import type { Engine } from './engine.ts';
 import { createEngineCore, type EngineCore } from './engine-core.ts';
@@ -215,4 +215,20 @@ function replacedGuard(name: string): string {
 
 function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {
   return report.reason === undefined ? report : { ...report, reason: redact(report.reason) };
+}
+
+/** Whatever may have something to close. */
+interface Closable {
+  readonly name?: string;
+  readonly kind?: string;
+  close?(): Promise<void>;
+}
+
+/** Closes a part; one that cannot be closed must not keep the others open. */
+async function closePart(part: Closable, warn: (message: string) => void): Promise<void> {
+  try {
+    await part.close?.();
+  } catch (cause) {
+    warn(`Closing ${part.name ?? part.kind} failed: ${messageOf(cause)}`);
+  }
 }

@@ -4,8 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DenseIndex } from '../../src/core/retriever.ts';
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
-import { type EndpointOptions, endpointEmbedder } from '../../src/search/dense/endpoint-embedder.ts';
-import { memoryVectorCache } from '../../src/search/dense/vector-cache.ts';
+import { type EndpointOptions, endpointEmbedder, memoryVectorCache } from '../../src/search/dense/endpoint-embedder.ts';
 import { guardedFetch } from '../../src/system/fetch/guarded-fetch.ts';
 
 interface Asked {

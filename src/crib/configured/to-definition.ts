@@ -6,10 +6,12 @@ import { usage } from '../../extensions/usage.ts';
 import { findAccessProblems } from '../../identity/access-problems.ts';
 import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
 import { importExport } from '../../system/modules/import-export.ts';
+import { type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { ProfileInput } from '../catalog/read-profile.ts';
 import type { Config, ProfileConfig, ResultsConfig, RetrievalConfig } from '../config/config.ts';
 import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
+import type { McpServer, McpSourceConfig } from '../config/source-config.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
 import { offload } from '../extensions/built-ins.ts';
@@ -17,7 +19,6 @@ import { metaSources, someoneSearches } from '../sources/meta-source.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
-import { findSharedCredentials } from './shared-credentials.ts';
 
 /** Reads what a configuration defines, each time it has changed. What says the same as before stays the same object and keeps its state. */
 export type ReadDefinition = (loaded: LoadedConfig) => Promise<CribDefinition>;
@@ -130,4 +131,36 @@ function laterParts(config: Config): readonly string[] {
   const delegating = profiles.filter(([, profile]) => profile.delegate !== undefined).map(([name]) => name);
   const parts = [...delegating.map((name) => `profile "${name}" cannot delegate`)];
   return parts.map((part) => `Not available in this version: ${part}.`);
+}
+
+/** Servers that are told one credential for everybody, over a connection that everybody shares: whoever calls acts as its owner. */
+function findSharedCredentials({ sources, access }: Pick<Config, 'sources' | 'access'>): readonly string[] {
+  return Object.entries(sources).flatMap(([name, source]) => {
+    if (!('mcp' in source) || !isShared(source) || !hasCredential(source.mcp)) return [];
+    // Who says so, and is the only caller there is, means it.
+    if (source.share !== undefined && access === undefined) return [];
+    return [
+      `Source "${name}" carries a credential and callers share its connection and state; say who may, with share: caller, conversation, profile or all.`,
+    ];
+  });
+}
+
+function isShared({ share = 'all' }: McpSourceConfig): boolean {
+  return share === 'all' || share === 'profile';
+}
+
+const CREDENTIAL_HEADER = /^(authorization|proxy-authorization|cookie|.*(api-?key|token|secret).*)$/i;
+
+function hasCredential(server: McpServer): boolean {
+  if ('command' in server) return Object.values(server.env ?? {}).some(isSecret);
+  const { url, headers = {}, auth } = server;
+  return (
+    auth !== undefined ||
+    isSecret(url) ||
+    Object.entries(headers).some(([name, value]) => isSecret(value) || CREDENTIAL_HEADER.test(name))
+  );
+}
+
+function isSecret(text: SecretText): boolean {
+  return secretsIn(text).length > 0;
 }

@@ -5,10 +5,10 @@ import { isJsonObject } from '../../core/json.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { AskedCall } from './asked-call.ts';
-import { readCallOptions } from './call-options.ts';
 import { toCallResult } from './call-result.ts';
 import { type Gateway, invalidParams, type RequestContext } from './context.ts';
 import { askClient, type Round, readAnswers } from './input-rounds.ts';
+import { createProgress } from './progress.ts';
 
 /** Calls a tool for a client. An unknown name is an error of the protocol; whatever else goes wrong is an answer that a model can read. */
 export async function callTool(gateway: Gateway, context: RequestContext, asked: AskedCall): Promise<CallToolResult> {
@@ -55,4 +55,29 @@ async function answerCall(
 function targetOf(chest: Chest, spec: ToolSpec, given: unknown): ToolSpec {
   const inner = spec.name === 'call_tool' && isJsonObject(given) ? unwrapCall(given) : undefined;
   return inner === undefined || 'code' in inner ? spec : (chest.get(inner.name) ?? spec);
+}
+
+const LONGEST_TEXT = 200;
+
+/** What a request says about its call besides name and arguments. What is malformed there is as if it were not said. */
+function readCallOptions({ meta, tellProgress, ...asked }: AskedCall, signal: AbortSignal): CallOptions {
+  const traceparent = meta.traceparent ?? asked.traceparent;
+  return {
+    door: 'mcp',
+    park: true,
+    signal,
+    ...textOption(meta, 'conversation'),
+    ...textOption(meta, 'turn'),
+    ...textOption(meta, 'timeZone'),
+    ...(typeof traceparent === 'string' && { traceparent }),
+    ...(tellProgress !== undefined && { onProgress: createProgress(tellProgress) }),
+  };
+}
+
+function textOption(
+  meta: Readonly<Record<string, unknown>>,
+  name: 'conversation' | 'turn' | 'timeZone',
+): Pick<CallOptions, 'conversation' | 'turn' | 'timeZone'> {
+  const value = meta[`toolcrib/${name}`];
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT ? { [name]: value } : {};
 }

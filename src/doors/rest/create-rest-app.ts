@@ -1,12 +1,13 @@
 import { Hono } from 'hono';
+import type { Identity } from '../../core/ports/identity.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { createShapeCheck } from '../../crib/check-shape.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, notFound, refuse, toResponse } from './answers.ts';
-import { createWhoAsks } from './authenticate.ts';
+import { createWhoAsks, type Identify } from './authenticate.ts';
+import { type SendWhole, toWebResponse, type WholeAnswer } from './buffered-response.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
-import { type Lent, type McpDoor, mountMcp } from './mount-mcp.ts';
 import { createPageSessions } from './page-sessions.ts';
 import { INTERNAL, refusalOf } from './refusals.ts';
 import type { Route } from './route.ts';
@@ -90,4 +91,26 @@ function failureOf(cause: unknown, what: string, crib: Crib): Answer {
   if (refusal !== undefined) return refusal;
   crib.warn(`${what} failed: ${messageOf(cause)}`);
   return INTERNAL;
+}
+
+/** What answers MCP: it refuses in its own words, bounds what it reads, and no profile means the default one. */
+interface McpDoor {
+  fetch(request: Request, identity: Identity, profile?: string): Promise<Response | WholeAnswer>;
+  /** Ends streams that would not end by themselves. */
+  endNews?(): void;
+}
+
+/** What the server lends to one request. */
+interface Lent {
+  readonly send?: SendWhole | undefined;
+}
+
+/** Hands requests under /mcp on, once it is known who asks. */
+function mountMcp(app: Hono<{ Bindings: Lent }>, door: McpDoor, identify: Identify): void {
+  const answer = async (request: Request, { send = toWebResponse }: Lent, profile?: string): Promise<Response> => {
+    const answered = await door.fetch(request, await identify(request), profile);
+    return answered instanceof Response ? answered : send(answered);
+  };
+  app.all('/mcp', ({ req, env }) => answer(req.raw, env));
+  app.all('/mcp/:profile', ({ req, env }) => answer(req.raw, env, req.param('profile')));
 }

@@ -1,7 +1,6 @@
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, toResponse } from './answers.ts';
 import { type Identify, letIn } from './authenticate.ts';
-import { withBoundedBody } from './bounded-body.ts';
 import type { EventFeed } from './event-feed.ts';
 import type { PageSessions } from './page-sessions.ts';
 import { type Check, createQueryReader, type Read, readBody } from './read-request.ts';
@@ -58,4 +57,31 @@ async function textOf(request: Request, maxBytes: number): Promise<string | Answ
     // Only who is gone leaves a body that cannot be read to its end.
     return refuse(499, { code: 'cancelled', message: 'The request ended before all of it had come.', retryable: true });
   }
+}
+
+/** The request with a body that is known to be no larger, or undefined if it is. What says its length is not read for that. */
+async function withBoundedBody(request: Request, maxBytes: number): Promise<Request | undefined> {
+  if (request.method === 'GET' || request.method === 'HEAD') return request;
+  const length = request.headers.get('content-length');
+  if (length !== null && !request.headers.has('transfer-encoding'))
+    return Number(length) > maxBytes ? undefined : request;
+  if (request.body === null) return request;
+  const bytes = await readUpTo(request.body, maxBytes);
+  if (bytes === undefined) return undefined;
+  const { method, headers, signal } = request;
+  return new Request(request.url, { method, headers, signal, body: bytes });
+}
+
+async function readUpTo(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined; // leaving the loop cancels the rest
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { ToolcribError } from '../../core/tool-error.ts';
@@ -9,7 +10,6 @@ import { type Answer, refuse, toResponse } from './answers.ts';
 import { type SendWhole, writeWhole } from './buffered-response.ts';
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
-import { answerMalformed } from './malformed-request.ts';
 import { type OpenRequests, trackRequests } from './open-requests.ts';
 import { INTERNAL } from './refusals.ts';
 
@@ -181,4 +181,32 @@ async function drain(server: Server, requests: OpenRequests, { crib, graceMs }: 
 interface Drain {
   readonly crib: Crib;
   readonly graceMs: number;
+}
+
+/** What the parser says, as status and words. */
+const KNOWN: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to come.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Content Too Large', 'The body is too large.'],
+};
+const OTHER = ['400 Bad Request', 'This is not HTTP.'] as const;
+
+/** Answers what is no request, in the words of all other answers, and hangs up. */
+function answerMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
+  const { _httpMessage: answering } = socket as { readonly _httpMessage?: ServerResponse | null }; // Node's own name for it
+  // What is half said to an earlier request must not be broken into.
+  if (cause.code === 'ECONNRESET' || !socket.writable || answering?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  const [status, message] = KNOWN[cause.code ?? ''] ?? OTHER;
+  const error = { code: 'invalid_input', message, retryable: false };
+  const body = JSON.stringify({ ok: false, status: 'failed', error });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

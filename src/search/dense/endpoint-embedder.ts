@@ -4,7 +4,6 @@ import type { Embedder } from '../../core/ports/embedder.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { readEmbeddings } from './embedding-answer.ts';
-import { memoryVectorCache, type VectorCache } from './vector-cache.ts';
 
 /** Sends a request within limits of time and size, whatever the answer; the runtime's guarded fetch is one. */
 type BoundedFetch = (
@@ -135,4 +134,30 @@ function placeOf(url: string): string {
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'The endpoint';
+}
+
+/** Keeps vectors under the hash of their text, as bytes. */
+interface VectorCache {
+  get(key: string): MaybePromise<Uint8Array | undefined>;
+  set(key: string, vector: Uint8Array): MaybePromise<void>;
+}
+
+/** In memory; the vector that was used longest ago goes first. */
+export function memoryVectorCache(maxVectors = 2000): VectorCache {
+  const kept = new Map<string, Uint8Array>();
+  return {
+    get(key) {
+      const vector = kept.get(key);
+      if (vector === undefined) return undefined;
+      kept.delete(key);
+      kept.set(key, vector);
+      return vector;
+    },
+    set(key, vector) {
+      kept.delete(key);
+      kept.set(key, vector);
+      const [oldest] = kept.keys();
+      if (kept.size > maxVectors && oldest !== undefined) kept.delete(oldest);
+    },
+  };
 }

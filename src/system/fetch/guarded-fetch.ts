@@ -1,6 +1,5 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { messageOf } from '../../core/tool-error.ts';
-import { createDeadline } from './fetch-deadline.ts';
 import { FetchError } from './fetch-error.ts';
 import { type Hop, nextHop } from './fetch-hop.ts';
 import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
@@ -147,4 +146,35 @@ function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchE
   if (/^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE|EPIPE)$/.test(code))
     return new FetchError('lost', `${host} ended the connection before the whole answer had come.`, { cause });
   return new FetchError('unreachable', `${host} cannot be reached: ${code || messageOf(cause)}.`, { cause });
+}
+
+/** A signal that aborts when somebody's time is up, or somebody else's signal does. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  /** Aborts after `delayMs` unless stopped before. */
+  start(delayMs: number, message: () => string): () => void;
+  /** Forgets all times, and the other signal. */
+  stop(): void;
+}
+
+/** Makes a deadline that nothing runs against yet. */
+function createDeadline(outer: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  const timers: NodeJS.Timeout[] = [];
+  // By hand: `AbortSignal.any` takes several times as long, which every request would pay.
+  const follow = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', follow, { once: true });
+  if (outer?.aborted === true) follow();
+  return {
+    signal: controller.signal,
+    start(delayMs, message) {
+      const timer = setTimeout(() => controller.abort(new FetchError('timeout', message())), delayMs);
+      timers.push(timer);
+      return () => clearTimeout(timer);
+    },
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      outer?.removeEventListener('abort', follow);
+    },
+  };
 }

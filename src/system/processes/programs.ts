@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createProcessGuard } from './orphan-guard.ts';
+import { createOutputTail } from './output-tail.ts';
 import { type Family, MARK_NAME } from './process-tree.ts';
-import { collectOutput, type ProgramOutput } from './program-output.ts';
 import { createProcessSweep, type ProcessSweep } from './reap.ts';
 
 /** A program that is run for its output. No shell reads any of it. */
@@ -160,4 +160,42 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
 
 function reasonOf(cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+}
+
+/** What a program said. */
+interface ProgramOutput {
+  readonly stdout: Buffer;
+  /** The end of it. */
+  readonly stderr: string;
+  /** More than it may, on one of the two. */
+  readonly saidTooMuch: boolean;
+}
+
+/** Reads both outputs up to the bound; what it returns tells what was read so far. */
+function collectOutput(child: ChildProcess, maxBytes: number, onTooMuch: () => void): () => ProgramOutput {
+  const chunks: Buffer[] = [];
+  const tail = createOutputTail();
+  let saidTooMuch = false;
+  const bounded = (keep: (chunk: Buffer) => void) => {
+    let bytes = 0;
+    return (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (saidTooMuch) return;
+      if (bytes <= maxBytes) {
+        keep(chunk);
+        return;
+      }
+      saidTooMuch = true;
+      chunks.length = 0; // nobody will get it
+      onTooMuch();
+    };
+  };
+  const { stdout, stderr } = child;
+  stdout?.on(
+    'data',
+    bounded((chunk) => void chunks.push(chunk)),
+  );
+  stderr?.on('data', bounded(tail.add));
+  for (const stream of [stdout, stderr]) stream?.on('error', () => {}); // whoever said it is gone
+  return () => ({ stdout: Buffer.concat(chunks), stderr: tail.text(), saidTooMuch });
 }

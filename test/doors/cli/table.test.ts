@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toLine, toLines } from '../../../src/doors/cli/output/output.ts';
-import { layOut } from '../../../src/doors/cli/output/table.ts';
-import { cutTo, widthOf } from '../../../src/doors/cli/output/text-width.ts';
+import { cutTo, layOut, widthOf } from '../../../src/doors/cli/output/table.ts';
 
 const columns = [
   { heading: 'NAME' },

@@ -1,9 +1,9 @@
+import { hash } from 'node:crypto';
 import { isRecord } from '../../../core/json.ts';
 import { compileGlob } from '../../../core/text/names.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
-import type { ToolSpec } from '../../../core/tool-spec.ts';
+import { type ToolSpec, toToolName } from '../../../core/tool-spec.ts';
 import type { Description } from './description.ts';
-import { createNaming } from './operation-name.ts';
 import type { ApiSettings, Operation } from './reading.ts';
 import { followRefs } from './schemas/local-refs.ts';
 
@@ -97,4 +97,30 @@ function compile(text: string): Chooser {
 /** A path as it can be shown. */
 export function shortPath(path: string): string {
   return path.length > 100 ? `${path.slice(0, 100)}…` : path;
+}
+
+/** Names operations, each once, and the same ones whenever the same description is read. */
+function createNaming(): (operation: Operation) => string {
+  const taken = new Set<string>();
+  return (operation) => {
+    const { method, path, fields } = operation;
+    const own = typeof fields.operationId === 'string' ? fields.operationId.trim() : '';
+    const unique = `${wordsOf(operation)}_${sha256(`${method} ${path}`).slice(0, 8)}`;
+    const name = [own, wordsOf(operation), unique].find((one) => one !== '' && !taken.has(safe(one))) ?? unique;
+    taken.add(safe(name));
+    return name;
+  };
+}
+
+function wordsOf({ method, path }: Operation): string {
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
+  return [method.toLowerCase(), ...words].join('_');
+}
+
+function safe(name: string): string {
+  return toToolName(name, sha256);
+}
+
+function sha256(text: string): string {
+  return hash('sha256', text);
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core/ports/ports.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
@@ -6,10 +7,9 @@ import { idleClock } from '../../../system/clock.ts';
 import { createOutputTail, type OutputTail } from '../../../system/processes/output-tail.ts';
 import { repeat } from '../../../system/repeat.ts';
 import { type Connections, createConnections } from '../connection/connections.ts';
-import type { McpAddress } from '../connection/mcp-connection.ts';
+import type { McpAddress, McpConnection } from '../connection/mcp-connection.ts';
 import { openConnection } from '../connection/open-connection.ts';
 import type { McpServers, Share } from '../mcp-servers.ts';
-import { createAnnouncements } from './announcements.ts';
 import { readKeptEra } from './kept-era.ts';
 import { createLearning } from './learn-tools.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
@@ -139,4 +139,30 @@ function connectionsTo({ settings, context, tools, output, era }: Connecting): C
     // Somebody's own server that ends is nobody else's business.
     onLost: (reason) => share === 'all' && tools.fail(reason),
   });
+}
+
+/** How long the next announcement waits after the list was asked for. */
+const PAUSE_MS = 100;
+
+/** Takes announcements of other tools: the list is asked for at once, but of a server that announces without end only a few times a second. */
+function createAnnouncements(
+  tools: Pick<ShownTools, 'forget' | 'updateSoon'>,
+  clock: Clock,
+): (connection: McpConnection) => void {
+  /** Connections that were asked just now, and whether they have announced something since. */
+  const justAsked = new Map<McpConnection, boolean>();
+  return function announce(connection) {
+    if (justAsked.has(connection)) {
+      justAsked.set(connection, true);
+      return;
+    }
+    justAsked.set(connection, false);
+    tools.forget(connection);
+    tools.updateSoon(connection);
+    clock.setTimer(PAUSE_MS, () => {
+      const isChanged = justAsked.get(connection) === true;
+      justAsked.delete(connection);
+      if (isChanged) announce(connection);
+    });
+  };
 }
