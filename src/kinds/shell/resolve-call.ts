@@ -6,6 +6,8 @@ import type { CommandPlan } from './command-plan.ts';
 import { findCwd, type Place, resolvePaths } from './fill-call.ts';
 import { fillArguments } from './fill-command.ts';
 import { type AllowedFolders, findFolders } from './sandbox/allowed-folders.ts';
+import { requireNoJoin } from './sandbox/joined-arguments.ts';
+import { createWork } from './sandbox/judging-work.ts';
 import type { FoundSandbox, Sandbox } from './sandbox/sandbox.ts';
 import { requireNoState } from './sandbox/state-arguments.ts';
 import { cureOf, modeOf, rootsOf } from './sandbox/surroundings.ts';
@@ -48,7 +50,11 @@ export async function resolveCall(preparation: Preparation): Promise<ResolvedCal
   const { cwd, input } = needsFolders
     ? resolveFolders(preparation, { ...use, base: realpathSync.native(base) })
     : { cwd: base, input: call.input };
-  if (sandbox === undefined) requireNoState({ plan, given: call.input, filled: input, cwd, ...use });
+  if (sandbox === undefined) {
+    const bare = { plan, given: call.input, filled: input, cwd, spend: createWork(call.input), ...use };
+    requireNoState(bare);
+    requireNoJoin(bare);
+  }
   return { sandbox, folders, cwd, input };
 }
 

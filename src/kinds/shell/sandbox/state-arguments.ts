@@ -6,9 +6,10 @@ import { namesIn, type Template } from '../../../specs/template.ts';
 import { type CommandPlan, templatesOf } from '../command-plan.ts';
 import { fillText, isGiven, roundsOf, UnfitArgument } from '../fill-command.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
+import type { SpendWork } from './judging-work.ts';
 import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import type { Places } from './places.ts';
-import { tracePath } from './trace-path.ts';
+import { type TracedPath, tracePath } from './trace-path.ts';
 import { FIXED, type Intent } from './write-access.ts';
 
 /** What a command outside of a sandbox is told, and where it runs. */
@@ -22,6 +23,7 @@ export interface BareCall {
   readonly folders: AllowedFolders;
   /** What the command is taken to do with paths. */
   readonly intent: Intent;
+  readonly spend: SpendWork;
 }
 
 /**
@@ -41,14 +43,15 @@ export function requireNoState(call: BareCall): void {
  * A program may write what any argument names, whatever the argument is called. Those that are known as paths have been
  * judged by then. What stands in stdin is a text that is written, or one of many lines: its words are not taken for paths.
  */
-function requireNoCode({ plan, given, filled, cwd, folders: { fixed } }: BareCall): void {
+function requireNoCode(call: BareCall): void {
+  const { plan, given, filled, folders } = call;
   const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
   const isJudged = (name: string) => !told.has(name) || plan.pathNames.has(name) || plan.readNames.has(name);
   const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));
   const texts = new Map([...whole, ...filledTexts(plan, filled)].map((one) => [one.join('\n'), one]));
   for (const [name, text] of texts.values()) {
     const paths = isJudged(name) ? [] : /[\r\n]/.test(text) ? spellingsOf(text) : pathsIn(text);
-    if (paths.some((path) => leadsTo(path, cwd, fixed))) throw new UnfitArgument(name, `leads to what ${FIXED}`);
+    if (paths.some((path) => leadsTo(path, call, folders.fixed))) throw refusedCode(name);
   }
 }
 
@@ -61,7 +64,7 @@ export function fixedPathsOf(plan: CommandPlan, cwd: string): readonly string[] 
   return [...new Set(texts.flatMap(pathsIn).map((path) => resolve(cwd, path)))];
 }
 
-function isFolder(path: string): boolean {
+export function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {
@@ -69,9 +72,11 @@ function isFolder(path: string): boolean {
   }
 }
 
-function requireNoStateFrom({ plan, given, filled, cwd, folders: { hidden, kept } }: BareCall): void {
+function requireNoStateFrom(call: BareCall): void {
+  const { plan, given, filled, cwd } = call;
+  const { hidden, kept } = call.folders;
   const secret = [...hidden.folders, ...hidden.files];
-  const leads = (path: string) => leadsToState(path, cwd, kept);
+  const leads = (path: string) => leadsToState(path, call, kept);
   const isState = (text: string) => secret.some((path) => text.includes(path)) || pathsIn(text).some(leads);
   // Words and patterns count in what the caller wrote; a path that was resolved is one name, whatever it holds.
   const mayLead = (name: string, text: string) => {
@@ -86,20 +91,24 @@ function requireNoStateFrom({ plan, given, filled, cwd, folders: { hidden, kept 
   for (const [name, text] of filledTexts(plan, filled)) if (!seen.has(text) && isState(text)) throw refused(name);
 }
 
-function refused(name: string): UnfitArgument {
+export function refused(name: string): UnfitArgument {
   return new UnfitArgument(
     name,
     'names, lies in or contains what the crib keeps for itself, or a process under /proc; without a sandbox no tool may be given that',
   );
 }
 
-function textsIn(value: JsonValue | undefined): readonly string[] {
+export function refusedCode(name: string): UnfitArgument {
+  return new UnfitArgument(name, `leads to what ${FIXED}`);
+}
+
+export function textsIn(value: JsonValue | undefined): readonly string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** What the program is told where arguments stand in it, each from the first of its parts on, from the second, and so on. */
-function filledTexts(plan: CommandPlan, input: JsonObject): readonly (readonly [name: string, text: string])[] {
+export function filledTexts(plan: CommandPlan, input: JsonObject): readonly (readonly [name: string, text: string])[] {
   const own = new Set(plan.groups.flatMap(({ templates }) => templates));
   const others = templatesOf(plan).filter((template) => !own.has(template) && template !== plan.stdin);
   const groups = [...plan.groups, ...others.map((template) => ({ isOptional: true, templates: [template] }))];
@@ -119,12 +128,12 @@ function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (re
 }
 
 /** No system opens a path that is longer. */
-const MAX_PATH = 4096;
+export const MAX_PATH = 4096;
 /** No system takes an argument that is longer. */
 const MAX_ARGUMENT = 131_072;
 const MANY_PIECES = 64;
 
-const BETWEEN_WORDS = /[\s"'`;|&<>()=:@,\\]+/;
+export const WORD_ENDS = /[\s"'`;|&<>()=:@,\\]+/;
 
 /** So many words of one text are looked at. */
 const MANY_WORDS = 5000;
@@ -135,7 +144,7 @@ const MANY_WORDS = 5000;
  */
 function wordsIn(name: string, text: string, cwd: string): readonly string[] {
   // What splits its input takes quotes and backslashes out of words, too.
-  const words = new Set([text, text.replaceAll(/["'\\]/g, '')].flatMap((one) => one.split(BETWEEN_WORDS)));
+  const words = new Set([text, text.replaceAll(/["'\\]/g, '')].flatMap((one) => one.split(WORD_ENDS)));
   if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // all of it was looked at
   const here = new Set(namesAt(cwd));
   const isPath = (word: string) =>
@@ -155,7 +164,7 @@ function isHere(word: string, here: ReadonlySet<string>): boolean {
 }
 
 /** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@`, `,` and the ends of lines. */
-function pathsIn(text: string): readonly string[] {
+export function pathsIn(text: string): readonly string[] {
   if (text.length > MAX_ARGUMENT) return [];
   const ends = [...Array.from(text.matchAll(/[=:@,\r\n]/g), ({ index }) => index), text.length];
   const starts = [0, ...ends.slice(0, -1).map((end) => end + 1)];
@@ -205,24 +214,35 @@ function processPlaces(): readonly string[] {
     .filter((place) => PROCESS.test(place));
 }
 
-function leadsToState(path: string, cwd: string, kept: Places): boolean {
-  if (OWN_STREAM.test(resolve(cwd, path))) return false;
-  return leadsTo(path, cwd, { ...kept, covers: (place) => PROCESS.test(place) || kept.covers(place) });
+export function leadsToState(path: string, from: Standpoint, kept: Places): boolean {
+  if (OWN_STREAM.test(resolve(from.cwd, path))) return false;
+  return leadsTo(path, from, { ...kept, covers: (place) => PROCESS.test(place) || kept.covers(place) });
 }
 
-function leadsTo(path: string, cwd: string, { covers, isNamed, liesBelow }: Places): boolean {
+/** Where a path begins, and what looking at it is counted by. */
+type Standpoint = Pick<BareCall, 'cwd' | 'spend'>;
+
+export function leadsTo(path: string, { cwd, spend }: Standpoint, { covers, isNamed, liesBelow }: Places): boolean {
   const written = resolve(cwd, path);
   if (isNamed(written) || liesBelow(written)) return true;
   // Most texts are not paths: of what does not even begin with something that is there, only the name counts.
   const isThere = isAbsolute(path) || existsSync(join(cwd, path.split('/', 1)[0] ?? ''));
-  return isThere && [written, ...realOf(path, cwd)].some((place) => covers(place) || liesBelow(place));
+  return isThere && [written, ...realOf(path, { cwd, spend })].some((place) => covers(place) || liesBelow(place));
 }
 
-function realOf(path: string, cwd: string): readonly string[] {
+function realOf(path: string, { cwd, spend }: Standpoint): readonly string[] {
+  spend(path.length / 100);
+  const traced = traceOf(path, cwd);
+  if (traced === undefined) return []; // nor can a program follow it
+  const { real, links, looks } = traced;
+  spend(looks * (1 + links.length));
+  return [real, ...links]; // a link under /proc leads a program elsewhere than us
+}
+
+function traceOf(path: string, cwd: string): TracedPath | undefined {
   try {
-    const { real, links } = tracePath(path, cwd);
-    return [real, ...links]; // a link under /proc leads a program elsewhere than us
+    return tracePath(path, cwd);
   } catch {
-    return []; // nor can a program follow it
+    return undefined;
   }
 }

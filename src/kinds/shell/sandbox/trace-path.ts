@@ -8,6 +8,8 @@ export interface TracedPath {
   readonly real: string;
   /** Where each link lies, without links in its own folders. */
   readonly links: readonly string[];
+  /** How many names were looked at. */
+  readonly looks: number;
 }
 
 const MAX_LINKS = 40;
@@ -18,6 +20,7 @@ export function tracePath(path: string, cwd: string): TracedPath {
   const whole = isAbsolute(path) ? path : `${cwd}${sep}${path}`;
   const names = namesOf(whole).reverse();
   let real = parse(whole).root;
+  let looks = 0;
   let below = 0; // names behind the first one that is missing: what lies there need not be looked at
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
     if (name === '..') {
@@ -26,6 +29,7 @@ export function tracePath(path: string, cwd: string): TracedPath {
       continue;
     }
     const next = real.endsWith(sep) ? `${real}${name}` : `${real}${sep}${name}`;
+    if (below === 0) looks++;
     const target = below > 0 ? MISSING : linkAt(next);
     if (target === MISSING || target === undefined) {
       real = next;
@@ -37,7 +41,7 @@ export function tracePath(path: string, cwd: string): TracedPath {
     names.push(...namesOf(target).reverse());
     if (isAbsolute(target)) real = parse(target).root;
   }
-  return { real, links };
+  return { real, links, looks };
 }
 
 function namesOf(path: string): string[] {
