@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { namesIn, type Template } from '../../specs/template.ts';
@@ -6,11 +7,13 @@ import type { Secrets } from '../../system/secrets/secrets.ts';
 import { type CommandPlan, templatesOf } from './command-plan.ts';
 import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';
 import { allowPath } from './sandbox/allowed-folders.ts';
+import type { SpendWork } from './sandbox/judging-work.ts';
 import { type PathUse, whyNotUsed } from './sandbox/write-access.ts';
 
 /** Where relative paths begin, a folder that a command may use; and how it uses paths. */
 export interface Place extends PathUse {
   readonly base: string;
+  readonly spend: SpendWork;
 }
 
 /** The folder that a command runs in, which must be one that it may use. */
@@ -26,20 +29,20 @@ export function findCwd(cwd: Template, input: JsonObject, { base, folders }: Pla
 export function resolvePaths(
   plan: CommandPlan,
   input: JsonObject,
-  { base, cwd, ...use }: Place & { readonly cwd: string },
+  { base, cwd, spend, ...use }: Place & { readonly cwd: string },
 ): JsonObject {
   const inCwd = plan.cwd === undefined ? [] : namesIn(plan.cwd);
   const given = [...plan.pathNames].filter((name) => isGiven(input, name));
   const resolved = given.map((name): readonly [string, JsonValue] => {
     const own = isOnlyBeginning(name, plan) ? { ...use, intent: 'read' as const } : useOf(name, plan, use);
-    const place = { ...own, base: inCwd.includes(name) ? base : cwd };
+    const place = { ...own, spend, base: inCwd.includes(name) ? base : cwd };
     const value = input[name];
     const items = Array.isArray(value) ? value : [value];
     const paths = items.map((path) => requirePath({ [name]: path }, name, place));
     return [name, Array.isArray(value) ? paths : (paths[0] ?? '')];
   });
   const filled = { ...input, ...Object.fromEntries(resolved) };
-  requireWholePaths(plan, filled, { base: cwd, ...use });
+  requireWholePaths(plan, filled, { base: cwd, spend, ...use });
   return filled;
 }
 
@@ -54,7 +57,7 @@ function isOnlyBeginning(name: string, plan: CommandPlan): boolean {
 }
 
 /** A path may be the beginning of a longer one: `{dir}/{name}`, `{path}.txt`. That one must lie in a folder as well. */
-function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, ...use }: Place): void {
+function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, spend, ...use }: Place): void {
   const variables = plan.env.map(([, template]) => ({ isOptional: true, templates: [template] }));
   for (const group of [...plan.groups, ...variables]) {
     const longer = group.templates.flatMap((template) => longerPath(template, plan.pathNames) ?? []);
@@ -65,7 +68,7 @@ function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, ...use 
         const name = names.at(-1) ?? '';
         // Behind a link `..` leads elsewhere than it seems.
         if (text.split('/').includes('..')) throw outside(name);
-        requireUsable(text, name, { base, ...useOf(names[0] ?? '', plan, use) });
+        requireUsable(text, name, { base, spend, ...useOf(names[0] ?? '', plan, use) });
       }
   }
 }
@@ -83,7 +86,8 @@ function requirePath(values: JsonObject, name: string, place: Place): string {
   return requireUsable(text, name, place);
 }
 
-function requireUsable(text: string, name: string, { base, ...use }: Place): string {
+function requireUsable(text: string, name: string, { base, spend, ...use }: Place): string {
+  spend(2 * (resolve(base, text).split('/').length + text.length / 100));
   const path = allowPath(text, base, use.folders);
   if (path === undefined) throw outside(name);
   const reason = whyNotUsed(path, use);

@@ -48,7 +48,7 @@ export async function resolveCall(preparation: Preparation): Promise<ResolvedCal
   const use = { folders, intent: intentOf(call), isSandboxed: sandbox !== undefined };
   fillArguments(plan, call.input); // judged as they came, before paths are resolved
   const { cwd, input } = needsFolders
-    ? resolveFolders(preparation, { ...use, base: realpathSync.native(base) })
+    ? resolveFolders(preparation, { ...use, base: realpathSync.native(base), spend: createWork(call.input) })
     : { cwd: base, input: call.input };
   if (sandbox === undefined) {
     const bare = { plan, given: call.input, filled: input, cwd, spend: createWork(call.input), ...use };

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { said, shellTool, shopWith, TEXT } from './shell-shop.ts';
+import { MODES, said, shellTool, shopWith, TEXT } from './shell-shop.ts';
 
 const STATE = /^invalid_input: .*names, lies in or contains what the crib keeps for itself/;
 const CODE = /^invalid_input: .*decides what the crib runs/;
@@ -136,5 +136,18 @@ describe('without a sandbox a call does not hold up the crib by what it makes it
     const names = Array.from({ length: 1000 }, (_, index) => `data/b/${index}.txt`);
     expect(await call('listed', { names })).toBe(`${names.join(' ')}\n`);
     expect(await call('listed', { names: [names.slice(0, 300).join(',')] })).toBe(`${names.slice(0, 300).join(',')}\n`);
+  });
+});
+
+describe.each(MODES)('%s', (_, sandbox) => {
+  it('a list of paths does not hold up the crib: one of tens of thousands of names is refused, a thousand files are not', async () => {
+    const run = { command: ['echo', ['{paths}']], paths: ['paths'], sandbox: { mode: sandbox } };
+    const { chest, folder } = await shopWith({ sandbox, tools: [shellTool('show', { paths: LIST }, run, READS)] });
+    const deep = 'd/'.repeat(50);
+    mkdirSync(join(folder, deep), { recursive: true });
+    const paths = Array.from({ length: 1000 }, (_, index) => `d/d/d/${index}`);
+    expect(said(await chest.call('show', { paths }))).toBe(`${paths.map((path) => join(folder, path)).join(' ')}\n`);
+    const many = Array.from({ length: 1000 }, (_, index) => `${deep}${index}`);
+    expect(said(await chest.call('show', { paths: many }))).toMatch(MORE);
   });
 });

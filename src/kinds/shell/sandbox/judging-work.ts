@@ -15,6 +15,6 @@ export function createWork(given: JsonObject): SpendWork {
     if (spent <= MOST_NAMES) return;
     const sizes = Object.entries(given).map(([name, value]) => [name, JSON.stringify(value).length] as const);
     const [longest = ''] = sizes.toSorted(([, one], [, other]) => other - one)[0] ?? [];
-    throw new UnfitArgument(longest, 'names more folders and paths than can be judged; without a sandbox give fewer');
+    throw new UnfitArgument(longest, 'names more folders and paths than can be judged in one call; give fewer');
   };
 }
