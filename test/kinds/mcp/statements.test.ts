@@ -123,6 +123,14 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
     await presence.left();
   });
 
+  it('a server that never lists its tools does not hold up closing', async () => {
+    const presence = await watchPresence();
+    const crib = await cribWith({ n: { mcp: serverOf('rough.ts', ['never lists'], presence), initTimeoutMs: 3000 } });
+    expect(stateOf(crib, 'n')).toMatchObject({ state: 'failed', reason: 'it took too long to list its tools' });
+    await crib.close();
+    await presence.left();
+  });
+
   it('a server that was killed comes back by itself while its neighbour answers', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ a: { mcp: serverOf('rough.ts', [], presence) }, b: { mcp: serverOf('rough.ts') } });

@@ -80,7 +80,7 @@ function toConnection(client: Client, { transport, requests, closed, options }: 
     lastWords: transport.lastWords,
     async retire() {
       stopFollowing();
-      await requests.idle();
+      await idleOrAborted(requests, options.signal);
       await transport.close();
     },
     async close() {
@@ -126,4 +126,17 @@ function wordsOf(cause: unknown): string {
   for (let at = cause; at instanceof Error; at = at.cause)
     if (at instanceof McpFailure || at instanceof ToolcribError || at instanceof FetchError) return at.message;
   return messageOf(cause).replaceAll(/\s+/g, ' ').slice(0, 300);
+}
+
+/** Resolves when no request waits any more, or at once when everything ends: an answer may never come. */
+function idleOrAborted(requests: WireRequests, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    requests.idle().then(end, end);
+  });
 }

@@ -132,6 +132,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       break;
     case 'tools/list':
       listings++;
+      if (manner === 'never lists') break;
       say({ id, result: list(params) });
       break;
     case 'tools/call':
