@@ -16,6 +16,7 @@ const SYSTEM = [
   'test/store/**/*.test.ts',
   'test/schemas/hostile-schemas.test.ts',
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
+  'test/behaviour/deprecated-names.test.ts', // what is said once in a process
 ];
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
@@ -30,7 +31,15 @@ export default defineConfig({
   test: {
     maxWorkers: '100%', // the default leaves a core to the terminal, which is half of a small machine
     projects: [
-      { test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: [...SYSTEM, ...BUILT, ...SOAK], ...limits } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...SYSTEM, ...BUILT, ...SOAK],
+          isolate: false, // modules are loaded once for all files, which is most of their time
+          ...limits,
+        },
+      },
       { test: { name: 'system', include: SYSTEM, globalSetup: 'test/bundle-command-line.ts', ...limits } },
       { test: { name: 'package', include: BUILT, ...limits } },
     ],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/core/json.ts';
+import type { JsonObject, JsonValue } from '../../src/core/json.ts';
 import { cutArguments } from '../../src/core/text/cut-arguments.ts';
 
 describe('arguments among many requests', () => {
@@ -49,9 +49,10 @@ describe('arguments among many requests', () => {
   });
 
   it('are bounded and plain JSON, whatever they are', () => {
+    const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as JsonValue); // -0 is not JSON
     const long = fc.oneof(
       fc.string({ unit: 'binary', minLength: 5000, maxLength: 20_000 }),
-      fc.array(fc.jsonValue(), { minLength: 500, maxLength: 2000 }),
+      fc.array(json, { minLength: 500, maxLength: 2000 }),
       fc.dictionary(fc.string({ minLength: 1, maxLength: 300 }), fc.string(), { minKeys: 200, maxKeys: 400 }),
     );
     fc.assert(
