@@ -1,4 +1,5 @@
 import type { Caller, Credential } from './caller.ts';
+import { isRecord } from './json.ts';
 import { describe, readOptions } from './read-options.ts';
 import { ToolcribError } from './tool-error.ts';
 
@@ -27,10 +28,11 @@ export function readCaller(caller: Caller | undefined): Caller {
   });
 }
 
-function readCredential({ kind, ...rest }: Credential): Credential {
+function readCredential(value: unknown): Credential {
+  const { kind, id } = isRecord(value) ? value : {};
   if (kind === 'token' || kind === 'none') return Object.freeze({ kind });
-  if (kind === 'key' && 'id' in rest && typeof rest.id === 'string') return Object.freeze({ kind, id: rest.id });
-  throw wrong('credential', 'one that crib.identify() gave', kind);
+  if (kind === 'key' && typeof id === 'string') return Object.freeze({ kind, id });
+  throw wrong('credential', 'one that crib.identify() gave', value);
 }
 
 function namesOf(key: string, value: unknown): readonly string[] {
