@@ -153,7 +153,7 @@ export function requireStarted<T>(part: T | undefined): T {
   throw new ToolcribError('not_started', 'The crib has not been started yet.');
 }
 
-/** What went wrong without failing anything. Each sentence is said once and kept for whoever asks later. */
+/** What went wrong without failing anything. Each sentence is said once and kept for `crib.warnings()`. */
 interface Warnings {
   warn(message: string): void;
   /** Says it without keeping it: it can be found out anew. */

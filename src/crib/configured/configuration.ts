@@ -19,7 +19,6 @@ import type { LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
 import type { CribOptions } from '../crib-options.ts';
 import { auditKeysOf } from '../extensions/audit-extensions.ts';
-import { watchConfiguration } from '../watch-configuration.ts';
 import { createConfigInForce } from './config-in-force.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
 import { configuredPython } from './configured-python.ts';
@@ -30,6 +29,7 @@ import type { NamedPath } from './named-paths.ts';
 import { protectedPaths } from './protected-paths.ts';
 import { createSourceSecrets } from './source-secrets.ts';
 import { createDefinitionReader } from './to-definition.ts';
+import { watchConfiguration } from './watch-configuration.ts';
 import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */

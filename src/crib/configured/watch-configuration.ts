@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../core/tool-error.ts';
-import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
-import { CONFIG_FILE_NAMES } from './config/load-config.ts';
-import type { SourceSecrets } from './configured/source-secrets.ts';
+import { messageOf } from '../../core/tool-error.ts';
+import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
+import { CONFIG_FILE_NAMES } from '../config/load-config.ts';
+import type { SourceSecrets } from './source-secrets.ts';
 
 /** What comes into being beside a configuration and counts: another one, and packages that bring tools. */
 const BESIDE = [...CONFIG_FILE_NAMES, 'package.json'];
