@@ -19,11 +19,11 @@ export interface FormerFolder {
 export interface CribContext {
   /** Only a crib with a configuration has one. Opened by its first use. */
   readonly store: Store | undefined;
-  /** Where several processes count together; absent where nobody else does. */
+  /** Where several processes count together; absent in a crib that counts alone. */
   readonly sharedRates: StoredRates | undefined;
   /** Whether something may have been stored before; looks without opening or making anything. */
   isStored(): boolean;
-  /** The folder for what outlives the process outside the store; made by the first who asks, absent where nothing can be written. */
+  /** The folder for what outlives the process outside the store; made by the first use, absent if nothing can be written. */
   stateFolder(): string | undefined;
   /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */
   privateFolder(): PrivateFolder;

@@ -7,7 +7,7 @@ export type SpendWork = (names: number) => void;
 /** So many names are looked at for one call: a fraction of a second. */
 const MOST_NAMES = 40_000;
 
-/** Judging holds up everybody, so that no call may have without end of it. */
+/** Bounds the work of one call, since judging holds up all other calls. */
 export function createWork(given: JsonObject): SpendWork {
   let spent = 0;
   return (names) => {
