@@ -14,7 +14,7 @@ type TextUse =
 /** The types of JSON that the schema speaks of. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
 
-/** The part of JSON Schema 2020-12 that the configuration is written in; `use`, `decides`, `holds` and `says` are ours and are not emitted. */
+/** The part of JSON Schema 2020-12 that the configuration is written in; `use`, `decides`, `holds`, `says`, `typeName` and `typeFrom` are ours and are not emitted. */
 export interface SchemaNode {
   readonly type?: JsonType;
   readonly description?: string;
@@ -38,6 +38,18 @@ export interface SchemaNode {
   readonly holds?: 'secrets' | 'servers';
   /** What the value must be, in words, where there is a pattern. */
   readonly says?: string;
+  /** The TypeScript type of what it describes: generated under this name, or imported from `typeFrom`. */
+  readonly typeName?: string;
+  /** The module under `src` that has the type. */
+  readonly typeFrom?: string;
+}
+
+/** The parts of a node that only our own code reads. */
+export const OUR_KEYS = ['use', 'decides', 'holds', 'says', 'typeName', 'typeFrom'] as const;
+
+/** A node whose type has a name: one to be generated, or that of a type which `typeFrom` exports. */
+export function typed(typeName: string, node: SchemaNode, typeFrom?: string): SchemaNode {
+  return { ...node, typeName, ...(typeFrom !== undefined && { typeFrom }) };
 }
 
 /** A text. */
@@ -90,8 +102,8 @@ export function anything(description: string): SchemaNode {
   return { description };
 }
 
-/** An object of exactly the keys of `T`: the compiler sees to it that schema and interface agree. */
-export function object<T extends object>(
+/** An object of these keys; of exactly those of `T`, where a type of the vocabulary is named. */
+export function object<T extends object = Readonly<Record<string, unknown>>>(
   description: string,
   properties: Readonly<Record<keyof T & string, SchemaNode>>,
   required: readonly (keyof T & string)[] = [],

@@ -1,7 +1,7 @@
+import { names } from '../../config/policy-schema.ts';
 import { address, choice, flag, mapOf, NAMES, object, oneOrMany, text, whole } from '../../config/schema-node.ts';
 import type { AccessConfig, JwtConfig, RoleConfig } from '../../identity/access-config.ts';
 import { JWT_ALGORITHMS } from '../../identity/jwt-algorithms.ts';
-import { names } from './policy-schema.ts';
 
 const jwt = object<JwtConfig>(
   'Tokens of an issuer.',

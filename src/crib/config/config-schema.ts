@@ -1,3 +1,4 @@
+import { names, policyNode, selectors, whenNode } from '../../config/policy-schema.ts';
 import {
   address,
   anything,
@@ -25,7 +26,6 @@ import type {
   WrittenConfig,
 } from './config.ts';
 import { executorsNode, extensionsNode, secretNode } from './guard-schema.ts';
-import { names, policyNode, selectors, whenNode } from './policy-schema.ts';
 import { sourceNode } from './source-schema.ts';
 import { toolNode } from './tool-schema.ts';
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SchemaNode } from '../../config/schema-node.ts';
+import { effectsNode, policyNode, ratesNode, slotsNode, whenNode } from '../../config/policy-schema.ts';
+import { OUR_KEYS, type SchemaNode } from '../../config/schema-node.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
 import { headersNode } from './mcp-schema.ts';
-import { effectsNode, policyNode, ratesNode, slotsNode, whenNode } from './policy-schema.ts';
 import { overridesNode, sourceNode } from './source-schema.ts';
 
 type Emitted = Readonly<Record<string, unknown>>;
@@ -50,8 +50,8 @@ function emit(node: SchemaNode): Emitted {
 }
 
 function emitNode(node: SchemaNode): Emitted {
-  const { use: _use, decides: _decides, holds: _holds, says: _says, ...emittable } = node;
-  const { properties, additionalProperties, items, anyOf, description, ...plain } = emittable;
+  const { properties, additionalProperties, items, anyOf, description, ...rest } = node;
+  const plain = Object.fromEntries(Object.entries(rest).filter(([key]) => !OUR_KEYS.some((ours) => ours === key)));
   const emitted = {
     ...plain,
     ...(properties !== undefined && { properties: mapValues(properties, emit) }),

@@ -1,3 +1,4 @@
+import { names, ratesNode, selectors, slotsNode } from '../../config/policy-schema.ts';
 import {
   address,
   anything,
@@ -24,7 +25,6 @@ import type {
   CustomExtensionConfig,
   WebhookConfig,
 } from './config.ts';
-import { names, ratesNode, selectors, slotsNode } from './policy-schema.ts';
 
 type OptionsOf<Name extends keyof BuiltInExtensionsConfig> = Exclude<NonNullable<BuiltInExtensionsConfig[Name]>, false>;
 const options = mapOf(anything('The value.'), 'Handed to it.');

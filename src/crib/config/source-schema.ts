@@ -1,3 +1,4 @@
+import { effectsNode, names, policyNode } from '../../config/policy-schema.ts';
 import {
   address,
   anything,
@@ -17,7 +18,6 @@ import {
 import { SANDBOX_MODES } from '../../kinds/shell/shell-run.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
-import { effectsNode, names, policyNode } from './policy-schema.ts';
 import type {
   CommandSettings,
   ConnectionSettings,

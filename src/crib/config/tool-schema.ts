@@ -1,5 +1,5 @@
+import { effectsNode, names, policyNode, whenNode } from '../../config/policy-schema.ts';
 import { anything, either, list, mapOf, object, type SchemaNode, text } from '../../config/schema-node.ts';
-import { effectsNode, names, policyNode, whenNode } from './policy-schema.ts';
 
 /** The keys of a spec; the values are read by whoever reads spec files. */
 interface SpecEntry {
