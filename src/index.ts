@@ -3,7 +3,6 @@ export type { ApprovalDecision, ApprovalFilter } from './approvals/read-decision
 export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/audit.ts';
 export type { CallQuery, CallRow, CribCalls } from './audit/calls.ts';
 export type { CallOptions } from './call/call.ts';
-export { EXTENSION_ORDER } from './call/extension-order.ts';
 export type { AccessClause, Hours } from './core/access.ts';
 export { keep, prefix, rename, tighten } from './core/algebra.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
@@ -52,20 +51,23 @@ export { createCrib } from './crib/create-crib.ts';
 export type { Crib } from './crib/crib.ts';
 export type { CribOptions } from './crib/crib-options.ts';
 export { defaultCrib, resetDefaultCrib } from './crib/default-crib.ts';
-export { audit, auditIntent } from './crib/extensions/audit-extensions.ts';
 export {
   access,
   approval,
+  audit,
+  auditIntent,
   breaker,
   concurrency,
+  EXTENSION_ORDER,
   idempotency,
+  logging,
+  metrics,
   rateLimit,
   retry,
   timeout,
+  trace,
 } from './crib/extensions/built-ins.ts';
 export { METRICS_CONTENT_TYPE } from './crib/extensions/metrics-text.ts';
-export type { MetricsOptions, TraceOptions } from './crib/extensions/record-extensions.ts';
-export { logging, metrics, trace } from './crib/extensions/record-extensions.ts';
 export type { SourceReport } from './crib/sources/source-slot.ts';
 export type { BundleInput, DefinedBundle } from './define/define-bundle.ts';
 export { defineBundle } from './define/define-bundle.ts';
@@ -74,4 +76,6 @@ export { defineExtension } from './define/define-extension.ts';
 export type { AnySchema, ToolDefinition, ToolInput } from './define/define-tool.ts';
 export { defineTool } from './define/define-tool.ts';
 export type { LoggingOptions } from './extensions/logging.ts';
+export type { MetricsOptions } from './extensions/metrics.ts';
+export type { TraceOptions } from './extensions/trace.ts';
 export type { CreatedKey, CribKeys, KeyInfo, KeyRequest } from './identity/keys.ts';

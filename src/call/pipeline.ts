@@ -1,14 +1,13 @@
 import type { Question } from '../core/approval.ts';
 import { beginRun, hasHadItsRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
-import { type Extension, toPriority } from '../core/extension.ts';
+import { type Extension, RATE_LIMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
 import { Call } from './call.ts';
-import { RATE_LIMIT_PRIORITY } from './extension-order.ts';
 import { restoreWithheld } from './restore-withheld.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;

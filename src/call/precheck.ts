@@ -7,11 +7,18 @@ import { kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
 import type { Call } from './call.ts';
 import { restoreWithheld } from './restore-withheld.ts';
 
+/** Its row in the order of extensions. */
+export const PRECHECK = {
+  name: 'precheck',
+  priority: 790,
+  reason: 'what its executor would refuse is refused before a person is asked',
+} as const;
+
 /** Lets executors refuse arguments before a person is asked about them; what they refuse would fail after a yes as well. */
 export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
   return {
-    name: 'precheck',
-    priority: 790,
+    name: PRECHECK.name,
+    priority: PRECHECK.priority,
     unsafeOrder: true,
     applies: (spec) => executors.get(kindOf(spec))?.precheck !== undefined,
     wrap(call, next) {

@@ -1,5 +1,6 @@
 import type { AccessClause, Hours } from '../core/access.ts';
 import { APPROVAL_MODES, type Budget, type Rate, SCOPES, type Slots } from '../core/policy.ts';
+import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../core/ports/keep-bounds.ts';
 import type { Effects, When } from '../core/tool-spec.ts';
 import { choice, either, flag, list, object, oneOrMany, type SchemaNode, text, typed, whole } from './schema-node.ts';
 
@@ -116,6 +117,19 @@ export const policyNode = typed(
     ),
   }),
 );
+
+/** Bounds on what callers can make the crib keep; `things` names it in the plural. */
+export function keepBoundNodes(things: string): Readonly<Record<keyof KeepBounds, SchemaNode>> {
+  const { maxPerCaller, maxBytesPerCaller, maxTotal, maxTotalBytes } = DEFAULT_KEEP_BOUNDS;
+  return {
+    maxPerCaller: whole(
+      `How many ${things} one caller may have; default ${maxPerCaller}. Beyond it calls answer rate_limited.`,
+    ),
+    maxBytesPerCaller: whole(`How many bytes the ${things} of one caller may take; default ${maxBytesPerCaller}.`),
+    maxTotal: whole(`How many ${things} there may be in all; default ${maxTotal}.`),
+    maxTotalBytes: whole(`How many bytes all ${things} may take together; default ${maxTotalBytes}.`),
+  };
+}
 
 /** What a tool does to the world. */
 export const effectsNode = typed(

@@ -125,3 +125,9 @@ export const NAME_SAYS = 'letters, digits, "_", "-" and ".", starting with a let
 
 /** Names that the author chooses for sources, bundles, profiles and the like. */
 export const NAMES: SchemaNode = { propertyNames: { pattern: NAME_PATTERN } };
+
+/** The name of an environment variable. */
+export const VARIABLE_NAME = text('The variable.', {
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  says: 'the name of an environment variable',
+});

@@ -32,16 +32,19 @@ export interface Extension {
   close?(): Promise<void>;
 }
 
+/** The place of the rate limit: gates from here outward also judge calls of names that no tool has. */
+export const RATE_LIMIT_PRIORITY = 950;
+
 const PRIORITIES = { highest: 700, high: 600, normal: 500, low: 400, lowest: 300 } as const;
 export type PriorityName = keyof typeof PRIORITIES;
+export const PRIORITY_NAMES: readonly string[] = Object.keys(PRIORITIES);
 
 /** A priority as a number. */
 export function toPriority(priority: number | PriorityName): number {
   const value = typeof priority === 'string' ? PRIORITIES[priority] : priority;
   if (Number.isFinite(value)) return value;
-  const names = Object.keys(PRIORITIES).join(', ');
   throw new ToolcribError(
     'invalid_option',
-    `${JSON.stringify(priority)} is not a priority: use a number or one of ${names}.`,
+    `${JSON.stringify(priority)} is not a priority: use a number or one of ${PRIORITY_NAMES.join(', ')}.`,
   );
 }

@@ -1,3 +1,4 @@
+import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
 import type { Bundle } from '../core/bundle.ts';
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
@@ -11,10 +12,8 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
-import type { AccessConfig } from '../identity/access-config.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
-import type { ServerConfig } from './config/config.ts';
 import type { Configuration } from './configured/configuration.ts';
 import { openBuiltin } from './configured/configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';

@@ -1,3 +1,4 @@
+import type { WrittenConfig } from '../config/types/config.ts';
 import type { Executor } from '../core/executor.ts';
 import type { ProfileSet } from '../core/ports/generation.ts';
 import { describe, readOptions } from '../core/read-options.ts';
@@ -11,7 +12,6 @@ import type { ToolInput } from '../define/define-tool.ts';
 import { functionExecutor } from '../kinds/function/function.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 import { type ProfileInput, readProfile } from './catalog/read-profile.ts';
-import type { WrittenConfig } from './config/config.ts';
 
 /** What a crib is made of. */
 export interface CribOptions {

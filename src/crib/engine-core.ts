@@ -15,9 +15,9 @@ import type { Generations } from './catalog/generations.ts';
 import { Setups } from './catalog/setups.ts';
 import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
 import type { Engine } from './engine.ts';
-import { createKeySettings } from './extensions/audit-extensions.ts';
+import { createKeySettings } from './extensions/audit-keys.ts';
 import { builtInExtensions } from './extensions/built-ins.ts';
-import { createBinding } from './extensions/extension-ports.ts';
+import { createBinding, FROM_ROOMS } from './extensions/extension-ports.ts';
 import { createExtensionSet, type ExtensionSet } from './extensions/extension-set.ts';
 import { createLostClaims, type LostClaims } from './lost-claims.ts';
 import { createServices } from './services.ts';
@@ -139,7 +139,7 @@ function createRecordedExtensions(
     given: definition.extensions,
     turnedOff: definition.turnedOff,
     executors,
-    bind: createBinding({ ...context, ...recording, clock: systemClock, schemas, bundlesOf, warn }),
+    bind: createBinding({ ...context, ...recording, ...FROM_ROOMS, clock: systemClock, schemas, bundlesOf, warn }),
     warn,
     onChange: core.markOld,
   });

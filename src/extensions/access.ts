@@ -1,34 +1,37 @@
+import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { compileHours, type Hours } from '../core/access.ts';
-import type { Extension } from '../core/extension.ts';
-import type { Clock } from '../core/ports/ports.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
+import { laterClock } from '../system/clock.ts';
 
 /** Judges what changes from call to call: the hours. Who may see a tool at all is decided by the view. */
-export function access(options: { readonly clock: Clock }): Extension {
-  const compiled = new WeakMap<Hours, (at: number) => boolean>();
-  const isOpen = (hours: Hours, at: number): boolean => {
-    const known = compiled.get(hours);
-    if (known !== undefined) return known(at);
-    const judge = compileHours(hours);
-    compiled.set(hours, judge);
-    return judge(at);
-  };
-  return {
-    name: 'access',
-    priority: 900,
-    unsafeOrder: true,
-    applies: (spec) => (spec.policy.access ?? []).some((clause) => clause.hours !== undefined),
-    wrap(call, next) {
-      const now = options.clock.now();
-      for (const { hours } of call.spec.policy.access ?? []) {
-        if (hours === undefined || isOpen(hours, now)) continue;
-        return failed(toolError('denied', `"${call.spec.name}" may be used ${inWords(hours)} only.`));
-      }
-      return next(call);
-    },
-  };
-}
+export const access: ExtensionRecord<WithClock> = {
+  name: 'access',
+  priority: 900,
+  reason: 'who may not call learns nothing about the arguments',
+  codeOptions: ['clock'],
+  make({ clock = laterClock }) {
+    const compiled = new WeakMap<Hours, (at: number) => boolean>();
+    const isOpen = (hours: Hours, at: number): boolean => {
+      const known = compiled.get(hours);
+      if (known !== undefined) return known(at);
+      const judge = compileHours(hours);
+      compiled.set(hours, judge);
+      return judge(at);
+    };
+    return {
+      applies: (spec) => (spec.policy.access ?? []).some((clause) => clause.hours !== undefined),
+      wrap(call, next) {
+        const now = clock.now();
+        for (const { hours } of call.spec.policy.access ?? []) {
+          if (hours === undefined || isOpen(hours, now)) continue;
+          return failed(toolError('denied', `"${call.spec.name}" may be used ${inWords(hours)} only.`));
+        }
+        return next(call);
+      },
+    };
+  },
+};
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 

@@ -1,26 +1,57 @@
-import type { ApprovalOptions, ApprovalPorts } from '../core/approval.ts';
+import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { keepBoundNodes } from '../config/policy-schema.ts';
+import { address, choice, object, text, typed, whole } from '../config/schema-node.ts';
+import type { ApprovalConfig } from '../config/types/guards.ts';
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
 import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
-import type { Extension, Next } from '../core/extension.ts';
+import type { Next } from '../core/extension.ts';
+import { APPROVAL_MODES } from '../core/policy.ts';
+import { requireBounds } from '../core/ports/keep-bounds.ts';
 import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
+import { readPolicy } from '../define/read-policy.ts';
 
 /** Asks a person once per call, about valid arguments. Nobody to ask, no answer, or no clear yes: not run. */
-export function approval(options: Pick<ApprovalOptions, 'mode'> & ApprovalPorts): Extension {
-  const { mode = 'dangerous', ask } = options;
-  return {
-    name: 'approval',
-    priority: 750,
-    unsafeOrder: true,
-    defaults: { approval: mode },
-    applies: mayAsk,
-    wrap(call, next) {
-      const question = questionOf(call);
-      return question === undefined ? next(call) : runIfApproved(call, next, ask(call, question));
-    },
-    close: async () => options.close?.(),
-  };
-}
+export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
+  name: 'approval',
+  priority: 750,
+  reason: 'a person is asked once per call, about valid arguments',
+  options: object('Asks a person before a tool runs.', {
+    mode: choice(
+      APPROVAL_MODES,
+      'Where neither tool nor profile speaks: dangerous = known to be destructive; cautious = not known to be read-only. Default dangerous.',
+    ),
+    timeoutMs: whole('How long it waits for an answer; default five minutes.'),
+    webhook: typed(
+      'WebhookConfig',
+      object(
+        'Tells somebody that an approval waits.',
+        {
+          url: address('Where to.'),
+          secret: text('The name of the secret that signs the message.', { use: 'secretName' }),
+        },
+        ['url', 'secret'],
+      ),
+    ),
+    ...keepBoundNodes('requests for approval that wait'),
+  }),
+  codeOptions: ['clock'],
+  make(options, ports) {
+    const { mode = 'dangerous', timeoutMs } = options;
+    requireBounds(options, 'approval()');
+    readPolicy({ approval: mode, timeoutMs }, 'approval()');
+    const { ask, close } = ports.approver(options, ports);
+    return {
+      defaults: { approval: mode },
+      applies: mayAsk,
+      wrap(call, next) {
+        const question = questionOf(call);
+        return question === undefined ? next(call) : runIfApproved(call, next, ask(call, question));
+      },
+      close: async () => close?.(),
+    };
+  },
+};
 
 /** What the policy of the tool asks, and what the rules ask about these arguments. */
 function questionOf(call: ToolCall): Question | undefined {

@@ -1,16 +1,11 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { object, whole } from '../config/schema-node.ts';
+import type { BreakerConfig } from '../config/types/guards.ts';
 import { isPromise } from '../core/json.ts';
-import type { Clock } from '../core/ports/ports.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-
-export interface BreakerOptions {
-  /** After how many failures in a row it opens; 5 if absent. */
-  readonly failures?: number;
-  /** How long it stays open at first; twice as long after every probe that fails, up to 2 s. One second if absent. */
-  readonly openMs?: number;
-}
+import { requireNumber } from '../define/read-policy.ts';
 
 /** A source that is back is used within 5 s: this pause, one of whoever connects to it, and the connecting. */
 const LONGEST_OPEN_MS = 2000;
@@ -44,51 +39,62 @@ interface Attempt {
 }
 
 /** Fails fast while a source is down, lets one call through to see whether it is back, and closes again when it is. */
-export function breaker(options: BreakerOptions & { readonly clock: Clock }): Extension {
-  const { clock, failures: most = 5, openMs = 1000 } = options;
-  const longestMs = Math.max(openMs, LONGEST_OPEN_MS);
-  const circuits = new Map<string, Circuit>();
+export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
+  name: 'breaker',
+  priority: 240,
+  reason: 'what is known to be down costs no slot and no waiting',
+  options: object('Leaves a source alone for a while that keeps failing.', {
+    failures: whole('After how many failures in a row; default 5.'),
+    openMs: whole(
+      'How long at first; twice as long after every probe that fails, up to 2 s, or this value where it is longer. Default one second.',
+    ),
+  }),
+  codeOptions: ['clock'],
+  make(options, ports) {
+    const { failures: most = 5, openMs = 1000, clock = ports.clock } = options;
+    requireNumber(most, 1, 'breaker(): failures');
+    requireNumber(openMs, 1, 'breaker(): openMs');
+    const longestMs = Math.max(openMs, LONGEST_OPEN_MS);
+    const circuits = new Map<string, Circuit>();
 
-  const noteFailure = ({ subject, isProbe }: Attempt, { message, retryAfterMs }: ToolError): void => {
-    const circuit = circuits.get(subject) ?? newCircuit(openMs);
-    circuits.set(subject, circuit);
-    circuit.failures++;
-    circuit.lastMessage = message;
-    if (isProbe) circuit.openMs = Math.min(circuit.openMs * 2, longestMs);
-    // What was under way before says nothing new, however late it fails: it does not put the next probe off.
-    if (circuit.failures < most || (circuit.probeAt !== undefined && !isProbe)) return;
-    // Who connects to the source says when that may be tried again, so that the next probe connects at once.
-    const pauseMs = Math.max(Math.min(retryAfterMs ?? circuit.openMs, longestMs), LEAST_OPEN_MS);
-    circuit.probeAt = clock.now() + pauseMs;
-  };
+    const noteFailure = ({ subject, isProbe }: Attempt, { message, retryAfterMs }: ToolError): void => {
+      const circuit = circuits.get(subject) ?? newCircuit(openMs);
+      circuits.set(subject, circuit);
+      circuit.failures++;
+      circuit.lastMessage = message;
+      if (isProbe) circuit.openMs = Math.min(circuit.openMs * 2, longestMs);
+      // What was under way before says nothing new, however late it fails: it does not put the next probe off.
+      if (circuit.failures < most || (circuit.probeAt !== undefined && !isProbe)) return;
+      // Who connects to the source says when that may be tried again, so that the next probe connects at once.
+      const pauseMs = Math.max(Math.min(retryAfterMs ?? circuit.openMs, longestMs), LEAST_OPEN_MS);
+      circuit.probeAt = clock.now() + pauseMs;
+    };
 
-  const note = (attempt: Attempt, result: ToolResult): ToolResult => {
-    const code = result.status === 'failed' ? result.error.code : undefined;
-    if (result.status === 'failed' && DEAD.includes(result.error.code)) noteFailure(attempt, result.error);
-    else if (code !== 'cancelled') circuits.delete(attempt.subject);
-    else if (attempt.isProbe) endProbe(circuits.get(attempt.subject), clock.now());
-    return result;
-  };
+    const note = (attempt: Attempt, result: ToolResult): ToolResult => {
+      const code = result.status === 'failed' ? result.error.code : undefined;
+      if (result.status === 'failed' && DEAD.includes(result.error.code)) noteFailure(attempt, result.error);
+      else if (code !== 'cancelled') circuits.delete(attempt.subject);
+      else if (attempt.isProbe) endProbe(circuits.get(attempt.subject), clock.now());
+      return result;
+    };
 
-  return {
-    name: 'breaker',
-    priority: 240,
-    unsafeOrder: true,
-    applies: (spec) => spec[RUN].kind !== 'function',
-    wrap(call, next) {
-      const subject = subjectOf(call.spec);
-      const circuit = circuits.get(subject);
-      const attempt = { subject, isProbe: circuit?.probeAt !== undefined };
-      if (circuit?.probeAt !== undefined) {
-        const now = clock.now();
-        if (now < circuit.probeAt) return refuse(call.spec, circuit, now);
-        circuit.probeAt = now + PROBE_MS;
-      }
-      const result = next(attempt.isProbe ? call.with(PROBE) : call);
-      return isPromise(result) ? result.then((settled) => note(attempt, settled)) : note(attempt, result);
-    },
-  };
-}
+    return {
+      applies: (spec) => spec[RUN].kind !== 'function',
+      wrap(call, next) {
+        const subject = subjectOf(call.spec);
+        const circuit = circuits.get(subject);
+        const attempt = { subject, isProbe: circuit?.probeAt !== undefined };
+        if (circuit?.probeAt !== undefined) {
+          const now = clock.now();
+          if (now < circuit.probeAt) return refuse(call.spec, circuit, now);
+          circuit.probeAt = now + PROBE_MS;
+        }
+        const result = next(attempt.isProbe ? call.with(PROBE) : call);
+        return isPromise(result) ? result.then((settled) => note(attempt, settled)) : note(attempt, result);
+      },
+    };
+  },
+};
 
 function newCircuit(openMs: number): Circuit {
   return { failures: 0, openMs, probeAt: undefined, lastMessage: '' };

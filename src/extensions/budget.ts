@@ -1,5 +1,5 @@
+import type { ExtensionRecord } from '../config/extension-record.ts';
 import { hasBegun } from '../core/begun-runs.ts';
-import type { Extension } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { Budget } from '../core/policy.ts';
 import type { Clock } from '../core/ports/ports.ts';
@@ -14,33 +14,29 @@ import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 
-export interface BudgetPorts {
-  /** Where spending outlives the process and is shared; in memory if absent. */
-  readonly store?: StoredBudgets | undefined;
-  readonly clock: Clock;
-}
-
 /** Takes the price of a tool out of every budget that holds for the call, just before it runs. */
-export function budget({ store, clock }: BudgetPorts): Extension {
-  const budgets = store ?? budgetsInMemory(clock);
-  return {
-    name: 'budget',
-    priority: 210,
-    unsafeOrder: true,
-    applies: ({ policy }) => (policy.price ?? 0) > 0 && (policy.budgets ?? []).length > 0,
-    async wrap(call, next) {
-      const { price = 0, budgets: held = [] } = call.spec.policy;
-      const cells = held.map((one) => cellOf(one, call));
-      const refusal = await charged(budgets, cells, price);
-      if (refusal !== undefined) return refusal;
-      const result = next(call);
-      const settled = isPromise(result) ? await result : result;
-      // What never began costs nothing. Where that cannot be noted too much is charged, never too little.
-      if (settled.status === 'failed' && !hasBegun(call)) await budgets.refund(cells, price).catch(() => undefined);
-      return settled;
-    },
-  };
-}
+export const budget: ExtensionRecord = {
+  name: 'budget',
+  priority: 210,
+  reason: 'only what is about to run is paid for, once, however often it is tried',
+  make(_options, { clock, store }) {
+    const budgets = store?.budgets ?? budgetsInMemory(clock); // in the store spending outlives the process and is shared
+    return {
+      applies: ({ policy }) => (policy.price ?? 0) > 0 && (policy.budgets ?? []).length > 0,
+      async wrap(call, next) {
+        const { price = 0, budgets: held = [] } = call.spec.policy;
+        const cells = held.map((one) => cellOf(one, call));
+        const refusal = await charged(budgets, cells, price);
+        if (refusal !== undefined) return refusal;
+        const result = next(call);
+        const settled = isPromise(result) ? await result : result;
+        // What never began costs nothing. Where that cannot be noted too much is charged, never too little.
+        if (settled.status === 'failed' && !hasBegun(call)) await budgets.refund(cells, price).catch(() => undefined);
+        return settled;
+      },
+    };
+  },
+};
 
 async function charged(
   budgets: StoredBudgets,

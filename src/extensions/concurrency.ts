@@ -1,16 +1,28 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionParts, ExtensionRecord } from '../config/extension-record.ts';
+import { slotsNode } from '../config/policy-schema.ts';
+import { object, whole } from '../config/schema-node.ts';
+import type { ConcurrencyConfig } from '../config/types/guards.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Slots } from '../core/policy.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { readPolicy, requireNumber } from '../define/read-policy.ts';
 
-export interface ConcurrencyOptions {
-  /** Slots that hold for every call, besides those of tools and profiles. */
-  readonly slots?: readonly Slots[];
-  /** How many calls may wait; more are `unavailable`. 1,000 if absent. */
-  readonly maxWaiting?: number;
-}
+export const concurrency: ExtensionRecord<ConcurrencyConfig> = {
+  name: 'concurrency',
+  priority: 220,
+  reason: 'waiting for a slot is not the time of the tool',
+  options: object('Bounds how many calls run at the same time.', {
+    slots: slotsNode,
+    maxWaiting: whole('How many calls may wait for a slot; more are unavailable. Default 1000.', 0),
+  }),
+  make({ slots = [], maxWaiting = 1000 }) {
+    readPolicy({ concurrency: slots }, 'concurrency()');
+    requireNumber(maxWaiting, 0, 'concurrency(): maxWaiting');
+    return boundCalls(slots, maxWaiting);
+  },
+};
 
 interface Gauge {
   readonly amount: number;
@@ -34,27 +46,9 @@ const HELD = 'concurrency';
 const MANY_GAUGES = 10_000;
 
 /** Bounds how many calls run at once. A call takes all its slots together or waits for all, first come first served. */
-export function concurrency(options: ConcurrencyOptions = {}): Extension {
-  const { slots: everyCall = [], maxWaiting = 1000 } = options;
-  const gaugesBySlots = new Map<string, Map<string, Gauge>>();
-  const countersByList = new WeakMap<readonly Slots[], readonly Counter[]>();
+function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionParts {
+  const countersOf = createCounters(everyCall);
   const waiting = new Set<Waiter>();
-
-  const toCounter = (slots: Slots): Counter => {
-    const key = `${slots.of} ${slots.scope} ${slots.amount}`;
-    const gauges = gaugesBySlots.get(key) ?? new Map<string, Gauge>();
-    gaugesBySlots.set(key, gauges);
-    return { slots, gauges };
-  };
-  const everyCounter = everyCall.map(toCounter);
-  const countersOf = (list: readonly Slots[] | undefined): readonly Counter[] => {
-    if (list === undefined) return everyCounter;
-    const known = countersByList.get(list);
-    if (known !== undefined) return known;
-    const counters = [...everyCounter, ...list.map(toCounter)];
-    countersByList.set(list, counters);
-    return counters;
-  };
 
   const release = (taken: readonly Gauge[]) => {
     for (const gauge of taken) gauge.inUse--;
@@ -82,25 +76,7 @@ export function concurrency(options: ConcurrencyOptions = {}): Extension {
     });
   };
 
-  const wait = (call: ToolCall, wanted: readonly Gauge[]): Promise<FailedResult | undefined> =>
-    new Promise((resolve) => {
-      const waiter: Waiter = {
-        gauges: wanted,
-        start() {
-          stopListening();
-          resolve(undefined);
-        },
-      };
-      waiting.add(waiter);
-      const stopListening = call.onAbort((reason) => {
-        if (waiting.delete(waiter)) resolve(failed(reason));
-      });
-    });
-
   return {
-    name: 'concurrency',
-    priority: 220,
-    unsafeOrder: true,
     applies: (spec) => everyCall.length > 0 || (spec.policy.concurrency ?? []).length > 0,
     wrap(call, next) {
       const wanted = countersOf(call.spec.policy.concurrency).map((counter) => gaugeOf(counter, call, waiting));
@@ -113,9 +89,47 @@ export function concurrency(options: ConcurrencyOptions = {}): Extension {
         return busy(call, 'the call that made this one holds the slot it needs');
       }
       if (waiting.size >= maxWaiting) return busy(call, `${waiting.size} calls are waiting already`);
-      return wait(call, wanted).then((refusal) => refusal ?? run(call, wanted, next));
+      return wait(call, wanted, waiting).then((refusal) => refusal ?? run(call, wanted, next));
     },
   };
+}
+
+/** The counters of every call together with those of a list; lists with the same slots share them. */
+function createCounters(everyCall: readonly Slots[]): (list: readonly Slots[] | undefined) => readonly Counter[] {
+  const gaugesBySlots = new Map<string, Map<string, Gauge>>();
+  const countersByList = new WeakMap<readonly Slots[], readonly Counter[]>();
+  const toCounter = (slots: Slots): Counter => {
+    const key = `${slots.of} ${slots.scope} ${slots.amount}`;
+    const gauges = gaugesBySlots.get(key) ?? new Map<string, Gauge>();
+    gaugesBySlots.set(key, gauges);
+    return { slots, gauges };
+  };
+  const everyCounter = everyCall.map(toCounter);
+  return (list) => {
+    if (list === undefined) return everyCounter;
+    const known = countersByList.get(list);
+    if (known !== undefined) return known;
+    const counters = [...everyCounter, ...list.map(toCounter)];
+    countersByList.set(list, counters);
+    return counters;
+  };
+}
+
+/** Resolves once the slots are taken for the call, or says why it gave up. */
+function wait(call: ToolCall, gauges: readonly Gauge[], waiting: Set<Waiter>): Promise<FailedResult | undefined> {
+  return new Promise((resolve) => {
+    const waiter: Waiter = {
+      gauges,
+      start() {
+        stopListening();
+        resolve(undefined);
+      },
+    };
+    waiting.add(waiter);
+    const stopListening = call.onAbort((reason) => {
+      if (waiting.delete(waiter)) resolve(failed(reason));
+    });
+  });
 }
 
 function gaugeOf({ slots, gauges }: Counter, call: ToolCall, waiting: ReadonlySet<Waiter>): Gauge {

@@ -1,5 +1,8 @@
+import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { keepBoundNodes } from '../config/policy-schema.ts';
+import { object } from '../config/schema-node.ts';
+import type { IdempotencyConfig } from '../config/types/guards.ts';
 import { endUnbegun } from '../core/begun-runs.ts';
-import type { Extension } from '../core/extension.ts';
 import type { JsonObject } from '../core/json.ts';
 import {
   brokenBound,
@@ -8,39 +11,54 @@ import {
   type KeepBounds,
   keepBoundsOf,
   RETRY_WITHOUT_ROOM_MS,
+  requireBounds,
 } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/ports/stored-results.ts';
+import { redactResult } from '../core/text/redact-result.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { argumentsHash } from '../specs/hashes.ts';
 
-export interface IdempotencyPorts {
-  readonly clock: Clock;
-  /** Where keys outlive the process and are shared; in memory if absent. */
-  readonly store?: StoredRepeats | undefined;
-  argumentsHash(input: JsonObject): string;
+export const idempotency: ExtensionRecord<IdempotencyConfig & WithClock> = {
+  name: 'idempotency',
+  priority: 780,
+  reason: 'a call that was made is not made again, and nobody is asked again',
+  options: object(
+    'Makes two calls with one idempotency key one call. Keys and results are kept for a day.',
+    keepBoundNodes('idempotency keys and results'),
+  ),
+  isAlwaysOn: true, // a key that was accepted must count
+  codeOptions: ['clock'],
+  make({ clock, ...given }, ports) {
+    requireBounds(given, 'idempotency()');
+    const { store, redact, findLost } = ports;
+    return makeOnce({
+      repeats: store?.repeats ?? repeatsInMemory(clock ?? ports.clock),
+      bounds: keepBoundsOf(given),
+      findLost,
+      withoutSecrets: (result) => redactResult(result, redact),
+    });
+  },
+};
+
+interface Repeating {
+  /** Where keys outlive the process and are shared, or memory. */
+  readonly repeats: StoredRepeats;
+  readonly bounds: KeepBounds;
   /** Looks for calls whose process is gone; true if some were found, whose outcome counts as unknown from now on. */
   findLost(): Promise<boolean>;
   /** The result without secrets: what is kept here has not come by the gate that takes them out. */
   withoutSecrets(result: ToolResult): ToolResult;
 }
 
-/** Bounds on the keys and results that are kept; each has a default. */
-export type IdempotencyOptions = Partial<KeepBounds>;
-
 /** How long a key is remembered. */
 const KEEP_MS = 86_400_000;
 
 /** Makes two calls with one key one call: the second gets the result of the first, whatever died in between. */
-export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Extension {
-  const { clock, store, argumentsHash, withoutSecrets } = options;
-  const bounds = keepBoundsOf(options);
-  const repeats = store ?? repeatsInMemory(clock);
+function makeOnce({ repeats, bounds, findLost, withoutSecrets }: Repeating): ExtensionParts {
   return {
-    name: 'idempotency',
-    priority: 780,
-    unsafeOrder: true,
     wrap(call, next) {
       return call.idempotencyKey === undefined ? next(call) : once(call, next);
     },
@@ -54,7 +72,7 @@ export function idempotency(options: IdempotencyOptions & IdempotencyPorts): Ext
     let first: FirstCall;
     try {
       first = await repeats.begin(key, repeating);
-      if (first.state === 'running' && (await options.findLost())) first = await repeats.begin(key, repeating);
+      if (first.state === 'running' && (await findLost())) first = await repeats.begin(key, repeating);
     } catch (cause) {
       return failed(
         toolError('unavailable', 'The idempotency key could not be recorded, so nothing was done.', { cause }),

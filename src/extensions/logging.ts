@@ -1,22 +1,56 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { names } from '../config/policy-schema.ts';
+import { choice, object } from '../config/schema-node.ts';
+import type { LoggingConfig } from '../config/types/guards.ts';
 import { isPromise, type JsonValue } from '../core/json.ts';
 import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/ports/log-line.ts';
 import type { Clock } from '../core/ports/ports.ts';
+import { describe, readNameList } from '../core/read-options.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
-import { messageOf, type ToolError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
+import { logToStderr } from '../system/log-to-stderr.ts';
+import { createRedactValue } from '../system/secrets/redact-value.ts';
 
-export interface LoggingOptions {
-  /** From which level on; `info` if absent. */
-  readonly level?: LogLevel;
-  /** Keys of arguments whose values are hidden, besides the usual ones; globs. */
-  readonly redact?: string | readonly string[];
+/** What `logging()` takes. */
+export interface LoggingOptions extends LoggingConfig {
   /** Where lines go; JSON on stderr if absent. */
   readonly sink?: LogSink;
 }
 
-/** What logging gets from its crib. */
-export interface LoggingPorts {
+export const logging: ExtensionRecord<LoggingOptions & WithClock> = {
+  name: 'logging',
+  priority: 1000,
+  reason: 'watches: it is told of refusals and unknown names, too',
+  options: object('Writes a line for every call.', {
+    level: choice(LOG_LEVELS, 'From which level on; default info.'),
+    redact: names('Keys of arguments whose values are hidden, besides the usual ones; globs.'),
+  }),
+  codeOptions: ['sink', 'clock'],
+  usual: { level: 'silent' },
+  make({ sink = logToStderr, ...given }, { clock, redact, warn }) {
+    const level = readLevel(given.level);
+    const keys = readNameList(given.redact ?? [], 'logging(): redact');
+    if (typeof sink !== 'function') throw invalid(`sink takes a function, got ${describe(sink)}.`);
+    const show = createRedactValue({ redact, keys });
+    return tellOfCalls(level, { clock: given.clock ?? clock, sink, warn, show });
+  },
+};
+
+function readLevel(level: unknown = 'info'): LogLevel {
+  const known = LOG_LEVELS.find((one) => one === level);
+  if (known !== undefined) return known;
+  const guess = typeof level === 'string' ? didYouMean(level, LOG_LEVELS) : '';
+  throw invalid(`level is one of ${LOG_LEVELS.join(', ')}, got ${describe(level)}.${guess}`);
+}
+
+function invalid(message: string): ToolcribError {
+  return new ToolcribError('invalid_option', `logging(): ${message}`);
+}
+
+/** What lines are written with. */
+interface LoggingPorts {
   readonly clock: Clock;
   readonly sink: LogSink;
   /** A value as it may be shown: secrets hidden, long parts cut. */
@@ -27,7 +61,7 @@ export interface LoggingPorts {
 type LineLevel = LogLine['level'];
 
 /** Tells of calls: at `debug` also of their start and arguments, at `info` of every end, at `warn` of failures and refusals, at `error` of failures inside. */
-export function logging({ level = 'info' }: Pick<LoggingOptions, 'level'>, ports: LoggingPorts): Extension {
+function tellOfCalls(level: LogLevel, ports: LoggingPorts): ExtensionParts {
   const { clock, show } = ports;
   const least = LOG_LEVELS.indexOf(level);
   const isTold = (lineLevel: LineLevel) => LOG_LEVELS.indexOf(lineLevel) >= least;
@@ -41,8 +75,6 @@ export function logging({ level = 'info' }: Pick<LoggingOptions, 'level'>, ports
     ...(withArguments && { arguments: show(call[FACTS].input ?? call.input) }),
   });
   return {
-    name: 'logging',
-    priority: 1000,
     applies: () => level !== 'silent',
     ...(withArguments && { onStart: (call: ToolCall) => write(lineOf(call, 'debug', 'call.start')) }),
     onEnd(call, result) {

@@ -1,8 +1,11 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { flag, object } from '../config/schema-node.ts';
+import type { MetricsConfig } from '../config/types/guards.ts';
 import { COUNTED, type Counting, type MetricFamily, type MetricSample } from '../core/ports/metrics.ts';
 import type { Clock } from '../core/ports/ports.ts';
+import { describe } from '../core/read-options.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
-import { TOOL_ERROR_CODES } from '../core/tool-error.ts';
+import { TOOL_ERROR_CODES, ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
 /** Closed: whatever an extension makes up as a code is `other`. */
@@ -25,8 +28,25 @@ interface Tally {
   inFlight: number;
 }
 
+/** What `metrics()` takes. */
+export type MetricsOptions = Pick<MetricsConfig, 'prometheus'>;
+
+export const metrics: ExtensionRecord<MetricsOptions & WithClock> = {
+  name: 'metrics',
+  priority: 1000,
+  reason: 'watches: every call is counted once, whatever becomes of it',
+  options: object('Counts calls, and makes spans of them.', {
+    prometheus: flag('Whether calls are counted, for /metrics; default true.'),
+  }),
+  codeOptions: ['clock'],
+  make({ prometheus = true, clock }, ports) {
+    if (typeof prometheus === 'boolean') return prometheus ? counting(clock ?? ports.clock) : {};
+    throw new ToolcribError('invalid_option', `metrics(): prometheus is true or false, got ${describe(prometheus)}.`);
+  },
+};
+
 /** Counts every call once, by its outcome, and how long it took; plain numbers, made into text when somebody asks. */
-export function metrics({ clock }: { readonly clock: Clock }): Extension & Counting {
+function counting(clock: Clock): ExtensionParts & Counting {
   const bySource = new Map<string, Map<string, Tally>>();
   // Names come from outside: all that nobody has are one. No tool is without a source, so these are taken for no tool.
   const unknown = createTally('unknown', '');
@@ -47,8 +67,6 @@ export function metrics({ clock }: { readonly clock: Clock }): Extension & Count
   };
 
   return {
-    name: 'metrics',
-    priority: 1000,
     onStart(call) {
       tallyOf(call).inFlight++;
     },

@@ -1,24 +1,46 @@
-import type { Extension } from '../core/extension.ts';
+import { randomBytes } from 'node:crypto';
+import type { ExtensionParts, ExtensionRecord } from '../config/extension-record.ts';
+import { object, typed, whole } from '../config/schema-node.ts';
+import type { ResultsConfig } from '../config/types/config.ts';
 import { isPromise } from '../core/json.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
+import { redactData } from '../core/text/redact-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { type Content, type DoneResult, type ToolResult, textOf } from '../core/tool-result.ts';
+import { requireNumber } from '../define/read-policy.ts';
 
-export interface OffloadOptions {
-  /** From how many bytes on a result is kept and only its beginning handed over; 100,000 if absent. */
-  readonly offloadBytes?: number;
-  /** How long it is kept; a day if absent. */
-  readonly keepMs?: number;
-  /** How many bytes all kept results may take together; 1,000,000,000 if absent. */
-  readonly quotaBytes?: number;
+/** A crib without a store hands over all of a result. */
+export const offload: ExtensionRecord<ResultsConfig> = {
+  name: 'offload',
+  priority: 285,
+  reason: 'keeps what the caller would get, outside of cache and output validation',
+  isOptional: true,
+  options: typed(
+    'ResultsConfig',
+    object('What becomes of large results.', {
+      offloadBytes: whole('Larger ones are kept in the store and handed over as a preview; default 100000.'),
+      keepMs: whole('How long they are kept; default a day.'),
+      quotaBytes: whole(
+        'How many bytes the kept results of all callers may take together; a result that does not fit is not kept. Default 1000000000.',
+      ),
+    }),
+  ),
+  make(options, { store, redact, warn }) {
+    for (const [key, value] of Object.entries(options)) requireNumber(value, 1, `offload(): ${key}`);
+    if (store === undefined) return {};
+    return keepLarge({ ...options, results: store.results, withoutSecrets: (data) => redactData(data, redact), warn });
+  },
+};
+
+/** Long enough that nobody guesses it, short enough for a model to repeat. */
+function newId(): string {
+  return `r_${randomBytes(12).toString('base64url')}`;
 }
 
-export interface OffloadPorts {
+interface Offloading extends ResultsConfig {
   readonly results: StoredResults;
-  now(): number;
-  newId(): string;
   /** The data without the values of secrets. */
   withoutSecrets<T>(data: T): T;
   warn(message: string): void;
@@ -28,17 +50,17 @@ const PREVIEW_CHARACTERS = 2000;
 const LARGEST_BYTES = 100_000_000;
 
 /** Keeps large results for their caller and hands over the beginning, with the name under which the rest can be read. */
-export function offload(options: OffloadOptions & OffloadPorts): Extension {
+function keepLarge(options: Offloading): ExtensionParts {
   const { offloadBytes = 100_000, keepMs = 86_400_000, quotaBytes = 1_000_000_000, results } = options;
 
   const keep = async (call: ToolCall, result: DoneResult, text: string, bytes: number): Promise<DoneResult> => {
     const kept: KeptResult = {
-      id: options.newId(),
+      id: newId(),
       owner: call.caller.id ?? '',
       tool: call.spec.name,
       // The caller has been given what the tool answered; what lies in the store tells no secret.
       ...options.withoutSecrets({ text, ...(result.data !== undefined && !isJson(text) && { data: result.data }) }),
-      expiresAt: Math.round(options.now() + keepMs),
+      expiresAt: Math.round(Date.now() + keepMs),
     };
     const isKept = bytes <= LARGEST_BYTES && (await put(kept));
     return shortened(result, text, isKept ? { ...kept, bytes } : { bytes });
@@ -62,9 +84,6 @@ export function offload(options: OffloadOptions & OffloadPorts): Extension {
   };
 
   return {
-    name: 'offload',
-    priority: 285,
-    unsafeOrder: true,
     applies: (spec) => spec.source !== META_SOURCE,
     wrap(call, next) {
       const result = next(call);

@@ -1,21 +1,14 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { ratesNode } from '../config/policy-schema.ts';
+import { object } from '../config/schema-node.ts';
+import type { RateLimitConfig } from '../config/types/guards.ts';
+import { RATE_LIMIT_PRIORITY } from '../core/extension.ts';
 import type { Rate } from '../core/policy.ts';
-import type { Clock } from '../core/ports/ports.ts';
 import type { StoredRates } from '../core/ports/stored-limits.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
-
-export interface RateLimitOptions {
-  /** Rates that hold for every call, besides those of tools and profiles. */
-  readonly rates?: readonly Rate[];
-}
-
-export interface RateLimitPorts {
-  readonly clock: Clock;
-  /** Where several processes count together; in this process alone if absent. */
-  readonly shared?: StoredRates | undefined;
-}
+import { readPolicy } from '../define/read-policy.ts';
 
 /** For each subject the moment at which all it has used will have flowed off. */
 type Cells = Map<string, number>;
@@ -29,36 +22,42 @@ interface Meter {
 const MANY_CELLS = 10_000;
 
 /** Counts every attempt. All rates of a call are checked together and charged together (GCRA). */
-export function rateLimit(options: RateLimitOptions & RateLimitPorts): Extension {
-  const { clock, shared, rates = [] } = options;
-  const cellsByRate = new Map<string, Cells>();
-  const metersByList = new WeakMap<readonly Rate[], readonly Meter[]>();
-  const toMeter = (rate: Rate): Meter => ({
-    rate,
-    cells: recall(cellsByRate, `${rate.of} ${rate.scope} ${rate.amount} ${rate.perMs}`),
-  });
-  const everyCall = rates.map(toMeter);
-  const metersOf = (list: readonly Rate[] | undefined): readonly Meter[] => {
-    if (list === undefined) return everyCall;
-    const known = metersByList.get(list);
-    if (known !== undefined) return known;
-    const meters = [...everyCall, ...list.map(toMeter)];
-    metersByList.set(list, meters);
-    return meters;
-  };
-  return {
-    name: 'rateLimit',
-    priority: 950,
-    unsafeOrder: true,
-    applies: (spec) => everyCall.length > 0 || (spec.policy.rates ?? []).length > 0,
-    wrap(call, next) {
-      const meters = metersOf(call.spec.policy.rates);
-      if (shared !== undefined) return chargeShared(shared, meters, call).then((refusal) => refusal ?? next(call));
-      const waitMs = charge(meters, call, clock.now());
-      return waitMs === 0 ? next(call) : tooMany(waitMs);
-    },
-  };
-}
+export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
+  name: 'rateLimit',
+  priority: RATE_LIMIT_PRIORITY,
+  reason: 'counts every attempt, unknown names too; a call it refuses costs no slot',
+  options: object('Bounds how often calls are made.', { rates: ratesNode }),
+  codeOptions: ['clock'],
+  make(options, ports) {
+    const { rates = [], clock = ports.clock } = options;
+    const { sharedRates: shared } = ports;
+    readPolicy({ rates }, 'rateLimit()');
+    const cellsByRate = new Map<string, Cells>();
+    const metersByList = new WeakMap<readonly Rate[], readonly Meter[]>();
+    const toMeter = (rate: Rate): Meter => ({
+      rate,
+      cells: recall(cellsByRate, `${rate.of} ${rate.scope} ${rate.amount} ${rate.perMs}`),
+    });
+    const everyCall = rates.map(toMeter);
+    const metersOf = (list: readonly Rate[] | undefined): readonly Meter[] => {
+      if (list === undefined) return everyCall;
+      const known = metersByList.get(list);
+      if (known !== undefined) return known;
+      const meters = [...everyCall, ...list.map(toMeter)];
+      metersByList.set(list, meters);
+      return meters;
+    };
+    return {
+      applies: (spec) => everyCall.length > 0 || (spec.policy.rates ?? []).length > 0,
+      wrap(call, next) {
+        const meters = metersOf(call.spec.policy.rates);
+        if (shared !== undefined) return chargeShared(shared, meters, call).then((refusal) => refusal ?? next(call));
+        const waitMs = charge(meters, call, clock.now());
+        return waitMs === 0 ? next(call) : tooMany(waitMs);
+      },
+    };
+  },
+};
 
 function tooMany(waitMs: number): FailedResult {
   const retryAfterMs = Math.ceil(waitMs);

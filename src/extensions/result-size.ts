@@ -1,22 +1,22 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionRecord } from '../config/extension-record.ts';
 import { isPromise } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult } from '../core/tool-result.ts';
 
 /** Refuses answers larger than policy allows, before anybody has to read them. */
-export function resultSize(): Extension {
-  return {
-    name: 'resultSize',
-    priority: 280,
-    unsafeOrder: true,
+export const resultSize: ExtensionRecord = {
+  name: 'resultSize',
+  priority: 280,
+  reason: 'measures what the caller would get',
+  make: () => ({
     applies: (spec) => spec.policy.maxResultBytes !== undefined,
     wrap(call, next) {
       const result = next(call);
       return isPromise(result) ? result.then((settled) => judge(call, settled)) : judge(call, result);
     },
-  };
-}
+  }),
+};
 
 function judge(call: ToolCall, result: ToolResult): ToolResult {
   if (result.status === 'waiting') return result;

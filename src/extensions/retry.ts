@@ -1,16 +1,16 @@
+import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import { object, whole } from '../config/schema-node.ts';
+import type { RetryConfig } from '../config/types/guards.ts';
 import { hasBegun, hasHadItsRun } from '../core/begun-runs.ts';
-import type { Extension } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
+import { readPolicy, requireNumber } from '../define/read-policy.ts';
 
-export interface RetryOptions {
-  /** Where neither call, tool nor profile speaks; 2 if absent. */
-  readonly retries?: number;
-  /** The longest first pause; each further one may be twice as long. 100 ms if absent. */
-  readonly firstDelayMs?: number;
+interface RetryOptions extends RetryConfig, WithClock {
+  readonly random?: () => number;
 }
 
 const LONGEST_DELAY_MS = 30_000;
@@ -25,51 +25,60 @@ interface Attempt {
 }
 
 /** Tries again what failed for a passing reason, if doing it twice does no harm or it never began. What a person approved runs once. */
-export function retry(options: RetryOptions & { readonly clock: Clock; readonly random?: () => number }): Extension {
-  const { clock, retries: usual = 2, firstDelayMs = 100, random = Math.random } = options;
+export const retry: ExtensionRecord<RetryOptions> = {
+  name: 'retry',
+  priority: 180,
+  reason: 'repeats the work, not the guards',
+  options: object('Tries again what failed for a passing reason.', {
+    retries: whole('How often, where neither call, tool nor profile speaks; default 2.', 0),
+    firstDelayMs: whole('The longest first pause; each further one may be twice as long. Default 100 ms.', 0),
+  }),
+  codeOptions: ['clock', 'random'],
+  make(options, ports) {
+    const { retries: usual = 2, firstDelayMs = 100, random = Math.random, clock = ports.clock } = options;
+    readPolicy({ retries: usual }, 'retry()');
+    requireNumber(firstDelayMs, 0, 'retry(): firstDelayMs');
 
-  const delayOf = (error: ToolError, attempt: number): number => {
-    const longest = Math.min(firstDelayMs * 2 ** attempt, LONGEST_DELAY_MS);
-    return Math.max(error.retryAfterMs ?? 0, longest * random()); // full jitter: clients that failed together come back apart
-  };
+    const delayOf = (error: ToolError, attempt: number): number => {
+      const longest = Math.min(firstDelayMs * 2 ** attempt, LONGEST_DELAY_MS);
+      return Math.max(error.retryAfterMs ?? 0, longest * random()); // full jitter: clients that failed together come back apart
+    };
 
-  async function again(call: ToolCall, next: () => MaybePromise<ToolResult>, first: Attempt): Promise<ToolResult> {
-    const { retries = usual, timeoutMs = Number.POSITIVE_INFINITY } = call.spec.policy;
-    const begun = first.begunAt;
-    let last = first;
-    let hintedMs = 0;
-    let downAt: number | undefined;
-    for (let retry = 0; retry < retries && isWorthRetrying(last.result, call); retry++) {
-      const { code, retryAfterMs } = last.result.error;
-      const delayMs = delayOf(last.result.error, retry);
-      const nextAt = clock.now() + delayMs;
-      hintedMs += retryAfterMs === undefined ? 0 : delayMs;
-      downAt = code === 'unavailable' ? (downAt ?? last.begunAt) : undefined;
-      if (hintedMs > LONGEST_HINTED_MS || nextAt - (downAt ?? nextAt) > LONGEST_OUTAGE_MS) break;
-      // Who would only be timed out while waiting is told at once what failed.
-      if (nextAt - begun >= timeoutMs || (await isAborted(call, clock, delayMs))) break;
-      const begunAt = clock.now();
-      last = { result: await next(), begunAt };
+    async function again(call: ToolCall, next: () => MaybePromise<ToolResult>, first: Attempt): Promise<ToolResult> {
+      const { retries = usual, timeoutMs = Number.POSITIVE_INFINITY } = call.spec.policy;
+      const begun = first.begunAt;
+      let last = first;
+      let hintedMs = 0;
+      let downAt: number | undefined;
+      for (let retry = 0; retry < retries && isWorthRetrying(last.result, call); retry++) {
+        const { code, retryAfterMs } = last.result.error;
+        const delayMs = delayOf(last.result.error, retry);
+        const nextAt = clock.now() + delayMs;
+        hintedMs += retryAfterMs === undefined ? 0 : delayMs;
+        downAt = code === 'unavailable' ? (downAt ?? last.begunAt) : undefined;
+        if (hintedMs > LONGEST_HINTED_MS || nextAt - (downAt ?? nextAt) > LONGEST_OUTAGE_MS) break;
+        // Who would only be timed out while waiting is told at once what failed.
+        if (nextAt - begun >= timeoutMs || (await isAborted(call, clock, delayMs))) break;
+        const begunAt = clock.now();
+        last = { result: await next(), begunAt };
+      }
+      return last.result;
     }
-    return last.result;
-  }
 
-  return {
-    name: 'retry',
-    priority: 180,
-    unsafeOrder: true,
-    defaults: { retries: usual },
-    applies: (spec) => (spec.policy.retries ?? usual) > 0,
-    wrap(call, next) {
-      const result = next(call);
-      const judge = (settled: ToolResult, begunAt: number): MaybePromise<ToolResult> =>
-        isWorthRetrying(settled, call) ? again(call, () => next(call), { result: settled, begunAt }) : settled;
-      if (!isPromise(result)) return judge(result, clock.now());
-      const begunAt = clock.now();
-      return result.then((settled) => judge(settled, begunAt));
-    },
-  };
-}
+    return {
+      defaults: { retries: usual },
+      applies: (spec) => (spec.policy.retries ?? usual) > 0,
+      wrap(call, next) {
+        const result = next(call);
+        const judge = (settled: ToolResult, begunAt: number): MaybePromise<ToolResult> =>
+          isWorthRetrying(settled, call) ? again(call, () => next(call), { result: settled, begunAt }) : settled;
+        if (!isPromise(result)) return judge(result, clock.now());
+        const begunAt = clock.now();
+        return result.then((settled) => judge(settled, begunAt));
+      },
+    };
+  },
+};
 
 function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;

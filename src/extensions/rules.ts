@@ -1,5 +1,5 @@
+import type { ExtensionRecord } from '../config/extension-record.ts';
 import type { Question } from '../core/approval.ts';
-import type { Extension } from '../core/extension.ts';
 import {
   canonicalJson,
   copyJson,
@@ -25,30 +25,32 @@ interface Unmet {
 }
 
 /** Judges valid arguments by the rules of the profile, and changes nothing in them. A rule that denies beats one that asks. */
-export function rules({ schemas }: { readonly schemas: Schemas }): Extension {
-  const typed = new WeakMap<JsonSchema, JsonSchema>();
-  const typedOf = (when: JsonSchema): JsonSchema => {
-    const made = typed.get(when) ?? withImpliedTypes(when);
-    typed.set(when, made);
-    return made;
-  };
-  return {
-    name: 'rules',
-    priority: 800,
-    unsafeOrder: true,
-    applies: ({ policy }) => (policy.rules ?? []).length > 0,
-    wrap(call, next) {
-      const unmet = unmetRules(call, { schemas, typedOf });
-      if (!Array.isArray(unmet)) return unmet;
-      const denying = unmet.find(({ rule }) => rule.otherwise === 'deny');
-      if (denying !== undefined) return deny(call, denying);
-      const facts = call[FACTS];
-      if (unmet.length > 0) facts.asks = questionOf(unmet);
-      else if (facts.asks !== undefined) delete facts.asks; // tried again by somebody further out
-      return next(call);
-    },
-  };
-}
+export const rules: ExtensionRecord = {
+  name: 'rules',
+  priority: 800,
+  reason: 'judges valid arguments, before anybody is asked about them',
+  make(_options, { schemas }) {
+    const typed = new WeakMap<JsonSchema, JsonSchema>();
+    const typedOf = (when: JsonSchema): JsonSchema => {
+      const made = typed.get(when) ?? withImpliedTypes(when);
+      typed.set(when, made);
+      return made;
+    };
+    return {
+      applies: ({ policy }) => (policy.rules ?? []).length > 0,
+      wrap(call, next) {
+        const unmet = unmetRules(call, { schemas, typedOf });
+        if (!Array.isArray(unmet)) return unmet;
+        const denying = unmet.find(({ rule }) => rule.otherwise === 'deny');
+        if (denying !== undefined) return deny(call, denying);
+        const facts = call[FACTS];
+        if (unmet.length > 0) facts.asks = questionOf(unmet);
+        else if (facts.asks !== undefined) delete facts.asks; // tried again by somebody further out
+        return next(call);
+      },
+    };
+  },
+};
 
 interface Judging {
   readonly schemas: Schemas;

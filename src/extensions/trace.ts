@@ -1,49 +1,64 @@
-import type { Extension } from '../core/extension.ts';
-import type { Span, Telemetry } from '../core/ports/telemetry.ts';
+import type { ExtensionRecord } from '../config/extension-record.ts';
+import { choice, either, flag, object } from '../config/schema-node.ts';
+import type { MetricsConfig } from '../config/types/guards.ts';
+import type { Span } from '../core/ports/telemetry.ts';
 import { readTraceparent } from '../core/ports/traceparent.ts';
+import { describe } from '../core/read-options.ts';
 import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { RUN } from '../core/tool-spec.ts';
+import { createTelemetry } from '../system/telemetry.ts';
 
-export interface TraceOptions {
-  readonly telemetry: Telemetry;
-  /** The text without the values of secrets. */
-  redact(text: string): string;
-}
+/** What `trace()` takes. */
+export type TraceOptions = Pick<MetricsConfig, 'otel'>;
 
 /** One span per call, under the span of the call around it, else under the trace context it came with, else under what is active. */
-export function trace({ telemetry, redact }: TraceOptions): Extension {
-  const spans = new WeakMap<CallFacts, Span>();
-  const parentOf = (call: ToolCall) => {
-    const around = call.parent === undefined ? undefined : spans.get(call.parent[FACTS]);
-    return around ?? readTraceparent(call.traceparent);
-  };
-  return {
-    name: 'trace',
-    priority: 1010,
-    unsafeOrder: true,
-    applies: () => telemetry.isOn(),
-    // The span begins and ends as an observer, which is told of every end, and is active as a gate.
-    onStart(call) {
-      const span = telemetry.startSpan({
-        name: spanNameOf(call),
-        attributes: attributesOf(call, redact),
-        parent: parentOf(call),
-      });
-      const facts = call[FACTS];
-      spans.set(facts, span);
-      if (span.traceparent !== undefined) facts.traceparent = span.traceparent;
-    },
-    wrap(call, next) {
-      const span = spans.get(call[FACTS]);
-      return span === undefined ? next(call) : span.run(() => next(call));
-    },
-    onEnd(call, result) {
-      const failure = result.status === 'failed' ? redact(result.error.message) : undefined;
-      spans.get(call[FACTS])?.end(outcomeAttributes(result), failure);
-    },
-  };
-}
+export const trace: ExtensionRecord<TraceOptions> = {
+  name: 'trace',
+  priority: 1010,
+  reason: 'outermost: its span covers the whole call, and learns of a failure without secrets',
+  entry: 'metrics',
+  options: object('Makes spans of calls.', {
+    otel: either(
+      'OpenTelemetry. auto, if absent: where a provider is registered before the first call, or OTEL_* is set.',
+      flag('Always, or never.'),
+      choice(['auto'], 'Where its SDK is there.'),
+    ),
+  }),
+  make({ otel = 'auto' }, { redact }) {
+    if (otel !== 'auto' && typeof otel !== 'boolean')
+      throw new ToolcribError('invalid_option', `trace(): otel is true, false or "auto", got ${describe(otel)}.`);
+    const telemetry = createTelemetry(otel);
+    const spans = new WeakMap<CallFacts, Span>();
+    const parentOf = (call: ToolCall) => {
+      const around = call.parent === undefined ? undefined : spans.get(call.parent[FACTS]);
+      return around ?? readTraceparent(call.traceparent);
+    };
+    return {
+      applies: () => telemetry.isOn(),
+      // The span begins and ends as an observer, which is told of every end, and is active as a gate.
+      onStart(call) {
+        const span = telemetry.startSpan({
+          name: spanNameOf(call),
+          attributes: attributesOf(call, redact),
+          parent: parentOf(call),
+        });
+        const facts = call[FACTS];
+        spans.set(facts, span);
+        if (span.traceparent !== undefined) facts.traceparent = span.traceparent;
+      },
+      wrap(call, next) {
+        const span = spans.get(call[FACTS]);
+        return span === undefined ? next(call) : span.run(() => next(call));
+      },
+      onEnd(call, result) {
+        const failure = result.status === 'failed' ? redact(result.error.message) : undefined;
+        spans.get(call[FACTS])?.end(outcomeAttributes(result), failure);
+      },
+    };
+  },
+};
 
 const MAX_TEXT = 200;
 

@@ -1,4 +1,4 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionRecord } from '../config/extension-record.ts';
 import { isPromise } from '../core/json.ts';
 import type { Schemas } from '../core/ports/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -7,25 +7,27 @@ import { failed, type ToolResult, textOf } from '../core/tool-result.ts';
 import type { Parse, Parsed } from '../core/tool-spec.ts';
 
 /** Checks what a tool answers against its output schema, where it has one. */
-export function validateOutput(options: { readonly schemas: Schemas }): Extension {
-  const check = (call: ToolCall, result: ToolResult): ToolResult | Promise<ToolResult> => {
-    if (!result.ok) return result;
-    const parse = parserOf(options.schemas, call);
-    if (typeof parse !== 'function') return parse;
-    const parsed = parse(result.data === undefined ? textOf(result) : result.data);
-    return isPromise(parsed) ? parsed.then((settled) => judge(call, result, settled)) : judge(call, result, parsed);
-  };
-  return {
-    name: 'validateOutput',
-    priority: 160,
-    unsafeOrder: true,
-    applies: (spec) => spec.output !== undefined,
-    wrap(call, next) {
-      const result = next(call);
-      return isPromise(result) ? result.then((settled) => check(call, settled)) : check(call, result);
-    },
-  };
-}
+export const validateOutput: ExtensionRecord = {
+  name: 'validateOutput',
+  priority: 160,
+  reason: 'innermost: an answer that breaks its promise is a failure like any other',
+  make(_options, { schemas }) {
+    const check = (call: ToolCall, result: ToolResult): ToolResult | Promise<ToolResult> => {
+      if (!result.ok) return result;
+      const parse = parserOf(schemas, call);
+      if (typeof parse !== 'function') return parse;
+      const parsed = parse(result.data === undefined ? textOf(result) : result.data);
+      return isPromise(parsed) ? parsed.then((settled) => judge(call, result, settled)) : judge(call, result, parsed);
+    };
+    return {
+      applies: (spec) => spec.output !== undefined,
+      wrap(call, next) {
+        const result = next(call);
+        return isPromise(result) ? result.then((settled) => check(call, settled)) : check(call, result);
+      },
+    };
+  },
+};
 
 function parserOf(schemas: Schemas, call: ToolCall): Parse | ToolResult {
   try {

@@ -1,4 +1,4 @@
-import type { Extension } from '../core/extension.ts';
+import type { ExtensionRecord } from '../config/extension-record.ts';
 import { freezeJson, isJson, isJsonObject, isPromise } from '../core/json.ts';
 import type { Schemas } from '../core/ports/ports.ts';
 import { SETTLE, type ToolCall } from '../core/tool-call.ts';
@@ -7,12 +7,11 @@ import { type FailedResult, failed } from '../core/tool-result.ts';
 import type { Parse, Parsed, ToolSpec } from '../core/tool-spec.ts';
 
 /** Checks arguments by the schema's own dialect and fills in defaults, on a copy. */
-export function validate(options: { readonly schemas: Schemas }): Extension {
-  const { schemas } = options;
-  return {
-    name: 'validate',
-    priority: 850,
-    unsafeOrder: true,
+export const validate: ExtensionRecord = {
+  name: 'validate',
+  priority: 850,
+  reason: 'everything further in sees valid, frozen arguments',
+  make: (_options, { schemas }) => ({
     wrap(call, next) {
       const parse = parserOf(schemas, call.spec);
       if (typeof parse !== 'function') return parse;
@@ -21,8 +20,8 @@ export function validate(options: { readonly schemas: Schemas }): Extension {
         return parsed.then((settled) => (settled.ok ? next(settle(call, settled)) : refuse(call, settled)));
       return parsed.ok ? next(settle(call, parsed)) : refuse(call, parsed);
     },
-  };
-}
+  }),
+};
 
 function parserOf(schemas: Schemas, spec: ToolSpec): Parse | FailedResult {
   try {

@@ -1,6 +1,6 @@
+import type { AccessConfig } from '../config/types/config.ts';
 import type { ProfileSet } from '../core/ports/generation.ts';
 import { listOf } from '../core/text/names.ts';
-import type { AccessConfig } from './access-config.ts';
 import type { KeyInfo } from './keys.ts';
 import { matchesAny } from './profiles-of-role.ts';
 

@@ -1,3 +1,4 @@
+import type { AccessConfig, JwtConfig } from '../config/types/config.ts';
 import { canonicalJson } from '../core/json.ts';
 import type { ProfileSet } from '../core/ports/generation.ts';
 import type { Identity, Recheck } from '../core/ports/identity.ts';
@@ -6,7 +7,6 @@ import type { FoundKey, StoredKeys } from '../core/ports/stored-keys.ts';
 import { listOf } from '../core/text/names.ts';
 import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
 import { isSameHash } from '../system/secrets/token-text.ts';
-import type { AccessConfig, JwtConfig } from './access-config.ts';
 import { isKeyLike, readKey } from './api-key.ts';
 import type { VerifyJwt } from './jwt.ts';
 import { stateOf } from './keys.ts';

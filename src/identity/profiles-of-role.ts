@@ -1,9 +1,9 @@
+import type { AccessConfig, RoleConfig } from '../config/types/config.ts';
 import type { Caller, Credential } from '../core/caller.ts';
 import type { ProfileSet } from '../core/ports/generation.ts';
 import type { Identity } from '../core/ports/identity.ts';
 import { readCaller } from '../core/read-caller.ts';
 import { compileGlob, listOf } from '../core/text/names.ts';
-import type { AccessConfig, RoleConfig } from './access-config.ts';
 
 /** Who somebody turned out to be, before it is known what that opens. */
 export interface Holder {

@@ -21,7 +21,6 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'crib/catalog/bundle-registry.ts createBundleRegistry': 98,
   'crib/configured/configuration.ts openConfiguration': 92,
   'crib/extensions/extension-set.ts createExtensionSet': 68,
-  'extensions/concurrency.ts concurrency': 83,
   'extensions/idempotency.ts repeatsInMemory': 61,
   'kinds/http/http-client.ts createHttpClient': 88,
   'kinds/http/openapi/schemas/schema-conversion.ts createSchemaConversion': 62,

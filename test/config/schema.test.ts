@@ -1,13 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are variables written
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { parse } from 'yaml';
 import { object, type SchemaNode, text } from '../../src/config/schema-node.ts';
-import type { Config, ProfileConfig, WrittenConfig } from '../../src/crib/config/config.ts';
+import type { ProfileConfig, WrittenConfig } from '../../src/config/types/config.ts';
+import type { PolicyConfig } from '../../src/config/types/guards.ts';
+import type { ProfileInput } from '../../src/crib/catalog/read-profile.ts';
 import { configNode } from '../../src/crib/config/config-schema.ts';
 import { emitSchema } from '../../src/crib/config/emit-schema.ts';
+import { emitTypes } from '../../src/crib/config/emit-types.ts';
+import type { Config } from '../../src/crib/config/loaded-config.ts';
 import { sourceNode } from '../../src/crib/config/source-schema.ts';
+import type { PolicyInput } from '../../src/define/read-policy.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -18,7 +23,7 @@ const issuesOf = async (value: unknown) => {
 };
 
 describe('the schema for editors', () => {
-  it('is current; if not: node src/crib/config/emit-schema.ts && npx biome format --write schema', () => {
+  it('is current; if not: npm run schema', () => {
     const file = readFileSync(join(ROOT, 'schema/toolcrib.schema.json'), 'utf8');
     expect(JSON.parse(file)).toEqual(emitSchema());
   });
@@ -58,6 +63,26 @@ describe('the schema for editors', () => {
 
   it('says nothing about how values are read', () => {
     expect(JSON.stringify(emitSchema())).not.toMatch(/"(use|says)":/);
+  });
+});
+
+describe('the types of a configuration', () => {
+  // All but what the formatter adds: white space, and separators at the ends of lines.
+  const tokensOf = (text = '') => text.match(/[\w$]+|[^\w\s;|]/g);
+  const generated = emitTypes();
+
+  it.each(Object.keys(generated))('are current in %s; if not: npm run schema', (file) => {
+    const text = readFileSync(join(ROOT, 'src/config/types', file), 'utf8');
+    expect(tokensOf(text)).toEqual(tokensOf(generated[file]));
+  });
+
+  it('lie in no other file', () => {
+    expect(readdirSync(join(ROOT, 'src/config/types')).sort()).toEqual(Object.keys(generated).sort());
+  });
+
+  it('can be used where code takes the same', () => {
+    expectTypeOf<Required<PolicyConfig>>().toEqualTypeOf<Required<PolicyInput>>();
+    expectTypeOf<Required<Omit<ProfileConfig, 'delegate'>>>().toEqualTypeOf<Required<ProfileInput>>();
   });
 });
 

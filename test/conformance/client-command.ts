@@ -1,6 +1,6 @@
 // The client that the conformance suite looks at: a crib with one source, the server whose address is the last argument.
 
-import type { ClientCredentials } from '../../src/crib/config/source-config.ts';
+import type { ClientCredentials } from '../../src/config/types/sources.ts';
 import { type Chest, createCrib, type ToolResult } from '../../src/index.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

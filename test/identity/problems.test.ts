@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AccessConfig } from '../../src/identity/access-config.ts';
+import type { AccessConfig } from '../../src/config/types/config.ts';
 import { cribWith } from './world.ts';
 
 const ALL = { dev: { profiles: '*' } };

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
+import type { AccessConfig } from '../../src/config/types/config.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { readProfiles } from '../../src/crib/crib-options.ts';
-import type { AccessConfig } from '../../src/identity/access-config.ts';
 import { createIdentify, type IdentifyOptions } from '../../src/identity/identify.ts';
 import { createKeys } from '../../src/identity/keys.ts';
 import { createOperatorToken } from '../../src/identity/operator-token.ts';

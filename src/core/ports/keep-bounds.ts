@@ -1,3 +1,6 @@
+import { describe } from '../read-options.ts';
+import { ToolcribError } from '../tool-error.ts';
+
 /** Bounds on what callers can make the crib keep, in number and in bytes: of one caller, and of all together. */
 export interface KeepBounds {
   readonly maxPerCaller: number;
@@ -21,6 +24,16 @@ export const DEFAULT_KEEP_BOUNDS: KeepBounds = {
 export function keepBoundsOf(options: Partial<KeepBounds>): KeepBounds {
   const chosen = KEEP_BOUNDS.map((key) => [key, options[key] ?? DEFAULT_KEEP_BOUNDS[key]] as const);
   return Object.fromEntries(chosen) as Record<KeepBound, number>; // one entry for each key
+}
+
+/** Throws for a bound that is not a whole number above 0. */
+export function requireBounds(given: Partial<KeepBounds>, owner: string): void {
+  for (const key of KEEP_BOUNDS) {
+    const value: unknown = given[key];
+    if (value === undefined || (Number.isSafeInteger(value) && Number(value) > 0)) continue;
+    const message = `${owner}: ${key} must be a whole number above 0, got ${describe(value)}.`;
+    throw new ToolcribError('invalid_option', message);
+  }
 }
 
 /** For whom something is kept, and within which bounds. */

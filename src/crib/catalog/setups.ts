@@ -33,6 +33,13 @@ const SETUP_TIMEOUT_MS = 60_000;
 /** How long a failed setup is left alone by calls. */
 const PAUSE_MS = 30_000;
 
+/** The row of its gate in the order of extensions. */
+export const SETUP = {
+  name: 'setup',
+  priority: 250,
+  reason: 'a bundle is set up only for a call that may run; setting up is not the time of the tool',
+} as const;
+
 /** The states of bundles: each bundle is set up once for the whole crib. */
 export class Setups {
   readonly #options: SetupsOptions;
@@ -69,8 +76,8 @@ export class Setups {
   gate(): Extension {
     const ownerOf = (tool: string) => this.#options.generation().ownerOf(tool);
     return {
-      name: 'setup',
-      priority: 250,
+      name: SETUP.name,
+      priority: SETUP.priority,
       unsafeOrder: true,
       applies: (spec) => ownerOf(spec.name) !== undefined,
       wrap: (call, next) => {

@@ -76,7 +76,7 @@ function mapValues(record: Readonly<Record<string, SchemaNode>>, change: (node: 
   return Object.fromEntries(Object.entries(record).map(([key, node]) => [key, change(node)]));
 }
 
-// `node src/crib/config/emit-schema.ts && npx biome format --write schema` renews what editors read; a test says when.
+// `npm run schema` renews what editors read; a test says when.
 if (import.meta.main) {
   const file = join(import.meta.dirname, '../../../schema/toolcrib.schema.json');
   writeFileSync(file, `${JSON.stringify(emitSchema(), null, 2)}\n`);

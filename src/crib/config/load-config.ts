@@ -12,9 +12,8 @@ import { readConfigFile } from '../../config/read-config-file.ts';
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../system/placeholders.ts';
-import type { Config } from './config.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
-import type { LoadedConfig } from './loaded-config.ts';
+import type { Config, LoadedConfig } from './loaded-config.ts';
 import { readSources } from './read-sources.ts';
 
 /** What a configuration is read against. */

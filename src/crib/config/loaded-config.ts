@@ -1,7 +1,17 @@
 import type { ConfigText } from '../../config/config-text.ts';
 import type { Mistake, Path } from '../../config/mistake.ts';
 import type { Position } from '../../config/parse-config.ts';
-import type { Config } from './config.ts';
+import type { WrittenConfig } from '../../config/types/config.ts';
+import type { McpFileSourceConfig, WrittenSource } from '../../config/types/sources.ts';
+
+/** A source as it is read: told apart by the one key that names its kind. */
+export type SourceConfig = Exclude<WrittenSource, McpFileSourceConfig>;
+
+/** A configuration as it is read: checked, variables filled in, paths absolute, every MCP server a source. */
+export interface Config extends Omit<WrittenConfig, '$schema' | 'sources' | 'mcpServers'> {
+  /** In the order of the configuration, without those that have problems. */
+  readonly sources: Readonly<Record<string, SourceConfig>>;
+}
 
 /** Why a source is left out. */
 export interface ConfigProblem {

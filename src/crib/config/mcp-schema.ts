@@ -1,6 +1,6 @@
 import { address, choice, either, list, mapOf, object, text } from '../../config/schema-node.ts';
+import type { ClientCredentials, McpChild, McpRemote } from '../../config/types/sources.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
-import type { ClientCredentials, McpChild, McpRemote } from './source-config.ts';
 
 /** Headers that may hold secrets. */
 export const headersNode = mapOf(

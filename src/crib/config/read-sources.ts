@@ -5,12 +5,13 @@ import { inside, readBySchema, report, type Spot } from '../../config/read-by-sc
 import { readConfigFile } from '../../config/read-config-file.ts';
 import type { TextSurroundings } from '../../config/read-text.ts';
 import { NAME_PATTERN, NAME_SAYS } from '../../config/schema-node.ts';
+import type { McpFileSourceConfig, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
 import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import type { SourceConfig } from './loaded-config.ts';
 import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
 import { mcpNode } from './mcp-schema.ts';
 import { findServers, toPastedServer } from './pasted-server.ts';
-import type { McpFileSourceConfig, McpServer, McpSourceConfig, SourceConfig } from './source-config.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
 
 /** What the sources of a configuration are read against. */

@@ -15,12 +15,7 @@ import {
   text,
   whole,
 } from '../../config/schema-node.ts';
-import { SANDBOX_MODES } from '../../kinds/shell/shell-run.ts';
-import type { SecretText } from '../../system/secrets/secret-template.ts';
-import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
 import type {
-  CommandSettings,
-  ConnectionSettings,
   CustomSourceConfig,
   DatabaseSourceConfig,
   FilesSourceConfig,
@@ -34,7 +29,10 @@ import type {
   PackagesSourceConfig,
   PythonSourceConfig,
   SourceSettings,
-} from './source-config.ts';
+} from '../../config/types/sources.ts';
+import { SANDBOX_MODES } from '../../kinds/shell/shell-run.ts';
+import type { SecretText } from '../../system/secrets/secret-template.ts';
+import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
 
 const override = object<OverrideConfig>('What is corrected about the tools that match.', {
   title: text('A title.'),
@@ -81,7 +79,7 @@ const settings: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
 };
 
 /** What may be said about a source that can bring commands. */
-const commands: Readonly<Record<keyof CommandSettings, SchemaNode>> = {
+const commands: Readonly<Record<'sandbox', SchemaNode>> = {
   sandbox: choice(
     SANDBOX_MODES,
     'Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none.',
@@ -93,7 +91,7 @@ const share = choice(
 );
 const initTimeoutMs = whole('How long it may take to start.');
 const refreshMs = whole('How often its list is read again.');
-const connection: Readonly<Record<keyof ConnectionSettings, SchemaNode>> = { share, initTimeoutMs, refreshMs };
+const connection = { share, initTimeoutMs, refreshMs };
 const paths = (description: string) => oneOrMany(text('A path.', { use: 'path' }), description);
 
 const openApiAuth = either(

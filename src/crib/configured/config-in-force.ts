@@ -1,6 +1,4 @@
-import type { Config } from '../config/config.ts';
-import type { LoadedConfig } from '../config/loaded-config.ts';
-import type { SourceConfig } from '../config/source-config.ts';
+import type { Config, LoadedConfig, SourceConfig } from '../config/loaded-config.ts';
 
 /** The configuration that a running crib goes by, from one edit to the next. */
 export interface ConfigInForce {

@@ -18,7 +18,7 @@ import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-c
 import type { LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
 import type { CribOptions } from '../crib-options.ts';
-import { auditKeysOf } from '../extensions/audit-extensions.ts';
+import { auditKeysOf } from '../extensions/audit-keys.ts';
 import { createConfigInForce } from './config-in-force.ts';
 import { changedExecutors, configuredExecutors } from './configured-executors.ts';
 import { configuredPython } from './configured-python.ts';

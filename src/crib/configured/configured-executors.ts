@@ -1,3 +1,4 @@
+import type { BuiltInExecutorsConfig, CustomExecutorConfig } from '../../config/types/guards.ts';
 import type { Executor, ExecutorContext } from '../../core/executor.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import { listOf } from '../../core/text/names.ts';
@@ -14,7 +15,7 @@ import { isServedAt } from '../../system/fetch/served-place.ts';
 import { importExport } from '../../system/modules/import-export.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import type { BuiltInExecutorsConfig, Config, CustomExecutorConfig } from '../config/config.ts';
+import type { Config } from '../config/loaded-config.ts';
 import { withPythonFolders } from '../loaded-code.ts';
 
 /** What the executors of a configuration are made of. */

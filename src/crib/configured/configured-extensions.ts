@@ -1,34 +1,15 @@
+import type { CustomExtensionConfig, ExtensionsConfig } from '../../config/types/guards.ts';
 import type { Extension } from '../../core/extension.ts';
 import { canonicalJson, isRecord } from '../../core/json.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { HOOKS, isClass, isHook } from '../../define/define-extension.ts';
+import { EXTENSION_ENTRIES } from '../../extensions/index.ts';
 import { importExport, importExports, splitReference } from '../../system/modules/import-export.ts';
-import type { BuiltInExtensionsConfig, CustomExtensionConfig, ExtensionsConfig } from '../config/config.ts';
-import { configuredAudit } from '../extensions/audit-extensions.ts';
-import { approval, breaker, concurrency, idempotency, rateLimit, retry, timeout } from '../extensions/built-ins.ts';
+import { makeExtension } from '../extensions/built-ins.ts';
 import { readExtension } from '../extensions/extension-ports.ts';
-import { configuredMetrics, logging } from '../extensions/record-extensions.ts';
 
-type Tuned = keyof BuiltInExtensionsConfig;
 type Entry = ExtensionsConfig[string];
-
-/** Built-ins that can be tuned, by the names they have in the configuration. */
-const TUNABLE: { readonly [Name in Tuned]?: (options: never) => Extension | readonly Extension[] } = {
-  approval,
-  idempotency,
-  rateLimit,
-  breaker,
-  concurrency,
-  timeout,
-  retry,
-  logging,
-  metrics: configuredMetrics,
-  audit: configuredAudit,
-};
-
-/** What goes with an entry that is off. */
-const ALONG_WITH: Readonly<Record<string, readonly string[]>> = { metrics: ['trace'], audit: ['auditIntent'] };
 
 /** The extensions a configuration names. An entry that says what it said before stays the same object and keeps its counts. */
 export function createConfiguredExtensions(): (
@@ -46,22 +27,28 @@ export function createConfiguredExtensions(): (
   };
   return async (config, folder) => {
     // Built-ins in the order of their table, then those of somebody's own in the order of the configuration.
-    const own = Object.keys(config).filter((name) => !Object.hasOwn(TUNABLE, name));
-    const names = [...Object.keys(TUNABLE), ...own];
+    const own = Object.keys(config).filter((name) => !EXTENSION_ENTRIES.has(name));
+    const names = [...EXTENSION_ENTRIES.keys(), ...own];
     return (await Promise.all(names.map((name) => readEntry(name, config[name], folder)))).flat();
   };
 }
 
 /** Names of built-ins that the configuration turns off. */
 export function turnedOff(config: ExtensionsConfig): readonly string[] {
-  const names = Object.keys(TUNABLE).filter((name) => config[name] === false);
-  return names.flatMap((name) => [name, ...(ALONG_WITH[name] ?? [])]);
+  const off = [...EXTENSION_ENTRIES].filter(([entry]) => config[entry] === false);
+  return off.flatMap(([, records]) => records.map(({ name }) => name));
 }
 
 async function makeExtensions(name: string, entry: Entry, folder: string): Promise<readonly Extension[]> {
   if (entry === undefined || entry === false) return [];
   if ('module' in entry) return [await importExtension(name, entry, folder)];
-  return [TUNABLE[name as Tuned]?.(entry as never) ?? []].flat(); // checked against the schema of its options
+  const records = EXTENSION_ENTRIES.get(name) ?? [];
+  return records.flatMap((record) => {
+    const own = Object.entries(entry).filter(([key]) => record.options?.properties?.[key] !== undefined);
+    // Of those that share an entry one that it does not mention stays as it is.
+    const isMeant = own.length > 0 || (record.name === name && Object.keys(entry).length === 0);
+    return isMeant ? [makeExtension(record, Object.fromEntries(own))] : [];
+  });
 }
 
 /** An extension of the owner's: the module exports one, makes one of the entry's options, or is one by the hooks it exports. */

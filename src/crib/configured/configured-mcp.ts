@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
+import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
@@ -10,7 +11,6 @@ import { systemClock } from '../../system/clock.ts';
 import { childEnvironment } from '../../system/processes/child-environment.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from '../config/source-config.ts';
 
 /** What a configured server is reached with. */
 export interface McpSurroundings {

@@ -1,3 +1,4 @@
+import type { OpenApiAuth, OpenApiSourceConfig } from '../../config/types/sources.ts';
 import type { Source } from '../../core/source.ts';
 import { listOf } from '../../core/text/names.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
@@ -5,7 +6,6 @@ import type { AuthSetting } from '../../kinds/http/openapi/reading.ts';
 import type { KeptListPort } from '../../specs/kept-list.ts';
 import { type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import type { OpenApiAuth, OpenApiSourceConfig } from '../config/source-config.ts';
 
 /** What a configured API is described and called with. */
 export interface OpenApiSurroundings {

@@ -1,10 +1,10 @@
+import type { PythonConfig } from '../../config/types/guards.ts';
+import type { PythonSourceConfig } from '../../config/types/sources.ts';
 import type { Source } from '../../core/source.ts';
 import { findInterpreter, interpreterFile } from '../../kinds/python/interpreter.ts';
 import type { PythonWorkers } from '../../kinds/python/python-workers.ts';
 import type { KeptListPort } from '../../specs/kept-list.ts';
 import { idleClock } from '../../system/clock.ts';
-import type { PythonConfig } from '../config/config.ts';
-import type { PythonSourceConfig } from '../config/source-config.ts';
 import type { ExecutorPorts } from './configured-executors.ts';
 import type { SourceSurroundings } from './configured-sources.ts';
 

@@ -1,9 +1,9 @@
+import type { EmbeddingsConfig, RetrievalConfig } from '../../config/types/config.ts';
 import type { Retriever } from '../../core/retriever.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { OpenRetriever, RetrieverPorts } from '../../search/search-index.ts';
 import { importExport } from '../../system/modules/import-export.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import type { EmbeddingsConfig, RetrievalConfig } from '../config/config.ts';
 
 /** What a crib searches with where nobody says otherwise: words, and the vectors that come with the package. */
 export const openBuiltin: OpenRetriever = async (ports) => {

@@ -1,4 +1,11 @@
 import { join } from 'node:path';
+import type {
+  CustomSourceConfig,
+  McpSourceConfig,
+  ModulesSourceConfig,
+  OpenApiSourceConfig,
+  PackagesSourceConfig,
+} from '../../config/types/sources.ts';
 import { canonicalJson, type MaybePromise } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
 import { listOf } from '../../core/text/names.ts';
@@ -9,16 +16,8 @@ import { code } from '../../sources/code.ts';
 import { importExport } from '../../system/modules/import-export.ts';
 import { isThere } from '../../system/placeholders.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, SourceConfig } from '../config/loaded-config.ts';
 import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
-import type {
-  CustomSourceConfig,
-  McpSourceConfig,
-  ModulesSourceConfig,
-  OpenApiSourceConfig,
-  PackagesSourceConfig,
-  SourceConfig,
-} from '../config/source-config.ts';
 import { connectionText, withSettings } from '../sources/source-settings.ts';
 import { pythonSource } from './configured-python.ts';
 import { fetched, filesOf, inlineOf, stored } from './configured-specs.ts';

@@ -1,14 +1,9 @@
+import type { DatabaseSourceConfig, FilesSourceConfig, HttpSourceConfig } from '../../config/types/sources.ts';
 import { isRecord } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
 import { describePython } from '../../kinds/python/source/described-source.ts';
 import { hostOf, type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { LoadedConfig } from '../config/loaded-config.ts';
-import type {
-  DatabaseSourceConfig,
-  FilesSourceConfig,
-  GrantedSecrets,
-  HttpSourceConfig,
-} from '../config/source-config.ts';
 import type { SourceSurroundings } from './configured-sources.ts';
 import { keptList } from './list-cache.ts';
 import { createRunTexts, type RunTexts } from './run-texts.ts';
@@ -87,7 +82,7 @@ export async function stored(
 }
 
 /** The names of secrets that an entry grants. */
-function namesOf(granted: GrantedSecrets = []): readonly string[] {
+function namesOf(granted: DatabaseSourceConfig['secrets'] = []): readonly string[] {
   return [granted].flat().flatMap(secretsIn);
 }
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import type { McpServer } from '../../config/types/sources.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { KeptListPort } from '../../specs/kept-list.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
-import type { McpServer } from '../config/source-config.ts';
 import type { LazyStore } from './lazy-store.ts';
 
 /** Where the last list of a source is kept. One that came from another address is not its last. The address itself is not kept: it may hold a credential. */

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../core/json.ts';
 import { isBoundTo } from '../../system/secrets/secret-hosts.ts';
 import { isSecretTemplate, type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { SecretState, Secrets } from '../../system/secrets/secrets.ts';
-import type { SourceConfig } from '../config/source-config.ts';
+import type { SourceConfig } from '../config/loaded-config.ts';
 
 /** What the entries of sources take from elsewhere: secrets, and files of variables. An edit of those is an edit of the entry. */
 export interface SourceSecrets {

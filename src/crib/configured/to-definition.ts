@@ -1,7 +1,10 @@
+import type { ProfileConfig, ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
+import type { McpServer, McpSourceConfig } from '../../config/types/sources.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { defineBundle } from '../../define/define-bundle.ts';
+import { offload } from '../../extensions/offload.ts';
 import { usage } from '../../extensions/usage.ts';
 import { findAccessProblems } from '../../identity/access-problems.ts';
 import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
@@ -9,12 +12,11 @@ import { importExport } from '../../system/modules/import-export.ts';
 import { type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { ProfileInput } from '../catalog/read-profile.ts';
-import type { Config, ProfileConfig, ResultsConfig, RetrievalConfig } from '../config/config.ts';
+import type { Config } from '../config/loaded-config.ts';
 import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
-import type { McpServer, McpSourceConfig } from '../config/source-config.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
-import { offload } from '../extensions/built-ins.ts';
+import { makeExtension } from '../extensions/built-ins.ts';
 import { metaSources, someoneSearches } from '../sources/meta-source.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
@@ -36,7 +38,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   const servicesOf = remembered((references: Readonly<Record<string, string>>, folder: string) =>
     importServices(references, folder),
   );
-  const offloadOf = remembered(async (config: ResultsConfig) => [offload(config)]);
+  const offloadOf = remembered(async (config: ResultsConfig) => [makeExtension(offload, config)]);
   const metaOf = remembered(async ({ keeps, searches }: { readonly keeps: boolean; readonly searches: boolean }) =>
     metaSources([
       ...(keeps ? [(await import('../serving/read-result.ts')).readResult(given.store.results)] : []),
@@ -46,7 +48,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   const retrievalOf = remembered((config: RetrievalConfig, folder: string) =>
     configuredRetrieval(config, folder, given.secrets),
   );
-  const counts = usage();
+  const counts = { ...usage.make(), name: usage.name, priority: usage.priority };
   const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // read with those of the configuration
   const code = readDefinition(rest);
   return async (loaded) => {

@@ -1,28 +1,14 @@
+import { createApprover, readWebhook } from '../../approvals/create-approver.ts';
+import { isPublicKey } from '../../audit/proof.ts';
+import type { ExtensionRecord } from '../../config/extension-record.ts';
 import type { Extension } from '../../core/extension.ts';
 import type { AuditTrail } from '../../core/ports/audit-trail.ts';
-import { type CribContext, NO_CONTEXT } from '../../core/ports/crib-context.ts';
-import type { Recheck } from '../../core/ports/identity.ts';
-import type { Clock, Schemas } from '../../core/ports/ports.ts';
+import { NO_CONTEXT } from '../../core/ports/crib-context.ts';
+import type { ExtensionPorts } from '../../core/ports/extension-ports.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../../define/define-extension.ts';
 import { createSchemas } from '../../schemas/create-schemas.ts';
 import { systemClock } from '../../system/clock.ts';
-
-/** What built-in extensions get of their crib. */
-export interface ExtensionPorts extends CribContext {
-  readonly clock: Clock;
-  /** Where calls are put on record; only a crib with a store has one. */
-  readonly audit: AuditTrail | undefined;
-  /** True if calls are put on record: there is a trail, and the extension that writes to it is on. */
-  isAudited(): boolean;
-  /** Looks for calls whose process is gone, and says whether it found some. */
-  findLost(): Promise<boolean>;
-  readonly recheck: Recheck;
-  /** The names of the bundles a tool is in. */
-  bundlesOf(tool: string): readonly string[];
-  readonly schemas: Schemas;
-  warn(message: string): void;
-}
 
 /** The key under which a built-in says how it is made with what its crib has. */
 const BIND: unique symbol = Symbol('toolcrib.bind');
@@ -32,7 +18,12 @@ type Bindable = Extension & {
 };
 
 /** A built-in as code and configuration name it: it works alone, and is made anew for the crib that takes it in. */
-export function bindable(make: (ports: ExtensionPorts) => Extension): Extension {
+export function bindable<Options extends object>(record: ExtensionRecord<Options>, options: Options): Extension {
+  const { name, priority } = record;
+  const make = (ports: ExtensionPorts): Extension => {
+    const parts = record.make(options, ports);
+    return { ...parts, name, priority, ...(parts.wrap !== undefined && { unsafeOrder: true }) };
+  };
   const alone = make(PORTS_OF_NOBODY);
   for (const hook of Object.values(alone)) if (typeof hook === 'function') HOOKS_OF_NOBODY.add(hook);
   return Object.defineProperty({ ...alone }, BIND, { value: { make, alone }, enumerable: true }); // a copy under another name stays bindable
@@ -110,6 +101,12 @@ function hasNoTrail(): never {
   throw new ToolcribError('not_available', message);
 }
 
+/** What extensions get of rooms that they do not know. */
+export const FROM_ROOMS: Pick<ExtensionPorts, 'approver' | 'isPublicKey'> = {
+  approver: (options, ports) => createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), ports),
+  isPublicKey,
+};
+
 /** Made at first look: an extension alone is hardly ever run. */
 const PORTS_OF_NOBODY: ExtensionPorts = {
   clock: systemClock,
@@ -117,6 +114,7 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
     return createSchemas();
   },
   ...NO_CONTEXT,
+  ...FROM_ROOMS,
   audit: NO_TRAIL,
   isAudited: () => false,
   findLost: async () => false,

@@ -1,3 +1,4 @@
+import type { OverrideConfig, SourceSettings } from '../../config/types/sources.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { tightenPolicy } from '../../core/policy.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -7,7 +8,6 @@ import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readPolicy } from '../../define/read-policy.ts';
 import { argumentsOf } from '../../schemas/schema-mentions.ts';
 import { type Withholding, withhold } from '../../schemas/withhold.ts';
-import type { OverrideConfig, SourceSettings } from '../config/source-config.ts';
 
 /** What the owner of a source corrects about its tools. */
 export interface Overrides {

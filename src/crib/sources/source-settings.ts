@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
+import type { SourceSettings } from '../../config/types/sources.ts';
 import { prefix, rename } from '../../core/algebra.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
 import { compileGlob, listOf } from '../../core/text/names.ts';
 import { createRun, isToolName, RUN, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
-import type { SourceConfig, SourceSettings } from '../config/source-config.ts';
+import type { SourceConfig } from '../config/loaded-config.ts';
 import { createOverrides } from './overrides.ts';
 
 /** A source under what its owner says about it. */

@@ -1,9 +1,9 @@
-import { EXTENSION_ORDER } from '../../../call/extension-order.ts';
 import { toPriority } from '../../../core/extension.ts';
 import type { StoreStatus } from '../../../core/ports/store.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import { EXTENSION_ORDER } from '../../../crib/extensions/built-ins.ts';
 import type { Counting, TokenFormat } from '../../../formats/token-cost.ts';
 import { openProfiles } from '../profile-chests.ts';
 import type { StaleSource } from '../running-sources.ts';
