@@ -8,17 +8,13 @@ import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import { approvalText } from '../core/text/approval-text.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { isSecretTemplate, type SecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
+import { isSecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
 import { askCallback } from './ask-callback.ts';
 import { requestApproval } from './request-approval.ts';
 import { createWebhook, type Webhook } from './webhook.ts';
 
 /** Where somebody is told that a request waits; `secret` names the secret that signs the message. */
-export interface WithWebhook {
-  readonly webhook?: { readonly url: string; readonly secret: string | SecretTemplate };
-}
-
 interface Hook {
   readonly url: string;
   readonly secret: string;

@@ -11,7 +11,7 @@ export interface KeepBounds {
 
 export type KeepBound = keyof KeepBounds;
 
-export const KEEP_BOUNDS = ['maxPerCaller', 'maxBytesPerCaller', 'maxTotal', 'maxTotalBytes'] as const;
+const KEEP_BOUNDS = ['maxPerCaller', 'maxBytesPerCaller', 'maxTotal', 'maxTotalBytes'] as const;
 
 export const DEFAULT_KEEP_BOUNDS: KeepBounds = {
   maxPerCaller: 100,

@@ -23,7 +23,7 @@ export interface ProfileInput
 }
 
 /** A rule as authors write it; one selector may stand for a list of one. */
-export interface RuleInput extends Omit<ProfileRule, 'tools'> {
+interface RuleInput extends Omit<ProfileRule, 'tools'> {
   readonly tools: string | readonly Selector[];
 }
 

@@ -45,8 +45,8 @@ async function makeExtensions(name: string, entry: Entry, folder: string): Promi
   const records = EXTENSION_ENTRIES.get(name) ?? [];
   return records.flatMap((record) => {
     const own = Object.entries(entry).filter(([key]) => record.options?.properties?.[key] !== undefined);
-    // Of those that share an entry one that it does not mention stays as it is.
-    const isMeant = own.length > 0 || (record.name === name && Object.keys(entry).length === 0);
+    // What an entry does not mention stays as it is, unless it is another one without an entry.
+    const isMeant = own.length > 0 || (record.entry === undefined && record.usual !== undefined);
     return isMeant ? [makeExtension(record, Object.fromEntries(own))] : [];
   });
 }
