@@ -1,5 +1,6 @@
+import { toFieldValue, toParamHeaders } from '../../formats/mcp-headers.ts';
 import { messagesIn } from './event-messages.ts';
-import { toFieldValue, toParamHeaders } from './param-headers.ts';
+import { declaredHeaders } from './param-headers.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -32,7 +33,7 @@ export function createForwardHeaders(url: string, credential: string | undefined
       ...(version !== undefined && { 'mcp-protocol-version': version }),
       ...(typeof modern === 'string' && typeof message.method === 'string' && { 'mcp-method': message.method }),
       ...(typeof modern === 'string' && typeof name === 'string' && { 'mcp-name': toFieldValue(name) }),
-      ...(schema !== undefined && toParamHeaders(schema, given)),
+      ...(schema !== undefined && toParamHeaders(declaredHeaders(schema), given)),
     };
   };
   return {

@@ -6,12 +6,12 @@ import type { ToolCall } from '../../core/tool-call.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
 import { RUN, type Run, WITHHELD } from '../../core/tool-spec.ts';
+import { paramHeadersOf, toParamHeaders } from '../../formats/mcp-headers.ts';
 import { callFailure } from './call-failure.ts';
 import { toToolResult } from './call-result.ts';
 import type { McpConnection } from './connection/mcp-connection.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { McpServers } from './mcp-servers.ts';
-import { paramHeadersOf, toParamHeaders } from './param-headers.ts';
 import { shareSubject } from './share-subject.ts';
 
 /** How a tool of an MCP server runs. */

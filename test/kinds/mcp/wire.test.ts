@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { paramHeadersOf, toParamHeaders } from '../../../src/formats/mcp-headers.ts';
 import { SELF } from '../../../src/kinds/mcp/connection/connect-client.ts';
 import { idOfEnds, readMessage } from '../../../src/kinds/mcp/connection/wire-message.ts';
-import { paramHeadersOf, toParamHeaders } from '../../../src/kinds/mcp/param-headers.ts';
 import { createLineSplitter } from '../../../src/system/processes/line-splitter.ts';
 
 /** What becomes of a stream that comes in these pieces. */

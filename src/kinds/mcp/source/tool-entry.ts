@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonSchema } from '../../../core/js
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { createRun, type Effects, RUN, SERVER, type ToolSpec, toToolName } from '../../../core/tool-spec.ts';
 import { toToolSpec } from '../../../define/define-tool.ts';
+import { paramHeadersOf } from '../../../formats/mcp-headers.ts';
 import { isSameData } from '../../../specs/spec-list.ts';
-import { paramHeadersOf } from '../param-headers.ts';
 
 /** The tools of a server as specs, and what of its list could not be used. */
 interface ReadTools {
