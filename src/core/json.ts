@@ -120,6 +120,33 @@ export function unescapePointer(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
+/** The segments of a `$ref` into the same document, such as "#/$defs/name". */
+export function referenceSegments(reference: string): readonly string[] {
+  return reference
+    .split('/')
+    .slice(1)
+    .map((segment) => unescapePointer(decodeSegment(segment)));
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // a bare % is meant as one
+  }
+}
+
+/** What a `$ref` leads to inside its own document; undefined for one that leads elsewhere or to nothing. */
+export function resolveReference(reference: string, root: unknown): unknown {
+  if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+  let at = root;
+  for (const segment of referenceSegments(reference)) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, segment)) return undefined;
+    at = Reflect.get(at, segment);
+  }
+  return at;
+}
+
 function article(type: string): string {
   return type === 'undefined' ? type : `a ${type}`;
 }

@@ -1,6 +1,6 @@
+import { isRecord } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import { isSchemaObject } from '../schemas/plain-schema.ts';
 import { builtinRetriever } from '../search/builtin-retriever.ts';
 import { evaluate, type LabelledRequest, type Quality } from '../search/evaluate.ts';
 import { systemClock } from '../system/clock.ts';
@@ -36,7 +36,7 @@ export function measureCatalogue(
 /** Reads labelled requests; whatever is none is named by its place, which holes keep. */
 export function readRequests(rows: readonly unknown[]): readonly LabelledRequest[] {
   return rows.flatMap((row, index) => {
-    if (!isSchemaObject(row)) throw unreadable('request', index, 'it is no object');
+    if (!isRecord(row)) throw unreadable('request', index, 'it is no object');
     const { id, query, relevant } = row;
     if (typeof query !== 'string') throw unreadable('request', index, '"query" is no text');
     if (!Array.isArray(relevant) || relevant.some((one) => typeof one !== 'string'))
@@ -55,7 +55,7 @@ export function unknownIds(requests: readonly LabelledRequest[], isKnown: (id: s
 export function catalogueIds(rows: readonly unknown[]): ReadonlySet<string> {
   const seen = new Set<string>();
   rows.forEach((row, index) => {
-    const id = isSchemaObject(row) ? row.id : undefined;
+    const id = isRecord(row) ? row.id : undefined;
     if (typeof id !== 'string') throw unreadable('tool', index, '"id" is no text');
     if (seen.has(id)) throw unreadable('tool', index, `there is another with the id "${id}"`);
     seen.add(id);
@@ -65,7 +65,7 @@ export function catalogueIds(rows: readonly unknown[]): ReadonlySet<string> {
 
 // Names may be there twice: in a catalogue the id tells tools apart.
 function toSpec(row: unknown, index: number, ids: Map<string, string>): ToolSpec {
-  if (!isSchemaObject(row)) throw unreadable('tool', index, 'it is no object');
+  if (!isRecord(row)) throw unreadable('tool', index, 'it is no object');
   const { id, name, description, server, category, schema } = row;
   if (typeof name !== 'string') throw unreadable('tool', index, '"name" is no text');
   let unique = name;
@@ -74,7 +74,7 @@ function toSpec(row: unknown, index: number, ids: Map<string, string>): ToolSpec
   return {
     name: unique,
     description: textOf(description),
-    input: isSchemaObject(schema) ? schema : {},
+    input: isRecord(schema) ? schema : {},
     effects: {},
     policy: {},
     tags: [],

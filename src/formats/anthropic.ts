@@ -1,9 +1,9 @@
-import type { JsonSchema } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type DeferralOptions, foundIn, hiddenAmong, isOwnSearch, readSent, type SentOptions } from './deferral.ts';
-import { isRecord, toPrefixItems } from './map-schema.ts';
+import { toPrefixItems } from './map-schema.ts';
 import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
 import { entriesOf, memberOf, toRequest } from './read-calls.ts';
 import { partsOf, type ResultPart, takesNothing } from './result-parts.ts';

@@ -1,10 +1,10 @@
-import type { JsonSchema } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { isRecord } from './map-schema.ts';
+
 import { entriesOf, memberOf } from './read-calls.ts';
 
 /** What a model can load besides what it is shown. */

@@ -1,8 +1,8 @@
-import type { JsonSchema } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { copySchema, isRecord, mapSchema, toPrefixItems } from './map-schema.ts';
+import { copySchema, mapSchema, toPrefixItems } from './map-schema.ts';
 import { toObjectSchema } from './object-schema.ts';
 import { entriesOf, memberOf, toRequest } from './read-calls.ts';
 import { type MediaPart, partsOf, textIn } from './result-parts.ts';

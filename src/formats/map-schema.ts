@@ -1,33 +1,5 @@
-import { copyJson, type JsonSchema } from '../core/json.ts';
-
-const HOLDS_SCHEMA = new Set([
-  'additionalItems',
-  'additionalProperties',
-  'contains',
-  'contentSchema',
-  'else',
-  'if',
-  'items',
-  'not',
-  'propertyNames',
-  'then',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-]);
-const HOLDS_LIST = new Set(['allOf', 'anyOf', 'items', 'oneOf', 'prefixItems']);
-const HOLDS_MAP = new Set([
-  '$defs',
-  'definitions',
-  'dependencies',
-  'dependentSchemas',
-  'patternProperties',
-  'properties',
-]);
-
-/** True for an object that is no list. `true` and `false` are schemas too; they are none, and pass through everywhere. */
-export function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { copyJson, isRecord, type JsonSchema } from '../core/json.ts';
+import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from '../schemas/schema-keywords.ts';
 
 /** A copy of its own, so that whoever gets a definition cannot change the crib. */
 export function copySchema(schema: JsonSchema): JsonSchema {
@@ -43,10 +15,8 @@ export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => Js
 
 function mapKeyword(keyword: string, value: unknown, change: (schema: JsonSchema) => JsonSchema): unknown {
   const each = (inner: unknown) => (isRecord(inner) ? mapSchema(inner, change) : inner);
-  if (Array.isArray(value)) return HOLDS_LIST.has(keyword) ? value.map(each) : value;
-  if (!isRecord(value)) return value;
-  if (HOLDS_SCHEMA.has(keyword)) return each(value);
-  if (!HOLDS_MAP.has(keyword)) return value;
+  if (SCHEMA_KEYWORDS.has(keyword)) return Array.isArray(value) ? value.map(each) : each(value);
+  if (!MAP_KEYWORDS.has(keyword) || !isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
 }
 

@@ -1,8 +1,8 @@
-import type { JsonValue } from '../core/json.ts';
+import { isRecord, type JsonValue } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, Content, ContentAnnotations, ToolResult } from '../core/tool-result.ts';
 import type { Effects, ToolSpec } from '../core/tool-spec.ts';
-import { copySchema, isRecord } from './map-schema.ts';
+import { copySchema } from './map-schema.ts';
 import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
 import { memberOf, toRequest } from './read-calls.ts';
 import { shownContent } from './result-parts.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson, type JsonSchema, unescapePointer } from '../core/json.ts';
-import { copySchema, isRecord } from './map-schema.ts';
+import { canonicalJson, isRecord, type JsonSchema, resolveReference } from '../core/json.ts';
+import { copySchema } from './map-schema.ts';
 
 /** A schema whose root says `type: object`, as every vendor asks for arguments. */
 export interface ObjectSchema {
@@ -40,7 +40,7 @@ function createFolder(root: JsonSchema): (schema: unknown) => Shape {
     if (before !== undefined) return before;
     known.set(reference, NOTHING);
     deep += 1;
-    const shape = fold(resolve(reference, root));
+    const shape = fold(resolveReference(reference, root));
     deep -= 1;
     known.set(reference, shape);
     return shape;
@@ -112,24 +112,11 @@ function inlineRootReference(root: JsonSchema): JsonSchema {
   while (typeof schema.$ref === 'string' && !seen.has(schema.$ref)) {
     const { $ref, ...beside } = schema;
     seen.add(schema.$ref);
-    const target = resolve(schema.$ref, root);
+    const target = resolveReference(schema.$ref, root);
     if (!isRecord(target)) return schema;
     const joinable = Object.keys(beside).every((keyword) => keyword.startsWith('$') || JOINABLE.has(keyword));
     if (!joinable) return { ...beside, allOf: [...listIn(beside, 'allOf'), target] };
     schema = { ...target, ...beside, ...keywordsOf(joinShapes([ownShape(target), ownShape(beside)])) };
   }
   return schema;
-}
-
-// Remote references are never fetched, and anchors stay as they are: only pointers into this document lead anywhere.
-function resolve(reference: string, root: JsonSchema): unknown {
-  if (reference === '#') return root;
-  if (!reference.startsWith('#/')) return undefined;
-  let at: unknown = root;
-  for (const segment of reference.slice(2).split('/')) {
-    const key = unescapePointer(segment);
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined;
-    at = Reflect.get(at, key);
-  }
-  return at;
 }

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { isRecord, mapSchema, toPrefixItems } from './map-schema.ts';
+import { mapSchema, toPrefixItems } from './map-schema.ts';
 import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
 import { entriesOf } from './read-calls.ts';
 import { requireAtMost, requireDistinctNames } from './vendor-limits.ts';

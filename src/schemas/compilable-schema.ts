@@ -1,4 +1,4 @@
-import { escapePointer, type JsonSchema } from '../core/json.ts';
+import { escapePointer, isRecord, type JsonSchema } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
 import { type Dialect, dialectOf } from './schema-dialect.ts';
@@ -57,7 +57,7 @@ type Copy = Record<string, unknown>;
 
 /** Copies a schema without what cannot be run: patterns beyond the linear engine, keywords that would change how Ajv works. */
 export function toCompilable(schema: JsonSchema, options: CompilableOptions): CompilableSchema {
-  if (!isObject(schema)) throw new ToolcribError('invalid_schema', 'A schema must be an object.');
+  if (!isRecord(schema)) throw new ToolcribError('invalid_schema', 'A schema must be an object.');
   const whole = walkSchema(schema, 'keep', options);
   if (whole.losses.length === 0) return whole;
   // What is left out must never make the check refuse more than the author meant.
@@ -114,8 +114,8 @@ function copyKeyword(key: string, source: Copy, { copy, here, walk }: Target): v
     walk.refusals.push(`type "${value}" at ${here.path || 'the top'} is not a type of JSON`);
   }
   if (key === 'required' && Array.isArray(value)) noteInherited(value, walk);
-  if (key === 'patternProperties' && isObject(value)) copy[key] = copyPatternProperties(value, below(here, key), walk);
-  else if (MAP_KEYWORDS.has(key) && isObject(value)) copy[key] = copyMap(value, below(here, key), walk);
+  if (key === 'patternProperties' && isRecord(value)) copy[key] = copyPatternProperties(value, below(here, key), walk);
+  else if (MAP_KEYWORDS.has(key) && isRecord(value)) copy[key] = copyMap(value, below(here, key), walk);
   else if (key === 'contains') copyContains(value, { copy, here, walk });
   else if (SCHEMA_KEYWORDS.has(key)) copy[key] = copySchema(value, below(here, key), walk);
   else setOwn({ copy, here, walk }, key, copyData(value, below(here, key), walk));
@@ -130,7 +130,7 @@ function copyMap(source: Copy, at: Place, walk: Walk): Copy {
   for (const key of names) {
     const member = copySchema(source[key], below(at, key), walk);
     // A default for an inherited name would be "there already"; without it the name is simply optional.
-    if (key in Object.prototype && isObject(member)) delete member.default;
+    if (key in Object.prototype && isRecord(member)) delete (member as Copy).default; // our own copy
     setOwn({ copy, here: at, walk }, key, member);
   }
   return copy;
@@ -195,7 +195,7 @@ function repair(copy: Copy, source: Copy): void {
 }
 
 function countKeys(value: unknown): number {
-  return isObject(value) ? Object.keys(value).length : 0;
+  return isRecord(value) ? Object.keys(value).length : 0;
 }
 
 // Shared and circular objects end here too: unrolled, they are too deep or too large.
@@ -218,8 +218,4 @@ function requireNarrow(members: number, at: Place): void {
 
 function below(at: Place, key: string): Place {
   return { path: `${at.path}/${escapePointer(key)}`, base: at.base, depth: at.depth + 1 };
-}
-
-function isObject(value: unknown): value is Copy {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

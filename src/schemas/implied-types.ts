@@ -1,6 +1,6 @@
-import { type JsonSchema, unescapePointer } from '../core/json.ts';
+import { isRecord, type JsonSchema, resolveReference } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { isSchemaObject } from './plain-schema.ts';
+import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from './schema-keywords.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type JsonType = 'number' | 'string' | 'array' | 'object';
@@ -23,14 +23,8 @@ const TYPE_OF = new Map(
 );
 const NUMBER_FORMATS: readonly unknown[] = ['int32', 'int64', 'float', 'double'];
 
-/** Keywords whose value is a schema, a list or a map of schemas for other places than their own. */
-const CHILDREN: readonly string[] = [
-  ...['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties', 'propertyNames'],
-  ...['items', 'prefixItems', 'additionalItems', 'unevaluatedItems'],
-];
-const MAPS: readonly string[] = ['properties', 'patternProperties', 'dependentSchemas', 'dependencies'];
-/** Keywords that add conditions at their own place, each of which is judged for itself. */
-const CONDITIONS: readonly string[] = ['anyOf', 'dependentSchemas', 'dependencies'];
+/** Keywords whose schemas judge nothing where they stand. */
+const APART: readonly string[] = ['$defs', 'definitions', 'contentSchema'];
 /** Keywords that are rewritten together with others of their schema. */
 const REWRITTEN: readonly string[] = [
   ...['oneOf', 'if', 'then', 'else', 'contains', 'maxContains'],
@@ -52,7 +46,7 @@ interface Reading {
 
 /** The schema in which a bound on a value implies its type: `maximum: 100` is met by numbers only. A type that is written down stays. */
 export function withImpliedTypes(root: JsonSchema): JsonSchema {
-  const written = isSchemaObject(root.$defs) ? root.$defs : {};
+  const written = isRecord(root.$defs) ? root.$defs : {};
   const reading: Reading = { root, names: new Map(), definitions: { ...written } };
   const made = readPlace(root, 'narrow', reading) as Schema; // an object stays one
   return { ...made, $defs: reading.definitions };
@@ -61,7 +55,7 @@ export function withImpliedTypes(root: JsonSchema): JsonSchema {
 /** A schema with the type that its bounds imply, together with all that holds at the same place. */
 function readPlace(schema: unknown, width: Width, reading: Reading): unknown {
   const made = readPart(schema, width, reading);
-  if (width === 'wide' || !isSchemaObject(schema) || !isSchemaObject(made) || isTyped(schema, reading)) return made;
+  if (width === 'wide' || !isRecord(schema) || !isRecord(made) || isTyped(schema, reading)) return made;
   const types = [...new Set(partsOf(schema, reading).flatMap(impliedBy))];
   if (types.length === 0) return made;
   return { ...made, type: types.length === 1 ? types[0] : types };
@@ -69,7 +63,7 @@ function readPlace(schema: unknown, width: Width, reading: Reading): unknown {
 
 /** A schema whose own type, if it has none, is the business of the place where it stands. */
 function readPart(schema: unknown, width: Width, reading: Reading): unknown {
-  if (!isSchemaObject(schema)) return schema;
+  if (!isRecord(schema)) return schema;
   const at: At = { width, reading, isRoot: schema === reading.root };
   const kept = Object.entries(schema).filter(([key]) => !REWRITTEN.includes(key));
   const made: Schema = Object.fromEntries(kept.map(([key, value]) => [key, readKeyword(key, value, at)]));
@@ -94,11 +88,11 @@ function readKeyword(key: string, value: unknown, { width, reading, isRoot }: At
   if (key === 'allOf' && Array.isArray(value)) return value.map((one) => readPart(one, width, reading));
   if (key === '$ref') return `#/$defs/${define(value, width, reading)}`;
   if (key === '$dynamicRef' || key === '$recursiveRef' || (key === '$id' && !isRoot)) throw notFollowed(key, value);
-  if (!CHILDREN.includes(key) && !CONDITIONS.includes(key)) return value;
-  if (Array.isArray(value)) return value.map(place);
-  if (!MAPS.includes(key)) return place(value);
-  if (!isSchemaObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, place(one)]));
+  if (APART.includes(key)) return value;
+  if (MAP_KEYWORDS.has(key) && isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, place(one)]));
+  if (!SCHEMA_KEYWORDS.has(key)) return value;
+  return Array.isArray(value) ? value.map(place) : place(value);
 }
 
 function readContains(schema: Schema, width: Width, reading: Reading): readonly Schema[] {
@@ -151,24 +145,9 @@ function define(ref: unknown, width: Width, reading: Reading): string {
 }
 
 function follow(ref: unknown, { root }: Reading): unknown {
-  if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) throw notFollowed('$ref', ref);
-  let target: unknown = root;
-  for (const part of ref.split('/').slice(1)) {
-    const name = unescapePointer(decoded(part));
-    const isThere = typeof target === 'object' && target !== null && Object.hasOwn(target, name);
-    target = isThere ? (target as Schema)[name] : undefined; // an own key
-    if (target === undefined) throw notFollowed('$ref', ref);
-  }
+  const target = typeof ref === 'string' ? resolveReference(ref, root) : undefined;
+  if (target === undefined) throw notFollowed('$ref', ref);
   return target;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch (cause) {
-    if (cause instanceof URIError) return part;
-    throw cause;
-  }
 }
 
 function notFollowed(key: string, value: unknown): ToolcribError {
@@ -180,7 +159,7 @@ function notFollowed(key: string, value: unknown): ToolcribError {
 
 /** The schemas that all hold at one place: the schema itself, those under `allOf`, and what references lead to. */
 function partsOf(schema: unknown, reading: Reading, seen: readonly unknown[] = []): readonly Schema[] {
-  if (!isSchemaObject(schema) || seen.includes(schema)) return [];
+  if (!isRecord(schema) || seen.includes(schema)) return [];
   const inner = [
     ...(Array.isArray(schema.allOf) ? schema.allOf : []),
     ...(schema.$ref === undefined ? [] : [follow(schema.$ref, reading)]),

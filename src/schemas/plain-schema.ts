@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonValue } from '../core/json.ts';
+import { canonicalJson, isRecord, type JsonValue } from '../core/json.ts';
 
 /** Keywords that a look decides, and those that decide nothing. */
 const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
@@ -9,18 +9,13 @@ const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
 /** Whether a schema accepts a value, as far as a look can tell; undefined where it takes a validator. */
 export function acceptsPlainly(schema: unknown, value: JsonValue): boolean | undefined {
   if (typeof schema === 'boolean') return schema;
-  if (!isSchemaObject(schema)) return undefined;
+  if (!isRecord(schema)) return undefined;
   const isEqual = (other: unknown) => canonicalJson(other) === canonicalJson(value);
   if (Object.hasOwn(schema, 'const') && !isEqual(schema.const)) return false;
   if (Array.isArray(schema.enum) && !schema.enum.some(isEqual)) return false;
   const fits = schema.type === undefined ? true : hasType(schema.type, value);
   if (fits === false && schema.nullable !== true) return false;
   return fits === true && Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) ? true : undefined;
-}
-
-/** True for a schema that says something: an object. */
-export function isSchemaObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function hasType(type: unknown, value: JsonValue): boolean | undefined {
@@ -36,7 +31,7 @@ function isOfType(type: unknown, value: JsonValue): boolean | undefined {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return isSchemaObject(value);
+      return isRecord(value);
     case 'integer':
       return Number.isInteger(value);
     case 'string':

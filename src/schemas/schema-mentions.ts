@@ -1,8 +1,7 @@
-import type { JsonSchema } from '../core/json.ts';
+import { isRecord, type JsonSchema } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { isSchemaObject } from './plain-schema.ts';
+import { REF_KEYWORDS } from './schema-keywords.ts';
 
-const REF_KEYWORDS = ['$ref', '$dynamicRef', '$recursiveRef'];
 const MAX_DEPTH = 200;
 const MAX_NODES = 20_000;
 
@@ -14,7 +13,7 @@ export function argumentsOf(schema: JsonSchema): ReadonlySet<string> {
   requireReadable(schema);
   const names = new Set<string>();
   for (const { properties, required } of partsOf(schema)) {
-    if (isSchemaObject(properties)) for (const name of Object.keys(properties)) names.add(name);
+    if (isRecord(properties)) for (const name of Object.keys(properties)) names.add(name);
     if (Array.isArray(required)) for (const name of required) if (typeof name === 'string') names.add(name);
   }
   return names;
@@ -22,10 +21,10 @@ export function argumentsOf(schema: JsonSchema): ReadonlySet<string> {
 
 /** The default that validation puts in for an argument. */
 export function defaultOf(schema: unknown, name: string): { readonly value: unknown } | undefined {
-  if (!isSchemaObject(schema)) return undefined;
+  if (!isRecord(schema)) return undefined;
   const { properties, allOf } = schema;
-  const own = isSchemaObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  if (isSchemaObject(own) && own.default !== undefined) return { value: own.default };
+  const own = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (isRecord(own) && own.default !== undefined) return { value: own.default };
   if (!Array.isArray(allOf)) return undefined;
   return allOf.map((branch) => defaultOf(branch, name)).find((found) => found !== undefined);
 }
@@ -34,11 +33,11 @@ export function defaultOf(schema: unknown, name: string): { readonly value: unkn
 function requireReadable(schema: JsonSchema): void {
   for (const { keyword, value } of wordsOf(schema)) {
     // What lies under definitions is not touched; a reference elsewhere may point at what is.
-    if (REF_KEYWORDS.includes(keyword) && typeof value === 'string' && !/^#\/(\$defs|definitions)\//.test(value))
+    if (REF_KEYWORDS.has(keyword) && typeof value === 'string' && !/^#\/(\$defs|definitions)\//.test(value))
       throw unreadable(`its schema refers to itself by ${keyword} "${value}"`);
   }
   for (const part of partsOf(schema)) {
-    const ref = REF_KEYWORDS.find((keyword) => part[keyword] !== undefined);
+    const ref = [...REF_KEYWORDS].find((keyword) => part[keyword] !== undefined);
     if (ref !== undefined) throw unreadable(`its schema names arguments behind a ${ref}`);
     if (part.const !== undefined || part.enum !== undefined)
       throw unreadable('its schema lists whole sets of arguments by const or enum');
@@ -68,11 +67,11 @@ function unreadable(why: string): ToolcribError {
 
 /** The schema itself and every schema in it that is about the same object. */
 function* partsOf(schema: unknown): Generator<Readonly<Record<string, unknown>>> {
-  if (!isSchemaObject(schema)) return;
+  if (!isRecord(schema)) return;
   yield schema;
   for (const keyword of SAME_PLACE) {
     const inner = schema[keyword];
-    const isByName = keyword.startsWith('depend') && isSchemaObject(inner);
+    const isByName = keyword.startsWith('depend') && isRecord(inner);
     for (const part of Array.isArray(inner) ? inner : isByName ? Object.values(inner) : [inner]) yield* partsOf(part);
   }
 }

@@ -1,4 +1,4 @@
-import { type JsonSchema, unescapePointer } from '../core/json.ts';
+import { type JsonSchema, resolveReference } from '../core/json.ts';
 
 /** True if `part` is applied by `branch`: it stands inside it, or inside what it refers to. */
 export type Reach = (branch: unknown, part: unknown) => boolean;
@@ -26,29 +26,8 @@ function collect(branch: unknown, root: JsonSchema): ReadonlySet<unknown> {
     if (typeof node !== 'object' || node === null || found.has(node)) continue;
     found.add(node);
     const { $ref } = node as { $ref?: unknown }; // an array has none
-    if (typeof $ref === 'string') open.push(follow($ref, root));
+    if (typeof $ref === 'string') open.push(resolveReference($ref, root)); // anchors and embedded ids are rare; there an issue is merely told less well;
     for (const member of Object.values(node)) open.push(member);
   }
   return found;
-}
-
-// Pointers only. Anchors and embedded ids are rare; there an issue is merely told less well.
-function follow(ref: string, root: JsonSchema): unknown {
-  if (ref === '#') return root;
-  if (!ref.startsWith('#/')) return undefined;
-  let node: unknown = root;
-  for (const segment of ref.slice(2).split('/')) {
-    if (typeof node !== 'object' || node === null) return undefined;
-    const key = unescapePointer(decode(segment));
-    node = Object.hasOwn(node, key) ? (node as Record<string, unknown>)[key] : undefined; // an own key
-  }
-  return node;
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

@@ -1,6 +1,6 @@
-import { freezeJson, type JsonSchema, type JsonValue } from '../core/json.ts';
+import { freezeJson, isRecord, type JsonSchema, type JsonValue } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { acceptsPlainly, isSchemaObject } from './plain-schema.ts';
+import { acceptsPlainly } from './plain-schema.ts';
 import { requireSilent } from './schema-mentions.ts';
 
 /** Arguments that callers do not give: the value that the tool gets all the same, or undefined where it gets none. */
@@ -42,7 +42,7 @@ export function schemaWithout(schema: JsonSchema, ungiven: Ungiven): JsonSchema 
 
 function reduce(node: unknown, ungiven: Ungiven): Reduced {
   if (node === false) return { never: 'its schema accepts nothing' };
-  if (!isSchemaObject(node)) return { schema: node, isExact: true };
+  if (!isRecord(node)) return { schema: node, isExact: true };
   const draft: Draft = { node, ungiven, demanded: new Set(), also: [], never: undefined, isExact: true };
   const entries = Object.entries(node).flatMap(([keyword, value]) => {
     const left = (REDUCERS.get(keyword) ?? keepAsIs)(value, draft);
@@ -90,7 +90,7 @@ const REDUCERS: ReadonlyMap<string, Reducer> = new Map<string, Reducer>([
 ]);
 
 function reduceProperties(value: unknown, draft: Draft): unknown {
-  if (!isSchemaObject(value)) return value;
+  if (!isRecord(value)) return value;
   for (const [name, given] of draft.ungiven) {
     if (given !== undefined && Object.hasOwn(value, name))
       judge(acceptsPlainly(value[name], given.value), draft, `the value of "${name}" does not fit its schema`);
@@ -115,7 +115,7 @@ function demand(names: unknown, draft: Draft): unknown {
 }
 
 function reduceDependents(value: unknown, draft: Draft): unknown {
-  if (!isSchemaObject(value)) return value;
+  if (!isRecord(value)) return value;
   const left = Object.entries(value).flatMap(([name, needs]) => {
     if (!draft.ungiven.has(name)) return [[name, reduceNeeds(name, needs, draft)] as const];
     if (draft.ungiven.get(name) === undefined) return [];
@@ -197,7 +197,7 @@ function countGiven(ungiven: Ungiven): number {
 function judgeAdditional(value: unknown, draft: Draft): unknown {
   const { properties, patternProperties } = draft.node;
   for (const [name, given] of draft.ungiven) {
-    if (given === undefined || (isSchemaObject(properties) && Object.hasOwn(properties, name))) continue;
+    if (given === undefined || (isRecord(properties) && Object.hasOwn(properties, name))) continue;
     const verdict = patternProperties === undefined ? acceptsPlainly(value, given.value) : undefined;
     judge(verdict, draft, `"${name}" is not among what a part of its schema allows`);
   }
@@ -205,10 +205,10 @@ function judgeAdditional(value: unknown, draft: Draft): unknown {
 }
 
 function omit(value: unknown, ungiven: Ungiven): unknown {
-  if (!isSchemaObject(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([name]) => !ungiven.has(name)));
 }
 
 function isEmpty(schema: unknown): boolean {
-  return schema === true || (isSchemaObject(schema) && Object.keys(schema).length === 0);
+  return schema === true || (isRecord(schema) && Object.keys(schema).length === 0);
 }

@@ -1,5 +1,5 @@
+import { isRecord } from '../core/json.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { isSchemaObject } from '../schemas/plain-schema.ts';
 
 /** What of a tool is searched, in the order of the bits that say where a word stands. */
 export const FIELDS = [
@@ -72,7 +72,7 @@ export function eachText(spec: ToolSpec, bundles: readonly string[], take: TakeT
   giveTexts(PLACE.bundle, bundles, take);
   giveText(PLACE.category, category, take);
   giveTexts(PLACE.tags, tags, take);
-  if (isSchemaObject(input)) walkSchema(input, { take, names: 0, texts: 0, count: 0, schemas: 0, depth: 0 });
+  if (isRecord(input)) walkSchema(input, { take, names: 0, texts: 0, count: 0, schemas: 0, depth: 0 });
   if (!Array.isArray(examples)) return;
   const requests = examples.map((example) => example?.request);
   giveTexts(PLACE.examples, requests, take);
@@ -133,7 +133,7 @@ function enter(walk: Walk): boolean {
 
 function walkInner(key: string, value: unknown, walk: Walk): void {
   if (key === 'items' || key === 'anyOf' || key === 'oneOf' || key === 'allOf') walkParts(value, walk);
-  else if (key === 'properties' && isSchemaObject(value)) walkProperties(value, walk);
+  else if (key === 'properties' && isRecord(value)) walkProperties(value, walk);
 }
 
 function walkProperties(properties: Schema, walk: Walk): void {
@@ -143,7 +143,7 @@ function walkProperties(properties: Schema, walk: Walk): void {
     if (walk.names < MAX_TEXT_LENGTH) giveText(PLACE.parameters, name, walk.take);
     walk.names += name.length;
     const property = properties[name];
-    if (isSchemaObject(property)) walkProperty(property, walk);
+    if (isRecord(property)) walkProperty(property, walk);
   }
 }
 
@@ -160,7 +160,7 @@ function giveChoices(choices: unknown, walk: Walk): void {
 }
 
 function walkParts(parts: unknown, walk: Walk): void {
-  if (isSchemaObject(parts)) walkSchema(parts, walk);
+  if (isRecord(parts)) walkSchema(parts, walk);
   if (!Array.isArray(parts)) return;
-  for (const part of parts) if (isSchemaObject(part)) walkSchema(part, walk);
+  for (const part of parts) if (isRecord(part)) walkSchema(part, walk);
 }

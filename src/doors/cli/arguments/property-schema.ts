@@ -1,4 +1,4 @@
-import { type JsonSchema, unescapePointer } from '../../../core/json.ts';
+import { isRecord, type JsonSchema, resolveReference } from '../../../core/json.ts';
 
 /** What the values of a schema can be. */
 export interface Shape {
@@ -14,7 +14,7 @@ const MAX_DEPTH = 8;
 export function propertySchema(schema: JsonSchema | undefined, key: string): JsonSchema {
   const resolved = follow(schema ?? {}, schema);
   const { properties, additionalProperties } = resolved;
-  if (isSchema(properties) && Object.hasOwn(properties, key)) return toSchema(properties[key]);
+  if (isRecord(properties) && Object.hasOwn(properties, key)) return toSchema(properties[key]);
   return toSchema(additionalProperties);
 }
 
@@ -28,7 +28,7 @@ export function shapeOf(schema: JsonSchema, root: JsonSchema | undefined, depth 
   return {
     types: new Set([...named.map(String), ...shapes.flatMap((shape) => [...shape.types])]),
     choices: [...choices, ...shapes.flatMap((shape) => shape.choices)],
-    items: isSchema(items) ? items : shapes.find((shape) => shape.items !== undefined)?.items,
+    items: isRecord(items) ? items : shapes.find((shape) => shape.items !== undefined)?.items,
   };
 }
 
@@ -36,12 +36,7 @@ export function shapeOf(schema: JsonSchema, root: JsonSchema | undefined, depth 
 function follow(schema: JsonSchema, root: JsonSchema | undefined, depth = 0): JsonSchema {
   const { $ref } = schema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#/') || depth >= MAX_DEPTH) return schema;
-  const segments = $ref.slice(2).split('/').map(unescapePointer);
-  const target = segments.reduce<unknown>(
-    (at, segment) => (isSchema(at) && Object.hasOwn(at, segment) ? at[segment] : undefined),
-    root,
-  );
-  return follow(toSchema(target), root, depth + 1);
+  return follow(toSchema(resolveReference($ref, root)), root, depth + 1);
 }
 
 function typeName(value: unknown): string {
@@ -49,9 +44,5 @@ function typeName(value: unknown): string {
 }
 
 function toSchema(value: unknown): JsonSchema {
-  return isSchema(value) ? value : {};
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isRecord(value) ? value : {};
 }

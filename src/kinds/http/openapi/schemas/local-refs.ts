@@ -1,4 +1,4 @@
-import { isRecord, unescapePointer } from '../../../../core/json.ts';
+import { isRecord, resolveReference } from '../../../../core/json.ts';
 import { ToolcribError } from '../../../../core/tool-error.ts';
 import type { Description, Fields } from '../description.ts';
 
@@ -17,27 +17,10 @@ export function followPointer({ root }: Description, ref: string): Pointed {
   if (!ref.startsWith('#'))
     return { ok: false, reason: `"${shown}" points outside the description and is never fetched` };
   if (ref.length > MAX_REF) return { ok: false, reason: `"${shown}" is longer than ${MAX_REF} characters` };
-  let value: unknown = root;
-  for (const segment of segmentsOf(ref)) {
-    const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, segment);
-    if (!isThere) return { ok: false, reason: `"${shown}" points to nothing in the description` };
-    value = (value as Fields)[segment]; // an own key
-  }
-  return { ok: true, value };
-}
-
-/** The parts of a reference into the description. */
-export function segmentsOf(ref: string): readonly string[] {
-  const parts = ref.slice(1).split('/').slice(1);
-  return parts.map((part) => unescapePointer(decode(part)));
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part; // a bare % is meant as one
-  }
+  const value = resolveReference(ref, root);
+  return value === undefined
+    ? { ok: false, reason: `"${shown}" points to nothing in the description` }
+    : { ok: true, value };
 }
 
 /** The object itself, wherever its `$ref`s say that it stands. Throws for what cannot be found. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { isRecord } from '../../../../core/json.ts';
+import { isRecord, referenceSegments } from '../../../../core/json.ts';
 import { ToolcribError } from '../../../../core/tool-error.ts';
 import { createLinearPatterns } from '../../../../schemas/linear-pattern.ts';
 import { createWorkLimit } from '../../../../schemas/work-limit.ts';
 import type { Description, Fields } from '../description.ts';
-import { followPointer, segmentsOf } from './local-refs.ts';
+import { followPointer } from './local-refs.ts';
 import { orNull } from './merged-schema.ts';
 import { type Draft, plainKeywords } from './plain-keywords.ts';
 import { createRefCircles } from './ref-circles.ts';
@@ -134,6 +134,6 @@ function lastOf(description: Description, ref: string, onLoss: (sentence: string
 export function definitionName(ref: string): string {
   const usual = /^#\/components\/schemas\/([A-Za-z0-9_.-]{1,64})$/.exec(ref)?.[1];
   if (usual !== undefined && usual !== '__proto__') return usual;
-  const last = (segmentsOf(ref).at(-1) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 40);
+  const last = (referenceSegments(ref).at(-1) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 40);
   return `${last}_${hash('sha256', ref).slice(0, 8)}`;
 }
