@@ -1,9 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { createProcessGuard } from './orphan-guard.ts';
+import type { ChildProcess } from 'node:child_process';
+import {
+  createGuardedSpawn,
+  type Guarded,
+  type GuardedSpawn,
+  NO_GROUP,
+  reasonOf,
+  signalGroup,
+} from './guarded-spawn.ts';
 import { createOutputTail } from './output-tail.ts';
-import { type Family, MARK_NAME } from './process-tree.ts';
-import { createProcessSweep, type ProcessSweep } from './reap.ts';
+import type { ProcessSweep } from './reap.ts';
 
 /** A program that is run for its output. No shell reads any of it. */
 export interface Program {
@@ -47,28 +52,20 @@ export interface Programs {
 const GRACE_MS = 1000;
 /** How long the outputs of a program that has ended may stay open before it is looked who holds them. */
 const LINGER_MS = 100;
-const NO_GROUP = -1;
 
-/** Starts programs directly; one guard for all of them sees to it that none outlives this process. */
+/** Short programs that run for their output. */
 export function createPrograms(): Programs {
-  const owner = randomUUID();
-  const guard = createProcessGuard(`${MARK_NAME}=${owner}:`);
-  const sweep = createProcessSweep();
+  const guarded = createGuardedSpawn();
   const running = new Set<RunningProgram>();
-  let count = 0;
   return {
     run(program) {
-      if (!program.isContained) guard.start();
-      const value = `${owner}:${++count}`;
-      const child = start(program, { ...program.env, [MARK_NAME]: value });
-      if ('reason' in child) return { ended: Promise.resolve({ kind: 'failed', reason: child.reason }), stop() {} };
-      const groupId = child.pid ?? NO_GROUP;
-      const started = attend(child, program, { family: { groupId, mark: `${MARK_NAME}=${value}` }, sweep });
+      const begun = start(program, guarded);
+      if ('reason' in begun) return { ended: Promise.resolve({ kind: 'failed', reason: begun.reason }), stop() {} };
+      const started = attend(begun, program, guarded.sweep);
       running.add(started);
-      guard.tell({ began: groupId });
       started.ended.then(() => {
         running.delete(started);
-        guard.tell({ ended: groupId });
+        guarded.ended(begun);
       });
       return started;
     },
@@ -76,37 +73,23 @@ export function createPrograms(): Programs {
       const last = [...running];
       for (const { stop } of last) stop(0);
       await Promise.all(last.map(({ ended }) => ended));
-      await sweep.settle();
-      await guard.close();
+      await guarded.close();
     },
   };
 }
 
-function start(program: Program, env: Readonly<Record<string, string>>): ChildProcess | { readonly reason: string } {
-  const { command, args, cwd, stdin } = program;
-  try {
-    const input = stdin === undefined ? 'ignore' : 'pipe';
-    // Detached: it leads a group of its own, which can be ended as one.
-    const child = spawn(command, args, { cwd, env, stdio: [input, 'pipe', 'pipe'], detached: true, windowsHide: true });
-    child.stdin?.on('error', () => {}); // it need not read what it is given
-    child.stdin?.end(stdin);
-    return child;
-  } catch (cause) {
-    return { reason: reasonOf(cause) };
-  }
-}
-
-interface Attendance {
-  readonly family: Family;
-  readonly sweep: ProcessSweep;
+function start({ stdin, maxBytes: _, ...program }: Program, guarded: GuardedSpawn): ReturnType<GuardedSpawn['start']> {
+  const input = stdin === undefined ? 'ignore' : 'pipe';
+  // Detached: it leads a group of its own, which can be ended as one.
+  const begun = guarded.start({ ...program, stdio: [input, 'pipe', 'pipe'], detached: true });
+  if ('reason' in begun) return begun;
+  begun.child.stdin?.on('error', () => {}); // it need not read what it is given
+  begun.child.stdin?.end(stdin);
+  return begun;
 }
 
 /** Stays with a program to its end. */
-function attend(
-  child: ChildProcess,
-  { isContained, maxBytes }: Program,
-  { family, sweep }: Attendance,
-): RunningProgram {
+function attend({ child, family }: Guarded, { isContained, maxBytes }: Program, sweep: ProcessSweep): RunningProgram {
   const { promise: ended, resolve } = Promise.withResolvers<ProgramEnd>();
   let isStopped = child.pid === undefined;
   let linger: NodeJS.Timeout | undefined;
@@ -146,20 +129,6 @@ function attend(
     finish();
   });
   return { ended, stop };
-}
-
-/** To all of its group; one that is gone already is what was wanted. */
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    child.kill(signal); // where there are no groups
-  }
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
 }
 
 /** What a program said. */

@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
-import { type Duplex, PassThrough, type Readable, type Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
+import { closedStream, holdAll, NO_GROUP } from './guarded-spawn.ts';
 import { livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
 import { startSupervisor } from './start-supervisor.ts';
 
@@ -37,9 +38,6 @@ export interface Child {
   keepAlive(isNeeded: boolean): void;
 }
 
-/** No process is in it. */
-const NO_GROUP = -1;
-
 /** How long a child may take to end after it was asked to. */
 const GRACE_MS = 2000;
 
@@ -53,10 +51,10 @@ export function startChild({ command, args = [], cwd, env }: ChildCommand): Chil
   const order: SupervisorOrder = { command, args, cwd, env: { ...env, [MARK_NAME]: value }, mark, graceMs: GRACE_MS };
   const supervisor = startSupervisor('pipe');
   // Where too many files are open, nothing is started and there are no streams either.
-  const stdin = supervisor.stdin ?? closed();
-  const stdout = supervisor.stdout ?? closed();
-  const stderr = supervisor.stderr ?? closed();
-  const pipe = (supervisor.stdio?.[3] ?? closed()) as Duplex; // a pipe was asked for, and Node makes sockets of them
+  const stdin = supervisor.stdin ?? closedStream();
+  const stdout = supervisor.stdout ?? closedStream();
+  const stderr = supervisor.stderr ?? closedStream();
+  const pipe = (supervisor.stdio?.[3] ?? closedStream()) as Duplex; // a pipe was asked for, and Node makes sockets of them
   const { ended, gone, pid } = watchOver(supervisor, pipe, mark);
   for (const stream of [stdin, stdout, stderr, pipe]) stream.on('error', () => {}); // it is gone, and `ended` says so
   tell(pipe, order);
@@ -72,18 +70,12 @@ export function startChild({ command, args = [], cwd, env }: ChildCommand): Chil
       return gone;
     },
     keepAlive(isNeeded) {
-      for (const part of [supervisor, stdin, stdout, stderr, pipe]) hold(part, isNeeded);
+      holdAll([supervisor, stdin, stdout, stderr, pipe], isNeeded);
     },
   };
 }
 
-interface Watched extends Pick<Child, 'ended' | 'gone' | 'pid'> {}
-
-function closed(): PassThrough {
-  return new PassThrough().destroy();
-}
-
-function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Watched {
+function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Pick<Child, 'ended' | 'gone' | 'pid'> {
   const ended = Promise.withResolvers<ChildEnd>();
   const gone = Promise.withResolvers<void>();
   let pid: number | undefined;
@@ -112,9 +104,4 @@ function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Watche
 
 function tell(pipe: Duplex, order: SupervisorOrder | EndOrder): void {
   if (pipe.writable) pipe.write(`${JSON.stringify(order)}\n`);
-}
-
-function hold(part: object, isNeeded: boolean): void {
-  const { ref, unref } = part as { ref?(): void; unref?(): void }; // processes and sockets have both
-  (isNeeded ? ref : unref)?.call(part);
 }

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { reasonOf, signalGroup } from '../processes/guarded-spawn.ts';
 
 /** Where secrets are looked for. */
 export interface SecretSurroundings {
@@ -21,7 +22,6 @@ export type SecretReading =
 
 const MAX_BYTES = 65_536;
 const COMMAND_MS = 30_000;
-const IS_WINDOWS = process.platform === 'win32';
 
 /** A secret in an environment variable. */
 export function readSecretVariable(name: string, { env }: SecretSurroundings): SecretReading {
@@ -43,7 +43,7 @@ export async function readSecretFile(file: string, { folder }: SecretSurrounding
     }
     return length > MAX_BYTES ? failed(TOO_LONG) : found(buffer.toString('utf8', 0, length));
   } catch (error) {
-    return failed(`it cannot be read (${codeOf(error)})`);
+    return failed(`it cannot be read (${reasonOf(error)})`);
   } finally {
     await handle?.close();
   }
@@ -57,11 +57,16 @@ export async function readSecretCommand(
   const [program = '', ...args] = command;
   if (program === '' || command.some((argument) => argument.includes('\0'))) return failed('it is no command');
   // What it says on stderr may repeat the secret, so nobody reads it. Its own group, so that all of it can be ended.
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'], detached: !IS_WINDOWS });
+  const child = spawn(program, args, {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: process.platform !== 'win32',
+  });
   let stopped: string | undefined;
   const stop = (reason: string) => {
     stopped ??= reason;
-    endGroup(child);
+    signalGroup(child, 'SIGKILL');
     child.stdout.destroy();
   };
   const stopWithUs = () => stop('the process ended');
@@ -74,7 +79,7 @@ export async function readSecretCommand(
     if (code === 0) return found(output().toString('utf8'));
     return failed(`it ended with ${signal ?? `exit code ${code}`}; run it by hand to see why`);
   } catch (error) {
-    return failed(`it cannot be started (${codeOf(error)})`);
+    return failed(`it cannot be started (${reasonOf(error)})`);
   } finally {
     clearTimeout(timer);
     process.off('exit', stopWithUs);
@@ -94,16 +99,6 @@ function collect(stream: Readable, onTooLong: () => void): () => Buffer {
 
 const TOO_LONG = `it is longer than ${MAX_BYTES} bytes`;
 
-function endGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (IS_WINDOWS) child.kill('SIGKILL');
-    else process.kill(-child.pid, 'SIGKILL');
-  } catch (error) {
-    if (codeOf(error) !== 'ESRCH') throw error; // gone already is what was wanted
-  }
-}
-
 function found(text: string): SecretReading {
   const value = text.replace(/\r?\n$/, '');
   if (value === '') return failed('it is empty');
@@ -112,8 +107,4 @@ function found(text: string): SecretReading {
 
 function failed(reason: string): SecretReading {
   return { ok: false, reason };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
