@@ -1,6 +1,6 @@
 import { isRecord } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
-import type { Operation, Reading } from './reading.ts';
+import type { ApiSettings, Operation, Reading } from './reading.ts';
 
 /** Where an operation is called: the owner's address, else the first server that is said nearest to it. */
 export function baseUrlOf({ fields, shared }: Operation, reading: Reading): string {
@@ -27,7 +27,23 @@ export function baseUrlOf({ fields, shared }: Operation, reading: Reading): stri
       `its server is ${found.host}, which the description names, ${why}: write baseUrl, or \${secret:NAME} with hosts`,
     );
   }
+  if (isPlainOfSafe(found, url) && sendsSomething(settings)) {
+    const why = 'and what is sent there (headers, auth) could be read on the way';
+    throw new ToolcribError(
+      'invalid_description',
+      `its server is ${found.origin}, though the description came over https, ${why}: write baseUrl`,
+    );
+  }
   return toBase(found);
+}
+
+/** A description that came over https does not choose plain text; neither for a secret of that very host. */
+function isPlainOfSafe({ protocol }: URL, fetchedFrom: URL | undefined): boolean {
+  return fetchedFrom?.protocol === 'https:' && protocol === 'http:';
+}
+
+function sendsSomething({ headers, auth }: ApiSettings): boolean {
+  return Object.keys(headers).length + Object.keys(auth).length > 0;
 }
 
 function fillVariables(url: string, variables: unknown): string {

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { call, describedBy, echoServer, type Fields, operation, runOf, toolIn, tryCall } from './api.ts';
+import { cribOf, folderWith, namesOf } from '../../../crib/workshop.ts';
+import { startEncrypted } from '../../broken-encryption.ts';
+import { api, call, describedBy, echoServer, type Fields, operation, runOf, toolIn, tryCall } from './api.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -154,5 +156,72 @@ describe('a description that would send secrets', () => {
     const [parameter, file] = Object.keys(toolIn(crib, 'pets_x').input.properties as Fields);
     const found = await call(crib, 'pets_x', { [String(parameter)]: 'v', [String(file)]: 'AAAA' });
     expect(JSON.stringify(found)).not.toContain('hidden-value');
+  });
+});
+
+describe('a description that came over https', () => {
+  /** A crib of a description over https; `place` puts the server that it names somewhere into it. */
+  async function overHttps(place: (host: string) => Fields, entry: Fields | ((host: string) => Fields)) {
+    let description: Fields = {};
+    const { host } = await startEncrypted((_, response) => void response.end(JSON.stringify(description)));
+    const named = place(host);
+    const get = { operationId: 'x', security: [{ key: [] }, { user: [] }], ...(named.operation as Fields) };
+    description = api(
+      { '/x': { get, ...(named.path as Fields) } },
+      { servers: [{ url: '/' }], components: { securitySchemes: SCHEMES }, ...(named.root as Fields) },
+    );
+    vi.stubEnv('TOOLCRIB_TEST_API', 'hidden-value');
+    const pets = { openapi: `https://${host}/api.json`, ...(typeof entry === 'function' ? entry(host) : entry) };
+    const secrets = { s: { env: 'TOOLCRIB_TEST_API', hosts: [host, 'other.test'] } };
+    return cribOf(folderWith({ 'toolcrib.yaml': JSON.stringify({ sources: { pets }, secrets }) }));
+  }
+
+  const PLAIN: readonly (readonly [string, (host: string) => Fields])[] = [
+    ['for all operations', (host) => ({ root: { servers: [{ url: `http://${host}` }] } })],
+    ['for a path', (host) => ({ path: { servers: [{ url: `http://${host}/v1` }] } })],
+    ['for an operation', (host) => ({ operation: { servers: [{ url: `http://${host}` }] } })],
+    ['in capitals', (host) => ({ root: { servers: [{ url: `HTTP://${host}` }] } })],
+    [
+      'by a variable',
+      (host) => ({
+        root: { servers: [{ url: `{scheme}://${host}`, variables: { scheme: { default: 'http' } } }] },
+      }),
+    ],
+  ];
+  const SENT: readonly (readonly [string, Fields])[] = [
+    ['a header that is written down', { headers: { Authorization: 'Bearer written-down' } }],
+    ['a header with a secret of the host', { headers: { Authorization: `Bearer \${secret:s}` } }],
+    ['a key that is a secret of the host', { auth: { key: 's' } }],
+    ['a password that is written down', { auth: { user: { username: 'me', password: 'written-down' } } }],
+  ];
+
+  it.each(PLAIN.flatMap(([where, place]) => SENT.map(([what, entry]) => [where, what, place, entry] as const)))(
+    'cannot name plain http %s to get %s',
+    async (_where, _what, place, entry) => {
+      const crib = await overHttps(place, entry);
+      expect(namesOf(crib)).toEqual([]);
+      expect(crib.warnings().join()).toMatch(
+        /its server is http:\/\/localhost.*came over https.*could be read on the way: write baseUrl/,
+      );
+    },
+  );
+
+  it('cannot name plain http of another host that a secret is bound to', async () => {
+    const crib = await overHttps(() => ({ root: { servers: [{ url: 'http://other.test' }] } }), { auth: { key: 's' } });
+    expect(namesOf(crib)).toEqual([]);
+  });
+
+  const plain = (host: string): Fields => ({ root: { servers: [{ url: `http://${host}` }] } });
+  it.each<[string, (host: string) => Fields, Fields | ((host: string) => Fields)]>([
+    [
+      'its own server over https',
+      (host) => ({ root: { servers: [{ url: `https://${host}` }] } }),
+      { auth: { key: 's' } },
+    ],
+    ['a path of its own server', () => ({}), { auth: { key: 's' } }],
+    ['plain http where nothing is sent that shows who calls', plain, {}],
+    ['plain http where the owner says so', plain, (host) => ({ auth: { key: 's' }, baseUrl: `http://${host}` })],
+  ])('can name %s', async (_, place, entry) => {
+    expect(namesOf(await overHttps(place, entry))).toEqual(['pets_x']);
   });
 });
