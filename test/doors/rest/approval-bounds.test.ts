@@ -96,6 +96,45 @@ describe('one request', () => {
       expect((await ask(`/api/approvals/${id}`, { token })).status).toBe(404);
   });
 
+  it('of another caller is answered like one that never was, however it is asked for, and stays as it is', async () => {
+    const { ask, crib, token } = await serve({ access: true });
+    const policy = { approval: 'always', approvers: ['role:boss', 'caller'] } as const;
+    crib.register({ name: 'pay', description: 'x', policy, run: () => 'paid' });
+    const keyOf = async (name: string, roles: readonly string[]) =>
+      (await crib.keys.create({ name, caller: name, roles }, 'test')).key;
+    const ann = await keyOf('ann', ['dev']);
+    const strangers = [
+      await keyOf('bob', ['dev']),
+      await keyOf('eve', ['boss-of-others']),
+      await keyOf('dan', ['dev', 'Boss']),
+    ];
+    const parked = async (amount: number): Promise<string> =>
+      (await execute(ask, 'pay', { amount }, {}, ann)).json.waiting.id;
+    const ids = { waiting: await parked(1), approved: await parked(2), denied: await parked(3) };
+    await crib.approvals.answer(ids.approved, { decision: 'approve' }, { operator: true });
+    await crib.approvals.answer(ids.denied, { decision: 'deny' }, { operator: true });
+    const bodies = [
+      undefined,
+      { decision: 'approve' },
+      { decision: 'deny', note: 'no' },
+      { decision: 'approve', remember: 'arguments' },
+      { decision: 'approve', remember: 'conversation' },
+    ];
+    for (const [state, id] of Object.entries(ids))
+      for (const key of strangers)
+        for (const body of bodies) {
+          const answerTo = async (asked: string) => {
+            const { status, text } = await ask(`/api/approvals/${asked}`, { token: key, ...(body && { body }) });
+            return { status, text: text.replaceAll(asked, 'ID') };
+          };
+          const heard = await answerTo(id);
+          expect(heard.status, `${state} ${JSON.stringify(body)}`).toBe(404);
+          expect(heard).toEqual(await answerTo('0000-0000-0000'));
+        }
+    expect((await ask(`/api/approvals/${ids.waiting}`, { token })).json.approval.state).toBe('waiting');
+    expect((await ask(`/api/approvals/${ids.waiting}`, { token: ann, body: { decision: 'deny' } })).status).toBe(200);
+  });
+
   it.each([
     ['as text', (secret: string) => ({ what: `key ${secret} end` })],
     ['where a long text is cut', (secret: string) => ({ what: `${'x'.repeat(190)}${secret}${LONG}` })],

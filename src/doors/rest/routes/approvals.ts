@@ -94,7 +94,7 @@ function noSuchApproval(id: string) {
 
 async function answerApproval({ crib, asker, params, body }: Asked) {
   const { id = '' } = params;
-  if ((await crib.store?.approvals.stateOf(id)) === undefined) return noSuchApproval(id);
+  if ((await crib.approvals.get(id, asker.caller)) === undefined) return noSuchApproval(id); // nor for who has no business with it
   const outcome = await crib.approvals.answer(id, body as unknown as ApprovalDecision, asker.caller); // it is checked there once more
   return outcome.ok ? ok({ approval: toShownApproval(outcome.approval) }) : refuseFor(outcome.error);
 }
