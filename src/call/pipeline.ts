@@ -209,10 +209,15 @@ function unconfirmed({ name, source }: ToolSpec): FailedResult {
   return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" cannot be reached.`));
 }
 
-// It has run under its yes; or it ended without beginning, and another one may run in its place by now.
+// It has run; or it ended without beginning, and another one may run in its place by now.
 function notAgain(call: Call): FailedResult {
   if (!hasHadItsRun(call)) return failed(toolError('cancelled', 'The call has ended before it began.'));
-  return failed(toolError('conflict', `"${call.spec.name}" was approved for one run, and has run.`));
+  const { name } = call.spec;
+  const isApproved = call[FACTS].approval !== undefined;
+  const message = isApproved
+    ? `"${name}" was approved for one run, and has run.`
+    : `"${name}" has run, and is not run again: it is neither idempotent nor read-only.`;
+  return failed(toolError('conflict', message));
 }
 
 function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {

@@ -1,4 +1,5 @@
 import { type CallFacts, FACTS, type ToolCall } from './tool-call.ts';
+import type { ToolSpec } from './tool-spec.ts';
 
 /** A run whose executor knows better than the pipeline when it begins. */
 export interface DeferredRun {
@@ -13,6 +14,8 @@ let takeBack: (runs: BegunRuns) => void;
 let countOf: (runs: BegunRuns) => number;
 let end: (runs: BegunRuns) => void;
 let limit: (runs: BegunRuns) => void;
+let approve: (runs: BegunRuns) => void;
+let isApproved: (runs: BegunRuns) => boolean;
 let isFull: (runs: BegunRuns) => boolean;
 
 /**
@@ -25,6 +28,7 @@ export class BegunRuns {
   #count = 0;
   #isOver = false;
   #most = Number.POSITIVE_INFINITY;
+  #isApproved = false;
   constructor(startedAt: number) {
     this.startedAt = startedAt;
   }
@@ -37,6 +41,11 @@ export class BegunRuns {
     limit = (runs) => {
       runs.#most = 1;
     };
+    approve = (runs) => {
+      runs.#most = 1;
+      runs.#isApproved = true;
+    };
+    isApproved = (runs) => runs.#isApproved;
     isFull = (runs) => runs.#count >= runs.#most;
     takeBack = (runs) => void runs.#count--;
     countOf = (runs) => runs.#count;
@@ -53,7 +62,12 @@ export function newFacts(startedAt: number): CallFacts {
 
 /** A person said yes to the call: its tool may run once, whichever gate would repeat it. */
 export function allowOneRun(call: ToolCall): void {
-  limit(call[FACTS]);
+  approve(call[FACTS]);
+}
+
+/** True if doing it twice does no more than doing it once. */
+export function mayBeRepeated({ effects }: Pick<ToolSpec, 'effects'>): boolean {
+  return effects.idempotent === true || effects.readOnly === true;
 }
 
 /** True if the call has had the one run that it may have. */
@@ -63,9 +77,11 @@ export function hasHadItsRun(call: ToolCall): boolean {
 
 /** Notes that the executor is entered; false if the call is over, or has had its run, and must not begin any more. */
 export function beginRun(call: ToolCall): boolean {
-  if (!begin(call[FACTS])) return false;
+  const runs = call[FACTS];
+  if (!mayBeRepeated(call.spec)) limit(runs);
+  if (!begin(runs)) return false;
   // Under a yes the tool must not be able to hang other facts on the call. Every other call is spared what that costs.
-  if (hasHadItsRun(call)) Object.preventExtensions(call);
+  if (isApproved(runs)) Object.preventExtensions(call);
   return true;
 }
 

@@ -6,7 +6,7 @@ import { ToolcribError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** Goes on with the call, or with a derived one; calling it again is a retry. */
+/** Goes on with the call, or with a derived one. Calling it again is a retry, and a `conflict` where the tool has run and may not be repeated. */
 export type Next = (call?: ToolCall) => MaybePromise<ToolResult>;
 
 /** Takes part in every call it applies to: a gate that wraps, or an observer that watches. */

@@ -1,7 +1,7 @@
 import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { RetryConfig } from '../config/types/guards.ts';
-import { hasBegun, hasHadItsRun } from '../core/begun-runs.ts';
+import { hasBegun, hasHadItsRun, mayBeRepeated } from '../core/begun-runs.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -83,8 +83,7 @@ export const retry: ExtensionRecord<RetryOptions> = {
 function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;
   if (call.context.breaker === 'probe') return false; // others wait for what it finds out
-  const { idempotent, readOnly } = call.spec.effects;
-  return !hasBegun(call) || (!hasHadItsRun(call) && (idempotent === true || readOnly === true));
+  return !hasBegun(call) || (!hasHadItsRun(call) && mayBeRepeated(call.spec));
 }
 
 /** Waits; true if the call was aborted meanwhile. */

@@ -62,10 +62,9 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
   };
 
   const fetchOnce = (exchange: Exchange, credentials: Credentials): Promise<FetchedResponse> => {
-    const { plan, request, call, signal, deferred } = exchange;
+    const { plan, request, call, signal } = exchange;
     const timeoutMs = call.spec.policy.timeoutMs ?? USUAL_TIMEOUT_MS;
-    if (!deferred.begin()) throw new FetchError('cancelled', 'The call ended before its request was sent.');
-    const fetched = guardedFetch(addressOf(request, credentials), {
+    return guardedFetch(addressOf(request, credentials), {
       ...reach(),
       agentFor: pool.agentFor,
       method: plan.method,
@@ -76,10 +75,6 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
       timeoutMs,
       headerTimeoutMs: timeoutMs,
       signal,
-    });
-    return fetched.catch((cause: unknown) => {
-      if (cause instanceof FetchError && cause.isUnsent) deferred.takeBack();
-      throw cause;
     });
   };
 
@@ -146,15 +141,22 @@ interface Exchange extends Begun {
   readonly host: string;
 }
 
-/** Sends a request with its credentials; a token that is not accepted is fetched anew, once. */
+/**
+ * Sends a request with its credentials. A token that is not accepted is fetched anew, and the request sent again, once: by
+ * RFC 9110 a request that is answered with 401 was not applied, so that both are one run.
+ */
 async function fetchAuthorized(
   exchange: Exchange,
   { authorize }: Authorizer,
   fetchOnce: (exchange: Exchange, credentials: Credentials) => Promise<FetchedResponse>,
 ): Promise<FetchedResponse> {
-  const { plan, host, signal } = exchange;
+  const { plan, host, signal, deferred } = exchange;
   const credentials = await unlessAborted(authorize(plan.auth, host), signal);
-  const answer = await fetchOnce(exchange, credentials);
+  if (!deferred.begin()) throw new FetchError('cancelled', 'The call ended before its request was sent.');
+  const answer = await fetchOnce(exchange, credentials).catch((cause: unknown) => {
+    if (cause instanceof FetchError && cause.isUnsent) deferred.takeBack();
+    throw cause;
+  });
   if (answer.status !== 401 || credentials.token === undefined) return answer;
   const { kept, text } = credentials.token;
   await unlessAborted(kept.replace(text), signal);
