@@ -28,6 +28,8 @@ interface McpFailureDetails {
   readonly retryAfterMs?: number;
   /** True where the server said so itself, by a status of HTTP. */
   readonly isAnswer?: boolean;
+  /** True where the server answered, and by the protocol has not looked at what was asked. */
+  readonly isUnseen?: boolean;
 }
 
 /** Thrown by whatever speaks to an MCP server. The message is for the owner of the crib; callers are told less. */
@@ -38,14 +40,17 @@ export class McpFailure extends Error {
   readonly retryAfterMs: number | undefined;
   /** True if it is certain that what was asked has not been handed to the server. */
   readonly isUnsent: boolean;
+  /** True if the server has it, and says by the protocol that it did not look at it. */
+  readonly isUnseen: boolean;
   constructor(kind: McpFailureKind, message: string, details: McpFailureDetails = {}) {
-    const { cause, code, data, retryAfterMs, isAnswer = false } = details;
+    const { cause, code, data, retryAfterMs, isAnswer = false, isUnseen = false } = details;
     super(message, { cause });
     this.name = 'McpFailure';
     this.kind = kind;
     this.code = code;
     this.data = data;
     this.retryAfterMs = retryAfterMs;
-    this.isUnsent = (kind === 'unreachable' || kind === 'busy') && !isAnswer;
+    this.isUnseen = isUnseen;
+    this.isUnsent = (kind === 'unreachable' || kind === 'busy') && !isAnswer && !isUnseen;
   }
 }

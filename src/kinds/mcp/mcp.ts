@@ -1,4 +1,4 @@
-import { type DeferredRun, deferRun } from '../../core/begun-runs.ts';
+import { type DeferredRun, deferRun, hasHadItsRun } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import { isJsonObject, type JsonObject, type JsonSchema } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
@@ -106,7 +106,7 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
       onAbort: (listener) => call.onAbort(listener),
     });
     const result = await asked.catch((cause: unknown) => {
-      if (round === 0 && cause instanceof McpFailure && cause.isUnsent) deferred.takeBack();
+      if (round === 0 && cause instanceof McpFailure && hasNotRun(cause, call)) deferred.takeBack();
       throw cause;
     });
     // A server of the older era has no such word.
@@ -119,6 +119,11 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
     await pause(clock);
   }
   throw new McpFailure('malformed', 'it asks for more without saying what');
+}
+
+/** The word of a server that it did not look at a request is good enough to ask again, but not to use one yes twice. */
+function hasNotRun({ isUnsent, isUnseen }: McpFailure, call: ToolCall): boolean {
+  return isUnsent || (isUnseen && !hasHadItsRun(call));
 }
 
 function metaOf(call: ToolCall, { era }: McpConnection): { readonly _meta?: JsonObject } {

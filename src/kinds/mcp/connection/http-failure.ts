@@ -8,6 +8,8 @@ interface Answered {
   readonly retryAfterMs?: number | undefined;
   /** True if the request belonged to a session. */
   readonly hasSession?: boolean;
+  /** True if it was answered, whatever went wrong afterwards: fetching another token, say. */
+  readonly isAnswered?: boolean;
 }
 
 interface Failing extends Answered {
@@ -19,7 +21,8 @@ export function toHttpFailure(cause: unknown, host: string, answered: Answered =
   if (cause instanceof McpFailure) return cause;
   if (cause instanceof FetchError && cause.failure === 'too_large') return new McpFailure('too_large', cause.message);
   if (cause instanceof FetchError && cause.failure === 'malformed') return new McpFailure('malformed', cause.message);
-  if (isNeverSent(cause)) return new McpFailure('unreachable', wordsOf(cause, host), { cause });
+  if (isNeverSent(cause))
+    return new McpFailure('unreachable', wordsOf(cause, host), { cause, isAnswer: answered.isAnswered === true });
   const status = statusOf(cause);
   if (status !== undefined && [429, 503].includes(status)) return toBusy(status, host, { cause, ...answered });
   if (status !== undefined) return toStatusFailure(status, host, { cause, ...answered });
@@ -32,7 +35,12 @@ export function toHttpFailure(cause: unknown, host: string, answered: Answered =
 function toStatusFailure(status: number, host: string, { cause, hasSession }: Failing): McpFailure {
   const words = `${host} answered with status ${status}`;
   // A session that is over: by the protocol the server looks at no request of a session that it does not know.
-  if (status === 404) return new McpFailure('unreachable', words, { cause, isAnswer: hasSession !== true });
+  if (status === 404)
+    return new McpFailure('unreachable', words, {
+      cause,
+      isAnswer: hasSession !== true,
+      isUnseen: hasSession === true,
+    });
   if ([401, 403].includes(status)) return new McpFailure('refused', `${words}: check the credential`, { cause });
   if ([502, 504].includes(status)) return new McpFailure('lost', words, { cause });
   return new McpFailure('malformed', words, { cause });

@@ -19,6 +19,7 @@ type Sdk = typeof import('@modelcontextprotocol/client');
 export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | 'sse'): ServerTransport {
   const { url, auth } = address;
   const streams = new Set<number>();
+  const answered = new Set<number>();
   const failures = new Map<number, unknown>();
   const waitsMs = new Map<number, number>();
   const agent = keptConnections(url.protocol);
@@ -32,6 +33,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
   };
   const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
     if (id === undefined) return;
+    answered.add(id);
     if (failure !== undefined) failures.set(id, failure);
     else if (isEventStream(response)) streams.add(id);
     const waitMs = readRetryAfterMs(response.headers);
@@ -84,11 +86,13 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       toHttpFailure(cause ?? failures.get(id), url.host, {
         retryAfterMs: waitsMs.get(id),
         hasSession: inner.sessionId !== undefined,
+        isAnswered: answered.has(id),
       }),
     // The answers of the older transport come over a stream of their own.
     mayStillAnswer: (id) => type === 'sse' || streams.has(id),
     forget(id) {
       streams.delete(id);
+      answered.delete(id);
       failures.delete(id);
       waitsMs.delete(id);
     },
