@@ -15,13 +15,18 @@ import { REQUEST_HEADER, type ServerTransport } from './server-transport.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
+/** What came for a request of ours, once its headers had come. */
+interface Answered {
+  readonly isStream: boolean;
+  /** Why it could not be read to its end. */
+  readonly failure: unknown;
+  readonly retryAfterMs: number | undefined;
+}
+
 /** Speaks to a server over HTTP: `http` is the transport of today, `sse` the one before. Every request goes through the address check. */
 export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | 'sse'): ServerTransport {
   const { url, auth } = address;
-  const streams = new Set<number>();
-  const answered = new Set<number>();
-  const failures = new Map<number, unknown>();
-  const waitsMs = new Map<number, number>();
+  const answers = new Map<number, Answered>();
   const agent = keptConnections(url.protocol);
   let version: string | undefined;
   let lost: McpFailure | undefined;
@@ -32,12 +37,9 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     void transport.close();
   };
   const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
-    if (id === undefined) return;
-    answered.add(id);
-    if (failure !== undefined) failures.set(id, failure);
-    else if (isEventStream(response)) streams.add(id);
-    const waitMs = readRetryAfterMs(response.headers);
-    if (waitMs !== undefined) waitsMs.set(id, waitMs);
+    if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream that nobody reads
+    const isStream = isEventStream(response);
+    answers.set(id, { isStream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
   };
   const exchange = createExchange({
     address,
@@ -82,20 +84,14 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       version = agreed;
       inner.setProtocolVersion?.(agreed);
     },
-    failureOf: (cause, id) =>
-      toHttpFailure(cause ?? failures.get(id), url.host, {
-        retryAfterMs: waitsMs.get(id),
-        hasSession: inner.sessionId !== undefined,
-        isAnswered: answered.has(id),
-      }),
-    // The answers of the older transport come over a stream of their own.
-    mayStillAnswer: (id) => type === 'sse' || streams.has(id),
-    forget(id) {
-      streams.delete(id);
-      answered.delete(id);
-      failures.delete(id);
-      waitsMs.delete(id);
+    failureOf(cause, id) {
+      const { failure, retryAfterMs } = answers.get(id) ?? {};
+      const hasSession = inner.sessionId !== undefined;
+      return toHttpFailure(cause ?? failure, url.host, { retryAfterMs, hasSession, isAnswered: answers.has(id) });
     },
+    // The answers of the older transport come over a stream of their own.
+    mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.isStream === true,
+    forget: (id) => void answers.delete(id),
     lastWords: () => lost?.message,
   };
   inner.onmessage = (message, extra) => transport.onmessage?.(message, extra);
