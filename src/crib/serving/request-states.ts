@@ -12,8 +12,10 @@ import { createSeal, type Seal } from '../../system/seal.ts';
 interface StateSubject {
   readonly caller: Caller;
   readonly profile: string;
+  /** The name that the client called, which is another one than that of the tool where it called `call_tool`. */
+  readonly called: string;
   readonly spec: ToolSpec;
-  /** As they came from the client. */
+  /** As they came from the client. What they mean depends on the name that was called. */
   readonly arguments: unknown;
 }
 
@@ -72,8 +74,8 @@ function keptSeal(store: Pick<Store, 'sealKeys'> | undefined): () => Promise<Sea
   };
 }
 
-function bindingOf({ caller, profile, spec, arguments: given }: StateSubject): string {
-  const parts = [caller.id ?? '', profile, spec.name, definitionHash(spec), given ?? {}];
+function bindingOf({ caller, profile, called, spec, arguments: given }: StateSubject): string {
+  const parts = [caller.id ?? '', profile, called, spec.name, definitionHash(spec), given ?? {}];
   return hash('sha256', canonicalJson(parts));
 }
 

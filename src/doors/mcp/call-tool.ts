@@ -38,7 +38,8 @@ async function answerCall(
     return toCallResult(refused, spec, wire) as CallToolResult; // of its shapes
   }
   const target = targetOf(chest, spec, given);
-  const round: Round = { caller, profile: chest.profile, spec: target, arguments: given, capabilities, responses };
+  const said = { called: name, arguments: given, capabilities, responses };
+  const round: Round = { caller, profile: chest.profile, spec: target, ...said };
   const answered = await readAnswers(crib, round, asked.requestState);
   if (answered === undefined)
     throw invalidParams(gateway, 'Invalid or expired requestState', { reason: 'invalid_request_state' });

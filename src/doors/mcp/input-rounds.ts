@@ -11,6 +11,9 @@ import type { Crib } from '../../crib/crib.ts';
 export interface Round {
   readonly caller: Caller;
   readonly profile: string;
+  /** The name that the client called. */
+  readonly called: string;
+  /** The tool that runs. */
   readonly spec: ToolSpec;
   readonly arguments: unknown;
   /** What the client can be asked for; undefined where it cannot be asked at all. */

@@ -41,6 +41,9 @@ const TOOLS: readonly ToolInput[] = [
   },
 ];
 
+/** Takes any arguments. */
+const ANYTHING = { description: 'Asks', input: { type: 'object', additionalProperties: true }, run: { kind: 'asker' } };
+
 const say = (it: string) => ({ action: 'accept', content: { it } });
 
 async function call(
@@ -92,6 +95,29 @@ describe('a tool whose server asks for more', () => {
       const answer = await call(url(), { name: 'ask', arguments: {}, inputResponses: wrong });
       expect(answer.error?.code === -32602 || answer.result?.resultType === 'input_required').toBe(true);
     }
+  });
+
+  it.each([
+    ['a call of the tool itself', 'ask', 'call_tool'],
+    ['call_tool', 'call_tool', 'ask'],
+  ])('is not answered with what belongs to other arguments: asked through %s', async (_, asked, answered) => {
+    const { url } = await startGateway({
+      tools: [{ ...ANYTHING, name: 'ask' }],
+      executors: [ASKER],
+      profiles: { agent: { expose: 'search' } },
+      defaultProfile: 'agent',
+    });
+    // For the tool itself these are its arguments; call_tool finds the arguments inside of them.
+    const given = { arguments: { name: 'ask', arguments: {} } };
+    const first = await call(url(), { name: asked, ...given });
+    expect(first.result).toMatchObject({ resultType: 'input_required' });
+    const answers = { inputResponses: { name: say('Ann') }, requestState: first.result?.requestState };
+    expect(await call(url(), { name: answered, ...given, ...answers })).toMatchObject({
+      error: { data: { reason: 'invalid_request_state' } },
+    });
+    expect(await call(url(), { name: asked, ...given, ...answers })).toMatchObject({
+      result: { inputRequests: { colour: {} } },
+    });
   });
 
   it('is not asked for what the client never said it can', async () => {
