@@ -25,11 +25,12 @@ export type {
   Tuning,
 } from './core/policy.ts';
 export { tightenPolicy } from './core/policy.ts';
+export type { ApprovalState } from './core/ports/approval-states.ts';
 export type { AuditFinding, AuditReport, ChainReport } from './core/ports/audit-report.ts';
 export type { Identity } from './core/ports/identity.ts';
 export type { LogLevel, LogLine, LogSink } from './core/ports/log-line.ts';
 export type { Clock } from './core/ports/ports.ts';
-export type { ApprovalState, Remember } from './core/ports/stored-approvals.ts';
+export type { Remember } from './core/ports/stored-approvals.ts';
 export type { AuditRow } from './core/ports/stored-audit.ts';
 export type { Profile } from './core/profile.ts';
 export type { Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from './core/retriever.ts';

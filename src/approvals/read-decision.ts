@@ -1,5 +1,6 @@
 import { isRemember } from '../core/approval.ts';
-import { APPROVAL_STATES, type ApprovalState, MAX_REMEMBER_MS, type Remember } from '../core/ports/stored-approvals.ts';
+import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
+import { MAX_REMEMBER_MS, type Remember } from '../core/ports/stored-approvals.ts';
 import { describe, readNameList, readOptions } from '../core/read-options.ts';
 import { didYouMean } from '../core/text/did-you-mean.ts';
 import { ToolcribError } from '../core/tool-error.ts';

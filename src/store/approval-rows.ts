@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { canonicalJson } from '../core/json.ts';
+import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
 import {
   type ApprovalReply,
-  type ApprovalState,
   type ApprovalSubject,
   type ListedApproval,
   MAX_REMEMBER_MS,
@@ -31,6 +31,11 @@ export const NOT_KEPT = JSON.stringify(
     ),
   ),
 );
+
+/** What a kept result takes; 0 for none. */
+export function sizeOf(result: string | null): number {
+  return result === null ? 0 : Buffer.byteLength(result);
+}
 
 /** Three groups of four characters: 60 random bits. */
 export function createApprovalId(): string {
@@ -178,5 +183,5 @@ export function toListed(row: Row, at: number): ListedApproval {
 export function stateOf(row: Row, at: number): ApprovalState {
   const state = textOf(row, 'state') as ApprovalState; // only these words are ever written
   const isOver = numberOf(row, 'expires_at') <= at || numberOf(row, 'created_at') > at + MAX_SKEW_MS;
-  return isOver && (state === 'waiting' || state === 'approved') ? 'expired' : state;
+  return isOver && canExpire(state) ? stateAfter('expire') : state;
 }

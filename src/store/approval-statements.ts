@@ -1,11 +1,10 @@
+import { type ApprovalEvent, needsArguments, stateAfter, statesBefore } from '../core/ports/approval-states.ts';
 import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import type {
-  ApprovalListing,
   ApprovalReply,
   ApprovalSubject,
   NewApproval,
   ParkedEnd,
-  RunnableApproval,
   StoredApproval,
 } from '../core/ports/stored-approvals.ts';
 import { indexText } from '../core/ports/stored-audit.ts';
@@ -13,34 +12,58 @@ import {
   type ApprovalTexts,
   bindingOf,
   createApprovalId,
-  endOfBindings,
   grantOf,
   MAX_SKEW_MS,
   NOT_KEPT,
+  sizeOf,
 } from './approval-rows.ts';
 import { type Statement, sql } from './engines/engine.ts';
 import { ownerKey, whereRoom } from './keep-room.ts';
 
-/** The requests that hold a place: neither answered with no, nor taken up, nor over. */
-export const OPEN_APPROVALS = "toolcrib_approvals WHERE state IN ('waiting', 'approved')";
+/** In SQL: the request is in a state in which the event may happen. One that is lost is marked, and done otherwise. */
+function isBefore(event: ApprovalEvent): string {
+  const states = statesBefore(event);
+  const words = states.filter((state) => state !== 'lost').map((state) => `'${state}'`);
+  return `(state IN (${words.join(', ')})${states.includes('lost') ? ' OR is_lost = 1' : ''})`;
+}
+
+/** In SQL: the request holds a place. It is neither denied nor taken up nor over. */
+export const IS_OPEN = isBefore('expire');
+export const OPEN_APPROVALS = `toolcrib_approvals WHERE ${IS_OPEN}`;
+
+/** Which requests change, what is noted besides, and what is answered of them: their ids if absent. */
+interface Change {
+  readonly where: Statement;
+  readonly set?: Statement;
+  readonly returning?: '*';
+}
+
+/** The only statement that changes the state of requests: of those in a state in which the event may happen. */
+export function moveStatement(event: ApprovalEvent, { where, set, returning }: Change): Statement {
+  const to = stateAfter(event);
+  const columns = [
+    to === 'lost' ? "state = 'done', is_lost = 1" : `state = '${to}', is_lost = 0`,
+    ...(needsArguments(to) ? [] : ['arguments = NULL']),
+    ...(set === undefined ? [] : [set.sql]),
+  ];
+  return {
+    sql: `UPDATE toolcrib_approvals SET ${columns.join(', ')}
+      WHERE ${where.sql} AND ${isBefore(event)} RETURNING ${returning ?? 'id'}`,
+    params: [...(set?.params ?? []), ...where.params],
+  };
+}
 
 /** What is over is noted first: a clock that is set back afterwards brings nothing back. */
 export function expireStatement(id: string, at: number): Statement {
-  return sql`
-    UPDATE toolcrib_approvals SET state = 'expired', arguments = NULL
-    WHERE id = ${id} AND state IN ('waiting', 'approved') AND (expires_at <= ${at} OR created_at > ${at + MAX_SKEW_MS})`;
+  const where = sql`id = ${id} AND (expires_at <= ${at} OR created_at > ${at + MAX_SKEW_MS})`;
+  return moveStatement('expire', { where });
 }
 
 /** The same for all of them. By two indexes: what has been noted before is not looked at. */
 function expireAllStatements(at: number): readonly Statement[] {
-  return [
-    sql`
-      UPDATE toolcrib_approvals SET state = 'expired', arguments = NULL
-      WHERE state IN ('waiting', 'approved') AND expires_at <= ${at}`,
-    sql`
-      UPDATE toolcrib_approvals SET state = 'expired', arguments = NULL
-      WHERE state IN ('waiting', 'approved') AND created_at > ${at + MAX_SKEW_MS}`,
-  ];
+  return [sql`expires_at <= ${at}`, sql`created_at > ${at + MAX_SKEW_MS}`].map((where) =>
+    moveStatement('expire', { where }),
+  );
 }
 
 /** A request as it is about to be added. */
@@ -62,7 +85,7 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
       sql: `INSERT INTO toolcrib_approvals
           (id, state, binding, is_parked, created_at, expires_at, lifetime_ms, request, subject, call_id,
             owner, bytes, arguments)
-        SELECT ?, 'waiting', ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?,
+        SELECT ?, '${stateAfter('ask')}', ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?,
           ?, CAST(? AS BIGINT), ?
         ${room.sql} ON CONFLICT DO NOTHING RETURNING id`,
       params: [
@@ -84,14 +107,13 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
   ];
 }
 
-export function answerStatements(
-  asked: StoredApproval,
-  reply: ApprovalReply & { readonly at: number },
-  claim: OwnClaim | undefined,
-): readonly Statement[] {
+/** An answer and when it was given. */
+type TimedReply = ApprovalReply & { readonly at: number };
+
+/** The second one answers the request as it is then, or nothing where it was answered before. */
+export function answerStatements(asked: StoredApproval, reply: TimedReply, claim?: OwnClaim): readonly Statement[] {
   const { id } = asked;
   const { at } = reply;
-  const answer = JSON.stringify(reply);
   const statements = [expireStatement(id, at), decisionStatement(id, reply, claim)];
   const grant = reply.decision === 'approve' ? grantOf(asked, reply, at) : undefined;
   if (grant === undefined) return statements;
@@ -100,35 +122,20 @@ export function answerStatements(
     sql`
       INSERT INTO toolcrib_grants (id, subject, given_by, given_at, expires_at)
       SELECT id, ${grant.key}, ${JSON.stringify(reply.by)}, ${at}, ${grant.expiresAt}
-      FROM toolcrib_approvals WHERE id = ${id} AND answer = ${answer}
+      FROM toolcrib_approvals WHERE id = ${id} AND answer = ${JSON.stringify(reply)}
       ON CONFLICT (id) DO NOTHING`,
   ];
 }
 
 /** A yes gives as much time to take it up as there was to answer. */
-function decisionStatement(
-  id: string,
-  reply: ApprovalReply & { readonly at: number },
-  taken: OwnClaim | undefined,
-): Statement {
+function decisionStatement(id: string, reply: TimedReply, taken?: OwnClaim): Statement {
   const answer = JSON.stringify(reply);
-  if (reply.decision !== 'approve') {
-    return sql`
-      UPDATE toolcrib_approvals SET state = 'denied', answer = ${answer}, arguments = NULL
-      WHERE id = ${id} AND state = 'waiting' RETURNING *`;
-  }
-  const claim = taken?.claim ?? null;
-  return sql`
-    UPDATE toolcrib_approvals
-    SET state = ${claim === null ? 'approved' : 'claimed'}, answer = ${answer}, claim = ${claim},
-      process = ${taken?.process ?? null}, expires_at = ${reply.at} + lifetime_ms
-    WHERE id = ${id} AND state = 'waiting' RETURNING *`;
-}
-
-/** How a call ended, and what is kept of it. */
-interface CallEnd {
-  readonly outcome: string;
-  readonly end: ParkedEnd | undefined;
+  const row = { where: sql`id = ${id}`, returning: '*' } as const;
+  if (reply.decision !== 'approve') return moveStatement('deny', { ...row, set: sql`answer = ${answer}` });
+  const set = sql`
+    answer = ${answer}, claim = ${taken?.claim ?? null}, process = ${taken?.process ?? null},
+    expires_at = ${reply.at} + lifetime_ms`;
+  return moveStatement(taken === undefined ? 'approve' : 'approveOwn', { ...row, set });
 }
 
 /** A claim of this process: the same request may have been claimed again since. */
@@ -139,26 +146,25 @@ export interface OwnClaim {
   readonly claim: string | null;
 }
 
+function isOwn({ id, process, claim }: OwnClaim): Statement {
+  return sql`id = ${id} AND process = ${process} AND claim = ${claim}`;
+}
+
 /** Takes up a yes: of all who try, one succeeds. */
 export function claimStatement({ id, process, claim }: OwnClaim, subject: ApprovalSubject): Statement {
-  return sql`
-    UPDATE toolcrib_approvals SET state = 'claimed', claim = ${claim}, process = ${process}
-    WHERE id = ${id} AND state = 'approved' AND binding = ${bindingOf(subject)} RETURNING *`;
+  const where = sql`id = ${id} AND binding = ${bindingOf(subject)}`;
+  return moveStatement('claim', { where, set: sql`claim = ${claim}, process = ${process}`, returning: '*' });
 }
 
 /** How the call that took it up ended. A process that was taken for dead knows better. */
-export function finishStatement({ id, process, claim }: OwnClaim, { outcome, end }: CallEnd): Statement {
+export function finishStatement(own: OwnClaim, outcome: string, end?: ParkedEnd): Statement {
   const result = end === undefined ? null : JSON.stringify(end.result);
-  return sql`
-    UPDATE toolcrib_approvals
-    SET state = 'done', outcome = ${outcome}, result = ${result}, bytes = ${sizeOf(result)}, arguments = NULL,
-      is_handed_over = ${end?.isHandedOver === false ? 0 : 1}, is_lost = 0
-    WHERE id = ${id} AND process = ${process} AND claim = ${claim} AND (state = 'claimed' OR is_lost = 1)`;
-}
-
-/** What a kept result takes; 0 for none. */
-export function sizeOf(result: string | null): number {
-  return result === null ? 0 : Buffer.byteLength(result);
+  return moveStatement('finish', {
+    where: isOwn(own),
+    set: sql`
+      outcome = ${outcome}, result = ${result}, bytes = ${sizeOf(result)},
+      is_handed_over = ${end?.isHandedOver === false ? 0 : 1}`,
+  });
 }
 
 /** Drops kept results beyond the bytes that the caller of this request may have, and all callers: those that were handed over first, then the oldest. */
@@ -180,71 +186,14 @@ export function dropResultsStatements(id: string, bounds: KeepBounds): readonly 
 }
 
 /** The same call sent again finds it, unless another request for the same is open: of those there is one. */
-export function giveBackStatement({ id, process, claim }: OwnClaim): Statement {
-  return sql`
-    UPDATE toolcrib_approvals
-    SET state = 'approved', is_parked = CASE WHEN EXISTS (
-      SELECT 1 FROM toolcrib_approvals AS other
-      WHERE other.binding = toolcrib_approvals.binding AND other.id <> toolcrib_approvals.id
-        AND other.is_parked = 1 AND other.state IN ('waiting', 'approved')) THEN 0 ELSE 1 END
-    WHERE id = ${id} AND state = 'claimed' AND process = ${process} AND claim = ${claim} RETURNING id`;
-}
-
-/** The oldest come first: newer ones do not keep them waiting. */
-export function runnableStatement(after: RunnableApproval | undefined, limit: number, at: number): Statement {
-  const { createdAt, id } = after ?? { createdAt: 0, id: '' };
-  return sql`
-    SELECT id, created_at FROM toolcrib_approvals
-    WHERE state = 'approved' AND call_id IS NOT NULL AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
-      AND (created_at > ${createdAt} OR (created_at = ${createdAt} AND id > ${id}))
-    ORDER BY created_at, id LIMIT ${limit}`;
-}
-
-/** Without what no list shows; long arguments least of all. */
-const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outcome';
-
-/** The columns of one request without long arguments. */
-export const CUT = `${LISTED}, subject, lifetime_ms, result`;
-
-export function listStatement({ state, ids, limit }: ApprovalListing, at: number): Statement {
-  const isOver = '(expires_at <= ? OR created_at > ?)';
-  const times = [at, at + MAX_SKEW_MS];
-  const named = ids === undefined ? '1 = 1' : `id IN (${ids.map(() => '?').join(', ') || 'NULL'})`;
-  const select = (condition: string, params: Statement['params']): Statement => ({
-    sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE ${named} AND (${condition}) ORDER BY created_at DESC LIMIT ?`,
-    params: [...(ids ?? []), ...params, limit],
+export function giveBackStatement(own: OwnClaim): Statement {
+  return moveStatement('giveBack', {
+    where: isOwn(own),
+    set: {
+      sql: `is_parked = CASE WHEN EXISTS (
+        SELECT 1 FROM (SELECT id, binding FROM ${OPEN_APPROVALS} AND is_parked = 1) AS other
+        WHERE other.binding = toolcrib_approvals.binding AND other.id <> toolcrib_approvals.id) THEN 0 ELSE 1 END`,
+      params: [],
+    },
   });
-  switch (state) {
-    case undefined:
-      return select('1 = 1', []);
-    case 'waiting':
-    case 'approved':
-      return select(`state = ? AND NOT ${isOver}`, [state, ...times]);
-    case 'expired':
-      return select(`state = 'expired' OR (state IN ('waiting', 'approved') AND ${isOver})`, times);
-    default:
-      return select('state = ?', [state]);
-  }
-}
-
-/** The newest parked request of a binding that a call can still do something with. */
-export function findStatement(binding: string, at: number): Statement {
-  return sql`
-    SELECT * FROM toolcrib_approvals
-    WHERE binding = ${binding} AND is_parked = 1
-      AND (state IN ('waiting', 'approved', 'denied')
-        OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
-      AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
-    ORDER BY created_at DESC LIMIT 1`;
-}
-
-/** The same of the bindings that begin with it. A no to answers is not a no to the call without them. */
-export function findAnsweredStatement(binding: string, at: number): Statement {
-  return sql`
-    SELECT * FROM toolcrib_approvals
-    WHERE binding > ${binding} AND binding <= ${endOfBindings(binding)} AND is_parked = 1
-      AND (state IN ('waiting', 'approved')
-        OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
-      AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
-    ORDER BY created_at DESC LIMIT 1`;
 }

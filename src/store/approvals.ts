@@ -1,35 +1,22 @@
 import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/ports/keep-bounds.ts';
 import type { NewApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
-import { indexText } from '../core/ports/stored-audit.ts';
-import type { ToolResult } from '../core/tool-result.ts';
-import {
-  bindingOf,
-  grantKeysOf,
-  isApprovalId,
-  MAX_SKEW_MS,
-  stateOf,
-  toApproval,
-  toListed,
-  toTexts,
-} from './approval-rows.ts';
+import { readApprovals, resultOf } from './approval-reads.ts';
+import { isApprovalId, toApproval, toTexts } from './approval-rows.ts';
 import {
   addStatements,
   answerStatements,
-  CUT,
   claimStatement,
   dropResultsStatements,
   expireStatement,
-  findAnsweredStatement,
-  findStatement,
   finishStatement,
   giveBackStatement,
-  listStatement,
+  IS_OPEN,
+  moveStatement,
   OPEN_APPROVALS,
   type OwnClaim,
-  runnableStatement,
 } from './approval-statements.ts';
-import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
-import type { Heartbeat } from './heartbeat.ts';
+import type { Heartbeat } from './claims.ts';
+import { type Engine, type Statement, sql, textOf } from './engines/engine.ts';
 import { readUsage } from './keep-room.ts';
 
 /** How long what is over is kept: what nobody answered, and the rest. */
@@ -43,6 +30,7 @@ const PURGED_ROWS = 500;
 
 /** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
 export function approvals(engine: Engine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
+  const reads = readApprovals(engine, now);
   const listeners = new Set<(id: string) => void>();
   /** The claims of this process, as their rows say them. */
   const claims = new Map<string, string>();
@@ -50,8 +38,6 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
   const tell = (id: string) => {
     for (const listener of listeners) listener(id);
   };
-  const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
-    rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
   /** A claim that is called like no other of this process that has not ended, whatever the clock says. */
   const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
     const { process } = heartbeat;
@@ -70,17 +56,8 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
     return row;
   };
   const ownClaim = (id: string): OwnClaim => ({ id, process: heartbeat.process, claim: claims.get(id) ?? null });
-  const get = async (id: string) =>
-    isApprovalId(id) ? one(await engine.read(sql`SELECT * FROM toolcrib_approvals WHERE id = ${id}`)) : undefined;
-  const find: StoredApprovals['find'] = async (subject) => {
-    const binding = bindingOf(subject);
-    const same = one(await engine.read(findStatement(binding, now())));
-    if (same !== undefined || subject.answersHash !== undefined) return same;
-    return one(await engine.read(findAnsweredStatement(binding, now())));
-  };
   return {
-    get,
-    find,
+    ...reads,
     add: async (request, bounds) => {
       if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
       const texts = toTexts(request);
@@ -89,7 +66,7 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
         const statements = addStatements({ request, texts, bounds, at });
         const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
         if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
-        const approval = await find(request);
+        const approval = await reads.find(request);
         if (approval !== undefined) return { ok: true, approval, isNew: false };
         const usage = await readUsage(engine.read, OPEN_APPROVALS, request.callerId);
         const broken = brokenBound(usage, texts.bytes, bounds);
@@ -97,24 +74,8 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
         // The one that was there has been taken up meanwhile, or others are over: there is room again.
       }
     },
-    stateOf: async (id) => {
-      if (!isApprovalId(id)) return undefined;
-      const [row] = await engine.read(sql`
-        SELECT state, created_at, expires_at FROM toolcrib_approvals WHERE id = ${id}`);
-      return row === undefined ? undefined : stateOf(row, now());
-    },
-    list: async (listing) => {
-      const at = now();
-      return (await engine.read(listStatement(listing, at))).map((row) => toListed(row, at)).reverse();
-    },
-    states: async (limit) => {
-      const at = now();
-      const rows = await engine.read(sql`
-        SELECT id, state, created_at, expires_at FROM toolcrib_approvals ORDER BY created_at DESC LIMIT ${limit}`);
-      return rows.map((row) => ({ id: textOf(row, 'id'), state: stateOf(row, at) })).reverse();
-    },
     answer: async (id, reply, callId) => {
-      const asked = await get(id);
+      const asked = await reads.get(id);
       if (asked === undefined) return undefined;
       const own = callId === undefined ? undefined : newClaim(id, callId);
       const statements = answerStatements(asked, { ...reply, at: now() }, own);
@@ -138,24 +99,12 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
       tell(id);
       return isGiven;
     },
-    runnable: async (after, limit) => {
-      const rows = await engine.read(runnableStatement(after, limit, now()));
-      return rows.map((row) => ({ id: textOf(row, 'id'), createdAt: numberOf(row, 'created_at') }));
-    },
     finish: async (id, outcome, end) => {
       const drops = end === undefined ? [] : dropResultsStatements(id, end.bounds ?? DEFAULT_KEEP_BOUNDS);
       const own = ownClaim(id);
       claims.delete(id);
-      await heartbeat.settle(nameOf(own), [finishStatement(own, { outcome, end }), ...drops]);
+      await heartbeat.settle(nameOf(own), [finishStatement(own, outcome, end), ...drops]);
       tell(id);
-    },
-    ofCall: async (callId) => {
-      const [row] = await engine.read({
-        sql: `SELECT ${CUT} FROM toolcrib_approvals WHERE call_id = ? ORDER BY created_at DESC LIMIT 1`,
-        params: [indexText(callId)],
-      });
-      if (row === undefined) return undefined;
-      return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
     },
     takeResult: async (id, which) => {
       if (!isApprovalId(id)) return undefined;
@@ -168,23 +117,9 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
       return rows?.[0] === undefined ? undefined : resultOf(rows[0]);
     },
     end: async (id, state) => {
-      const [ended] = await engine.write([
-        sql`
-          UPDATE toolcrib_approvals SET state = ${state}, arguments = NULL
-          WHERE id = ${id} AND state = 'waiting' RETURNING id`,
-      ]);
+      const where = sql`id = ${id} AND state = 'waiting'`; // one that was answered at the last moment stays
+      const [ended] = await engine.write([moveStatement(state === 'expired' ? 'expire' : 'withdraw', { where })]);
       return ended?.length === 1;
-    },
-    remembered: async (subject) => {
-      const at = now();
-      const keys = grantKeysOf(subject);
-      if (keys.length === 0) return undefined;
-      const [row] = await engine.read({
-        sql: `SELECT id, given_by FROM toolcrib_grants WHERE subject IN (${keys.map(() => '?').join(', ')})
-          AND expires_at > ? AND given_at <= ? ORDER BY given_at DESC LIMIT 1`,
-        params: [...keys, at, at + MAX_SKEW_MS],
-      });
-      return row === undefined ? undefined : { id: textOf(row, 'id'), by: String(jsonOf(row, 'given_by')) };
     },
     forget: async (id) => {
       if (!isApprovalId(id)) return false;
@@ -209,24 +144,18 @@ function toNew(request: NewApproval, id: string, at: number): StoredApproval {
   return { ...request, lifetimeMs, id, state: 'waiting', createdAt: at, expiresAt: at + lifetimeMs };
 }
 
-function resultOf(row: Row): ToolResult {
-  return jsonOf(row, 'result') as ToolResult; // written by finish
-}
-
 /** Best effort: a request must not fail because two processes clean up at once. */
 async function purge(engine: Engine, at: number): Promise<void> {
-  const statements = [
-    sql`
-      DELETE FROM toolcrib_approvals WHERE id IN (
+  const statements: readonly Statement[] = [
+    {
+      sql: `DELETE FROM toolcrib_approvals WHERE id IN (
         SELECT id FROM toolcrib_approvals
-        WHERE expires_at < ${at - KEEP_UNANSWERED_MS}
-          AND (state IN ('waiting', 'approved', 'expired', 'withdrawn') OR expires_at < ${at - KEEP_MS})
-        LIMIT ${PURGED_ROWS})`,
+        WHERE expires_at < ? AND (state IN ('expired', 'withdrawn') OR ${IS_OPEN} OR expires_at < ?) LIMIT ?)`,
+      params: [at - KEEP_UNANSWERED_MS, at - KEEP_MS, PURGED_ROWS],
+    },
     sql`
       DELETE FROM toolcrib_grants WHERE id IN (
         SELECT id FROM toolcrib_grants WHERE expires_at < ${at} LIMIT ${PURGED_ROWS})`,
-  ];
-  statements.push(
     // The call of a process that died in the middle: whether it was done is for a person to see.
     sql`
       UPDATE toolcrib_approvals SET arguments = NULL
@@ -235,6 +164,6 @@ async function purge(engine: Engine, at: number): Promise<void> {
     sql`
       UPDATE toolcrib_approvals SET result = NULL, bytes = 0
       WHERE result IS NOT NULL AND expires_at < ${at - KEEP_UNANSWERED_MS}`,
-  );
+  ];
   for (const statement of statements) await engine.write([statement]).catch(() => undefined);
 }

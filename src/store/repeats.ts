@@ -7,8 +7,8 @@ import {
   type StoredRepeats,
 } from '../core/ports/stored-results.ts';
 import type { ToolResult } from '../core/tool-result.ts';
+import type { Heartbeat } from './claims.ts';
 import { type Engine, jsonOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
-import type { Heartbeat } from './heartbeat.ts';
 import { ownerKey, readUsage, whereRoom } from './keep-room.ts';
 
 /** The keys that count: those of callers. */

@@ -45,9 +45,9 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'search/lexical/similar-names.ts createNameTerms': 63,
   'search/tool-ids.ts createToolIds': 79,
   'sources/modules/module-reading.ts createModuleReading': 62,
-  'store/approvals.ts approvals': 155,
+  'store/approvals.ts approvals': 103,
   'store/audit.ts audit': 76,
-  'store/heartbeat.ts createHeartbeat': 99,
+  'store/claims.ts createHeartbeat': 99,
   'store/repeats.ts repeats': 70,
   'system/secrets/secrets.ts createSecrets': 88,
 };

@@ -2,11 +2,8 @@ import type { Caller } from '../caller.ts';
 import type { JsonObject } from '../json.ts';
 import type { Approver } from '../policy.ts';
 import type { ToolResult } from '../tool-result.ts';
+import type { ApprovalState } from './approval-states.ts';
 import type { KeepBound, KeepBounds } from './keep-bounds.ts';
-
-/** Where a request stands: waiting for an answer; answered; over without one; taken up by a call; that call has ended. */
-export const APPROVAL_STATES = ['waiting', 'approved', 'denied', 'expired', 'withdrawn', 'claimed', 'done'] as const;
-export type ApprovalState = (typeof APPROVAL_STATES)[number];
 
 /** For what else a yes counts: this conversation, these arguments, or everything for a time. */
 export type Remember = 'conversation' | 'arguments' | { readonly forMs: number };
@@ -158,6 +155,8 @@ export interface StoredApprovals {
   get(id: string): Promise<StoredApproval | undefined>;
   /** The state of one request, without reading the rest of it. */
   stateOf(id: string): Promise<ApprovalState | undefined>;
+  /** The same of several; those that are not there are left out. */
+  statesOf(ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalState>>;
   /** The newest ones, oldest first, with long arguments cut. */
   list(options: ApprovalListing): Promise<readonly ListedApproval[]>;
   /** The states of the newest ones, oldest first, without reading the rest of them. */

@@ -1,4 +1,4 @@
-import { APPROVAL_STATES } from '../../../core/ports/stored-approvals.ts';
+import { APPROVAL_STATES } from '../../../core/ports/approval-states.ts';
 
 /** What a flag is. */
 export interface FlagDefinition {

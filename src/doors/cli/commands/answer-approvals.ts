@@ -1,6 +1,7 @@
 import type { Approval, ApprovalOutcome } from '../../../approvals/approvals.ts';
 import type { Caller } from '../../../core/caller.ts';
-import type { ApprovalState, Remember } from '../../../core/ports/stored-approvals.ts';
+import type { ApprovalState } from '../../../core/ports/approval-states.ts';
+import type { Remember } from '../../../core/ports/stored-approvals.ts';
 import { argumentsLine } from '../../../core/text/approval-text.ts';
 import { visible, visibleJson } from '../../../core/text/visible-text.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';

@@ -1,5 +1,5 @@
 import type { ApprovalDecision } from '../../../approvals/read-decision.ts';
-import { APPROVAL_STATES, type ApprovalState } from '../../../core/ports/stored-approvals.ts';
+import { APPROVAL_STATES, type ApprovalState } from '../../../core/ports/approval-states.ts';
 import { toShownApproval } from '../../shown.ts';
 import { notFound, ok, refuseFor } from '../answers.ts';
 import type { Asked, Route } from '../route.ts';

@@ -1,0 +1,137 @@
+import { canExpire } from '../core/ports/approval-states.ts';
+import type {
+  ApprovalListing,
+  RunnableApproval,
+  StoredApproval,
+  StoredApprovals,
+} from '../core/ports/stored-approvals.ts';
+import { indexText } from '../core/ports/stored-audit.ts';
+import type { ToolResult } from '../core/tool-result.ts';
+import {
+  bindingOf,
+  endOfBindings,
+  grantKeysOf,
+  isApprovalId,
+  MAX_SKEW_MS,
+  stateOf,
+  toApproval,
+  toListed,
+} from './approval-rows.ts';
+import { IS_OPEN } from './approval-statements.ts';
+import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
+
+type Reads = 'get' | 'find' | 'stateOf' | 'statesOf' | 'list' | 'states' | 'runnable' | 'ofCall' | 'remembered';
+
+/** What is read of requests for approval, and changes nothing. */
+export function readApprovals(engine: Engine, now: () => number): Pick<StoredApprovals, Reads> {
+  const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
+    rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
+  const get: StoredApprovals['get'] = async (id) =>
+    isApprovalId(id) ? one(await engine.read(sql`SELECT * FROM toolcrib_approvals WHERE id = ${id}`)) : undefined;
+  const find: StoredApprovals['find'] = async (subject) => {
+    const binding = bindingOf(subject);
+    const same = one(await engine.read(newestParked(sql`binding = ${binding}`, "state = 'denied'", now())));
+    if (same !== undefined || subject.answersHash !== undefined) return same;
+    // The bindings that begin with it. A no to answers is not a no to the call without them.
+    const longer = sql`binding > ${binding} AND binding <= ${endOfBindings(binding)}`;
+    return one(await engine.read(newestParked(longer, '1 = 0', now())));
+  };
+  const statesOf: StoredApprovals['statesOf'] = async (named) => {
+    const ids = named.filter(isApprovalId);
+    if (ids.length === 0) return new Map();
+    const rows = await engine.read({
+      sql: `SELECT ${STATE} FROM toolcrib_approvals WHERE id IN (${ids.map(() => '?').join(', ')})`,
+      params: ids,
+    });
+    return new Map(rows.map((row) => [textOf(row, 'id'), stateOf(row, now())]));
+  };
+  return {
+    get,
+    find,
+    stateOf: async (id) => (await statesOf([id])).get(id),
+    statesOf,
+    list: async (listing) => {
+      const at = now();
+      return (await engine.read(listStatement(listing, at))).map((row) => toListed(row, at)).reverse();
+    },
+    states: async (limit) => {
+      const at = now();
+      const newest = `SELECT ${STATE} FROM toolcrib_approvals ORDER BY created_at DESC LIMIT ?`;
+      const rows = await engine.read({ sql: newest, params: [limit] });
+      return rows.map((row) => ({ id: textOf(row, 'id'), state: stateOf(row, at) })).reverse();
+    },
+    runnable: async (after, limit) => {
+      const rows = await engine.read(runnableStatement(after, limit, now()));
+      return rows.map((row) => ({ id: textOf(row, 'id'), createdAt: numberOf(row, 'created_at') }));
+    },
+    ofCall: async (callId) => {
+      const [row] = await engine.read({
+        sql: `SELECT ${CUT} FROM toolcrib_approvals WHERE call_id = ? ORDER BY created_at DESC LIMIT 1`,
+        params: [indexText(callId)],
+      });
+      if (row === undefined) return undefined;
+      return { approval: toApproval(row, now()), ...(row.result !== null && { result: resultOf(row) }) };
+    },
+    remembered: async (subject) => {
+      const keys = grantKeysOf(subject);
+      if (keys.length === 0) return undefined;
+      const [row] = await engine.read(newestGrant(keys, now()));
+      return row === undefined ? undefined : { id: textOf(row, 'id'), by: String(jsonOf(row, 'given_by')) };
+    },
+  };
+}
+
+/** The kept result of a call. */
+export function resultOf(row: Row): ToolResult {
+  return jsonOf(row, 'result') as ToolResult; // written by finish
+}
+
+/** The columns that the state of a request is read from. */
+const STATE = 'id, state, created_at, expires_at';
+
+/** The oldest come first: newer ones do not keep them waiting. */
+function runnableStatement(after: RunnableApproval | undefined, limit: number, at: number): Statement {
+  const { createdAt, id } = after ?? { createdAt: 0, id: '' };
+  return sql`
+    SELECT id, created_at FROM toolcrib_approvals
+    WHERE state = 'approved' AND call_id IS NOT NULL AND expires_at > ${at} AND created_at <= ${at + MAX_SKEW_MS}
+      AND (created_at > ${createdAt} OR (created_at = ${createdAt} AND id > ${id}))
+    ORDER BY created_at, id LIMIT ${limit}`;
+}
+
+/** Without what no list shows; long arguments least of all. */
+const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outcome';
+
+/** The columns of one request without long arguments. */
+const CUT = `${LISTED}, subject, lifetime_ms, result`;
+
+function listStatement({ state, ids, limit }: ApprovalListing, at: number): Statement {
+  const isOver = '(expires_at <= ? OR created_at > ?)';
+  const times = [at, at + MAX_SKEW_MS];
+  const named = ids === undefined ? '1 = 1' : `id IN (${ids.map(() => '?').join(', ') || 'NULL'})`;
+  const select = (condition: string, params: Statement['params']): Statement => ({
+    sql: `SELECT ${LISTED} FROM toolcrib_approvals WHERE ${named} AND (${condition}) ORDER BY created_at DESC LIMIT ?`,
+    params: [...(ids ?? []), ...params, limit],
+  });
+  if (state === undefined) return select('1 = 1', []);
+  if (state === 'expired') return select(`state = 'expired' OR (${IS_OPEN} AND ${isOver})`, times);
+  return canExpire(state) ? select(`state = ? AND NOT ${isOver}`, [state, ...times]) : select('state = ?', [state]);
+}
+
+function newestGrant(keys: readonly string[], at: number): Statement {
+  return {
+    sql: `SELECT id, given_by FROM toolcrib_grants WHERE subject IN (${keys.map(() => '?').join(', ')})
+      AND expires_at > ? AND given_at <= ? ORDER BY given_at DESC LIMIT 1`,
+    params: [...keys, at, at + MAX_SKEW_MS],
+  };
+}
+
+/** The newest parked request with one of these bindings that a call can still do something with. */
+function newestParked(bindings: Statement, answered: string, at: number): Statement {
+  return {
+    sql: `SELECT * FROM toolcrib_approvals WHERE ${bindings.sql} AND is_parked = 1
+        AND (${IS_OPEN} OR ${answered} OR (state IN ('claimed', 'done') AND call_id IS NOT NULL AND is_handed_over = 0))
+        AND expires_at > ? AND created_at <= ? ORDER BY created_at DESC LIMIT 1`,
+    params: [...bindings.params, at, at + MAX_SKEW_MS],
+  };
+}
