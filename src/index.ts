@@ -69,6 +69,7 @@ export {
   trace,
 } from './crib/extensions/built-ins.ts';
 export { METRICS_CONTENT_TYPE } from './crib/extensions/metrics-text.ts';
+export type { CribServer } from './crib/serving/crib-server.ts';
 export type { SourceReport } from './crib/sources/source-slot.ts';
 export type { BundleInput, DefinedBundle } from './define/define-bundle.ts';
 export { defineBundle } from './define/define-bundle.ts';

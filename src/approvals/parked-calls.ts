@@ -1,10 +1,11 @@
 import type { Caller } from '../core/caller.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Clock } from '../core/ports/ports.ts';
 import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import type { SaidAlong } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
+import { systemClock } from '../system/clock.ts';
+import type { ApprovalPoller } from './poller.ts';
 import { saidWith } from './settle-request.ts';
 
 /** Where a parked call is made again. */
@@ -19,22 +20,19 @@ interface CallingChest {
 /** What running parked calls needs. */
 export interface ParkedCallsOptions {
   readonly approvals: StoredApprovals;
-  readonly clock: Clock;
   /** The chest that the call was made in. */
   openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<CallingChest>;
   /** True while a source is not there: a tool that is unknown now may be one of its. */
   mayBeListedLater(): boolean;
-  /** Looks for calls whose process is gone. */
-  findLost(): Promise<void>;
+  readonly poller: ApprovalPoller;
   warn(message: string): void;
 }
 
-/** How often it is seen whether somebody said yes in another process. */
-const LOOK_EVERY_MS = 1000;
 /** How many are begun by one look; the others follow. */
 const MOST = 100;
 const PAGE = 500;
-/** A tool that can be called again is called within so long. */
+/** The first pause before a call is tried again, and the longest: a tool that can be called again is called within that. */
+const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
 
 /** A pause before the next attempt. */
@@ -45,22 +43,22 @@ interface Pause {
 
 /** Runs calls that came to a server, waited for a yes and have it: each at most once, since only who claims the yes may run. Returns how to stop; what is under way goes on. */
 export function runParkedCalls(options: ParkedCallsOptions): () => void {
-  const { approvals, clock, warn } = options;
+  const { approvals, poller, warn } = options;
+  const { now } = systemClock;
   const underWay = new Set<string>();
   const pauses = new Map<string, Pause>();
   const seen = new Set<string>();
   let last: RunnableApproval | undefined;
   let isStopped = false;
-  let stopTimer = () => {};
 
   const take = async (id: string): Promise<void> => {
     underWay.add(id);
     try {
       const retryAfterMs = await runOnce(id, options);
-      const { lengthMs = LOOK_EVERY_MS / 2 } = pauses.get(id) ?? {};
+      const { lengthMs = FIRST_PAUSE_MS / 2 } = pauses.get(id) ?? {};
       const pauseMs = Math.min(Math.max(retryAfterMs ?? 0, lengthMs * 2), LONGEST_PAUSE_MS);
       if (retryAfterMs === undefined) pauses.delete(id);
-      else pauses.set(id, { untilMs: clock.now() + pauseMs, lengthMs: pauseMs });
+      else pauses.set(id, { untilMs: now() + pauseMs, lengthMs: pauseMs });
     } catch (cause) {
       warn(`The call that was approved as ${id} could not be run: ${messageOf(cause)}`);
     } finally {
@@ -68,8 +66,7 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
     }
   };
 
-  const mayTake = ({ id }: RunnableApproval): boolean =>
-    !underWay.has(id) && (pauses.get(id)?.untilMs ?? 0) <= clock.now();
+  const mayTake = ({ id }: RunnableApproval): boolean => !underWay.has(id) && (pauses.get(id)?.untilMs ?? 0) <= now();
 
   /**
    * The oldest first, past those that wait for their next attempt. Where there are more than one look may take, the next
@@ -96,25 +93,11 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
     last = undefined;
   };
 
-  const look = async (): Promise<void> => {
-    stopTimer();
-    try {
-      await options.findLost();
-      await takeNext();
-    } catch (cause) {
-      if (!(cause instanceof ToolcribError)) throw cause; // a store that does not answer now is asked again
-    } finally {
-      stopTimer();
-      if (!isStopped) stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
-    }
-  };
-
-  const stopListening = approvals.onAnswer(() => void (isStopped || look()));
+  const { look, stop } = poller.subscribe(takeNext);
   void look();
   return () => {
     isStopped = true;
-    stopTimer();
-    stopListening();
+    stop();
   };
 }
 

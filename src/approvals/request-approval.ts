@@ -1,12 +1,22 @@
-import type { Ask, Permit, Question } from '../core/approval.ts';
-import { describeBound, type KeepBound, RETRY_WITHOUT_ROOM_MS } from '../core/ports/keep-bounds.ts';
+import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval.ts';
+import type { CribContext } from '../core/ports/crib-context.ts';
+import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/keep-bounds.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
 import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
-import { ancestorsOf, approversOf, denied, describeCall, nobodyToAsk, ownAnswerOf } from './ask-callback.ts';
+import {
+  ancestorsOf,
+  approversOf,
+  askCallback,
+  denied,
+  describeCall,
+  nobodyToAsk,
+  ownAnswerOf,
+} from './ask-callback.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
+import { createWebhook, type Hook, toMessage } from './webhook.ts';
 
 /** Where calls come in that a server runs itself once they are approved. */
 const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
@@ -14,8 +24,32 @@ const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
 /** How often a call that lost a race looks again. */
 const MAX_TURNS = 20;
 
+/** What asking people needs of its crib. */
+type ApproverPorts = Pick<CribContext, 'store' | 'redact' | 'sign'> &
+  Pick<ApprovalContext, 'clock' | 'poller' | 'recheck' | 'warn'>;
+
+const USUAL_TIMEOUT_MS = 300_000;
+
+/** Who is asked: the caller's callback; and where there is a store, anybody who may answer through it. */
+export function createApprover(
+  options: Omit<ApprovalOptions, 'mode'> & Partial<Pick<ApprovalContext, 'clock'>>,
+  hook: Hook | undefined,
+  ports: ApproverPorts,
+): ApprovalPorts {
+  const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
+  const { store, poller, recheck, redact, warn } = ports;
+  if (store === undefined) return { ask: askCallback({ clock, timeoutMs }) };
+  const rest = { poller, recheck, redact, warn };
+  const context = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
+  if (hook === undefined) return { ask: requestApproval(context) };
+  const { url, secret } = hook;
+  const webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
+  const announce = (approval: StoredApproval) => webhook.send(toMessage(approval, redact));
+  return { ask: requestApproval({ ...context, announce }), close: webhook.close };
+}
+
 /** Asks through the store, so that anybody who may can answer, also after a restart. Each yes is taken up once. */
-export function requestApproval(context: ApprovalContext): Ask {
+function requestApproval(context: ApprovalContext): Ask {
   return async (call, question) => {
     try {
       return await permitFor({ call, question, subject: subjectOf(call, question, context.timeoutMs), context });

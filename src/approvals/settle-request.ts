@@ -19,7 +19,8 @@ import {
   type Waiting,
   waitForAnswer,
 } from './ask-callback.ts';
-import { returnParkedResult, usedUp } from './return-parked-result.ts';
+import { returnParkedResult, usedUp } from './parked-results.ts';
+import type { ApprovalPoller } from './poller.ts';
 
 /** What asking through a store needs. */
 export interface ApprovalContext {
@@ -30,8 +31,7 @@ export interface ApprovalContext {
   readonly bounds: KeepBounds;
   /** Tells somebody outside that a request waits. */
   announce?(approval: StoredApproval): void;
-  /** Looks for calls whose process is gone. */
-  findLost(): Promise<unknown>;
+  readonly poller: ApprovalPoller;
   readonly recheck: Recheck;
   /** The text without the values of secrets. */
   redact(text: string): string;
@@ -49,9 +49,6 @@ export interface Asking {
 /** What came of one look at the store; `again` where somebody else was faster. */
 export type Step = Permit | ToolResult | 'again';
 
-/** How often a call that waits looks for an answer given in another process. */
-const LOOK_EVERY_MS = 500;
-
 /** Waits for the first answer: of the caller, of the host's person, or of anybody through the store. */
 export async function awaitAnswer(asking: Asking, approval: StoredApproval): Promise<Step> {
   const { call, context } = asking;
@@ -63,7 +60,8 @@ export async function awaitAnswer(asking: Asking, approval: StoredApproval): Pro
     request: toRequest(approval),
     clock: context.clock,
     timeoutMs: approval.isParked ? leftMs : approval.lifetimeMs,
-    follow: (settled) => follow(approval.id, context, settled),
+    follow: (settled) =>
+      context.poller.watch(approval.id, (state) => void (state === undefined || state === 'waiting' || settled())).stop,
     onSlow: () => approval.isParked || context.announce?.(approval), // that a parked one waits has been told
   });
   return conclude(asking, approval, ending);
@@ -221,26 +219,4 @@ function permitOf(approval: StoredApproval, { call, context }: Asking): Permit {
 
 function takenUpOf(approval: StoredApproval): TakenUp {
   return freezeJson({ ...saidWith(approval), caller: approval.unlisted.caller });
-}
-
-/** Answers given in this process are told; for those of others it looks from time to time. */
-function follow(id: string, { approvals, clock }: ApprovalContext, settled: () => void): () => void {
-  let stopTimer = () => {};
-  let isStopped = false;
-  const look = async (): Promise<void> => {
-    const state = await approvals.stateOf(id).catch(() => undefined); // a store that fails now is asked again
-    if (isStopped) return;
-    if (state !== undefined && state !== 'waiting') settled();
-    else wait();
-  };
-  const wait = () => {
-    stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
-  };
-  wait();
-  const stopListening = approvals.onAnswer((answered) => answered === id && settled());
-  return () => {
-    isStopped = true;
-    stopTimer();
-    stopListening();
-  };
 }

@@ -1,8 +1,19 @@
 import type { JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/ports.ts';
-import { messageOf } from '../core/tool-error.ts';
+import type { StoredApproval } from '../core/ports/stored-approvals.ts';
+import { describe, readOptions } from '../core/read-options.ts';
+import { approvalText } from '../core/text/approval-text.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { FetchError, type FetchFailure } from '../system/fetch/fetch-error.ts';
 import { type GuardedFetchOptions, guardedFetch } from '../system/fetch/guarded-fetch.ts';
+import { isSecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
+import { toCutApproval, toShownApproval } from './approvals.ts';
+
+/** Where somebody is told that a request waits; `secret` names the secret that signs the message. */
+export interface Hook {
+  readonly url: string;
+  readonly secret: string;
+}
 
 /** Where messages go and how they are signed. */
 export interface WebhookOptions {
@@ -123,4 +134,24 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
     const stopTimer = clock.setTimer(delayMs, end);
     signal.addEventListener('abort', end);
   });
+}
+
+/** What the webhook is told of a request that waits. */
+export function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
+  const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
+  const { arguments: given, argumentsLength } = rest;
+  const text = approvalText(toShownApproval(approval, redact)); // of all arguments, each cut by itself
+  const message = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, expiresAt, text };
+  return JSON.parse(JSON.stringify(message)); // without what is absent
+}
+
+/** Checks a webhook. */
+export function readWebhook(value: unknown, what: string): Hook | undefined {
+  if (value === undefined) return undefined;
+  const { url, secret } = readOptions<{ url: unknown; secret: unknown }>(value, ['url', 'secret'], what);
+  if (typeof url !== 'string' || !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new ToolcribError('invalid_option', `${what}: url must be an http or https address, got ${describe(url)}.`);
+  const name = isSecretTemplate(secret) ? secretsIn(secret)[0] : secret;
+  if (typeof name === 'string' && name !== '') return { url, secret: name };
+  throw new ToolcribError('invalid_option', `${what}: secret must name the secret that signs the messages.`);
 }

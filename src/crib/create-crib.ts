@@ -22,8 +22,8 @@ import { type CribOptions, readCribOptions } from './crib-options.ts';
 import type { Engine } from './engine.ts';
 import { metricsText } from './extensions/metrics-text.ts';
 import { chooseProfile, createOpening } from './open.ts';
-import { createRequestStates } from './serving/request-states.ts';
-import { createServing } from './serving/serving.ts';
+import { type CribServer, createServer } from './serving/crib-server.ts';
+import { createReadiness } from './serving/readiness.ts';
 import { startEngine } from './start-engine.ts';
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
@@ -38,9 +38,13 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     throw cause;
   });
   const { generation, profiles, registration } = engine;
-  const opening = createOpening(engine, configuration?.context.store);
   const { trail, keySettings, warn } = engine;
   const context = configuration?.context ?? NO_CONTEXT;
+  const { store } = context;
+  const { openAtDoor, ...opening } = createOpening(engine, store);
+  const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
+  const server = createServer(engine, context, { ...opening, openAtDoor, ...operator });
+  const { poll: _new, ...deprecated } = server;
   const recorded = { context, trail, keySettings, warn, extensions: engine.extensions.list };
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
@@ -55,14 +59,15 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     match: (criteria) => matchSpecs(generation(), criteria),
     register: registration.register,
     unregister: registration.unregister,
-    ...createIdentity(engine, context, operatorSetting),
+    identify,
+    keys,
     ...opening,
-    ...createServing(engine, context, opening),
+    server,
+    ...deprecated,
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
     sections: () => allSections(generation()),
     instructions: () => joinSections(allSections(generation())),
-    checkStored: engine.checkStored,
     reload,
     onChange: engine.onChange,
     profiles: () => [...profiles().byName.keys()],
@@ -72,8 +77,8 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
     review: engine.review,
     metrics: () => metricsText(engine.extensions.list(), trail?.backlog()),
     approvals: createApprovals(context),
-    requestStates: createRequestStates(configuration?.context.store),
-    store: configuration?.context.store,
+    readiness: createReadiness({ store, trail, sources: engine.sources }),
+    store,
     audit: createAudit(recorded),
     calls: createCalls(recorded),
     async close() {
@@ -139,7 +144,7 @@ function createIdentity(
   { access, profiles, warn }: Engine,
   { store, privateFolder, hide }: CribContext,
   setting: OperatorSetting | undefined,
-): Pick<Crib, 'identify' | 'keys' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'> {
+): Pick<Crib, 'identify' | 'keys'> & Pick<CribServer, 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'> {
   const operatorToken = createOperatorToken(setting, {
     folder: () => pathOf(privateFolder(), warn),
     hide: (value) => hide('operator token', value),

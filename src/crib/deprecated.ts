@@ -3,6 +3,51 @@ import type { BundleInfo } from '../core/bundle.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Names } from './catalog/activation.ts';
 import type { Chest } from './chest.ts';
+import type { CribServer } from './serving/crib-server.ts';
+
+/** Members of a crib that are found under `crib.server`, by the names that they had before: the same functions. */
+export interface DeprecatedCribNames {
+  /** @deprecated Use `crib.server.activeSets`. */
+  readonly activeSets: CribServer['activeSets'];
+  /** @deprecated Use `crib.server.checkStored`. */
+  readonly checkStored: CribServer['checkStored'];
+  /** @deprecated Use `crib.server.endCalls`. */
+  readonly endCalls: CribServer['endCalls'];
+  /** @deprecated Use `crib.server.idle`. */
+  readonly idle: CribServer['idle'];
+  /** @deprecated Use `crib.server.isStarting`. */
+  readonly isStarting: CribServer['isStarting'];
+  /** @deprecated Use `crib.server.keptResult`. */
+  readonly keptResult: CribServer['keptResult'];
+  /** @deprecated Use `crib.server.listed`. */
+  readonly listed: CribServer['listed'];
+  /** @deprecated Use `crib.server.noteListening`. */
+  readonly noteListening: CribServer['noteListening'];
+  /** @deprecated Use `crib.server.onListings`. */
+  readonly onListings: CribServer['onListings'];
+  /** @deprecated Use `crib.server.openAtDoor`. */
+  readonly openAtDoor: CribServer['openAtDoor'];
+  /** @deprecated Use `crib.server.operatorToken`. */
+  readonly operatorToken: CribServer['operatorToken'];
+  /** @deprecated Use `crib.server.operatorTokenFile`. */
+  readonly operatorTokenFile: CribServer['operatorTokenFile'];
+  /** @deprecated Use `crib.server.parked`. */
+  readonly parked: CribServer['parked'];
+  /** @deprecated Use `crib.server.reloadSource`. */
+  readonly reloadSource: CribServer['reloadSource'];
+  /** @deprecated Use `crib.server.reloadStored`. */
+  readonly reloadStored: CribServer['reloadStored'];
+  /** @deprecated Use `crib.server.requestStates`. */
+  readonly requestStates: CribServer['requestStates'];
+  /** @deprecated Use `crib.server.runParked`. */
+  readonly runParked: CribServer['runParked'];
+  /** @deprecated Use `crib.server.serverSettings`. */
+  readonly serverSettings: CribServer['serverSettings'];
+  /** @deprecated Use `crib.server.stateWarnings`. */
+  readonly stateWarnings: CribServer['stateWarnings'];
+  /** @deprecated Use `crib.server.warn`. */
+  readonly warn: CribServer['warn'];
+}
 
 /** Names of an earlier design. They work and warn once. */
 export interface DeprecatedNames {

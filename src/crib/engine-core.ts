@@ -1,3 +1,4 @@
+import { type ApprovalPoller, createPoller } from '../approvals/poller.ts';
 import { createTrail } from '../audit/audit.ts';
 import { Cancellation } from '../call/cancellation.ts';
 import { createInFlight } from '../call/in-flight.ts';
@@ -17,9 +18,9 @@ import { type CribDefinition, type FixedDefinition, homesOf } from './crib-defin
 import type { Engine } from './engine.ts';
 import { createKeySettings } from './extensions/audit-keys.ts';
 import { builtInExtensions } from './extensions/built-ins.ts';
-import { createBinding, FROM_ROOMS } from './extensions/extension-ports.ts';
+import { createBinding, fromRooms } from './extensions/extension-ports.ts';
 import { createExtensionSet, type ExtensionSet } from './extensions/extension-set.ts';
-import { createLostClaims, type LostClaims } from './lost-claims.ts';
+import { createFindLost } from './lost-claims.ts';
 import { createServices } from './services.ts';
 import { type AdmitOptions, admit, createAdmission } from './sources/accept-spec.ts';
 import type { LiveSources } from './sources/live-sources.ts';
@@ -43,7 +44,7 @@ export interface EngineCore {
   readonly registration: Registration;
   readonly setups: Setups;
   readonly trail: Engine['trail'];
-  readonly lostClaims: LostClaims;
+  readonly poller: ApprovalPoller;
   readonly extensions: ExtensionSet;
   readonly auditKeys: ReturnType<typeof createKeySettings>;
   readonly bundles: BundleRegistry;
@@ -115,17 +116,19 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
 function createRecordedExtensions(
   core: CoreSoFar,
   { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
-): Pick<EngineCore, 'trail' | 'lostClaims' | 'extensions' | 'auditKeys'> {
+): Pick<EngineCore, 'trail' | 'poller' | 'extensions' | 'auditKeys'> {
   const { fixed, definition, warnings, generation } = core;
   const { executors, context } = fixed;
   const { warn } = warnings;
   const trail = createTrail({ context, keySettings: () => auditKeys.now(), warn });
   const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
-  const lostClaims = createLostClaims(context.store, {
+  const findLost = createFindLost(context.store, {
     trail: () => (isAudited() ? trail : undefined),
     sourceOf: (tool) => generation().catalog.get(tool)?.source,
+    keepLooking: () => poller.subscribe(async () => {}).stop, // every look begins with it
     warn,
   });
+  const poller = createPoller({ approvals: context.store?.approvals, findLost, warn });
   const recheck = createRecheck({
     access: () => core.definition.access,
     profiles: () => core.definition.profiles,
@@ -133,18 +136,26 @@ function createRecordedExtensions(
     calendar: laterClock,
   });
   const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
-  const recording = { audit: trail, isAudited, findLost: lostClaims.look, recheck };
+  const recording = { audit: trail, isAudited, findLost, recheck };
   const extensions = createExtensionSet({
     builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
     given: definition.extensions,
     turnedOff: definition.turnedOff,
     executors,
-    bind: createBinding({ ...context, ...recording, ...FROM_ROOMS, clock: systemClock, schemas, bundlesOf, warn }),
+    bind: createBinding({
+      ...context,
+      ...recording,
+      ...fromRooms(poller),
+      clock: systemClock,
+      schemas,
+      bundlesOf,
+      warn,
+    }),
     warn,
     onChange: core.markOld,
   });
   const auditKeys = createKeySettings(extensions.list);
-  return { trail, lostClaims, extensions, auditKeys };
+  return { trail, poller, extensions, auditKeys };
 }
 
 /** What is there once sources have started. */

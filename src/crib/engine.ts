@@ -1,3 +1,4 @@
+import type { ApprovalPoller } from '../approvals/poller.ts';
 import type { AuditSource, createTrail } from '../audit/audit.ts';
 import type { ExecutorReview } from '../core/executor.ts';
 import type { Generation, ProfileSet } from '../core/ports/generation.ts';
@@ -5,7 +6,6 @@ import type { BundleRegistry } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
 import type { CribDefinition } from './crib-definition.ts';
 import type { ExtensionSet } from './extensions/extension-set.ts';
-import type { LostClaims } from './lost-claims.ts';
 import type { ChestHost } from './open-chest.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
@@ -19,7 +19,7 @@ export interface Engine {
   readonly extensions: ExtensionSet;
   readonly registration: Registration;
   readonly trail: ReturnType<typeof createTrail>;
-  readonly lostClaims: LostClaims;
+  readonly poller: ApprovalPoller;
   /** What extensions say about the keys of the audit now. */
   keySettings: AuditSource['keySettings'];
   generation(): Generation;

@@ -1,10 +1,10 @@
-import { lostResult } from '../approvals/return-parked-result.ts';
+import { lostResult } from '../approvals/parked-results.ts';
 import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
-import { idleClock } from '../system/clock.ts';
+import { systemClock } from '../system/clock.ts';
 
 /** What calls of dead processes are found and put on record with. */
 export interface LostClaimsOptions {
@@ -12,17 +12,15 @@ export interface LostClaimsOptions {
   trail(): AuditTrail | undefined;
   /** The source of a tool; undefined for one that is not there any more. */
   sourceOf(tool: string): string | undefined;
+  /** Has it look again soon, until that is stopped. */
+  keepLooking(): () => void;
   warn(message: string): void;
 }
 
 type ClaimStore = Pick<Store, 'claims' | 'audit'>;
 
-/** Calls whose process is gone: their outcome counts as unknown. */
-export interface LostClaims {
-  /** Looks once, and soon again where a process is silent; true if calls were found. Never rejects: a store that does not answer is asked by the next look. */
-  look(): Promise<boolean>;
-  close(): void;
-}
+/** Looks for calls whose process is gone, whose outcome counts as unknown; true if some were found. Never rejects: a store that does not answer is asked by the next look. */
+export type FindLost = () => Promise<boolean>;
 
 /**
  * A silent process is given the time of one more sign of life: after an outage of the store, or when the machine has slept,
@@ -31,21 +29,16 @@ export interface LostClaims {
 const CONFIRM_MS = 2500;
 
 /** Without a store there are none. */
-export function createLostClaims(store: ClaimStore | undefined, options: LostClaimsOptions): LostClaims {
-  return store === undefined ? { look: async () => false, close: () => {} } : watchClaims(store, options);
-}
-
-function watchClaims(store: ClaimStore, options: LostClaimsOptions): LostClaims {
-  const clock = idleClock;
+export function createFindLost(store: ClaimStore | undefined, options: LostClaimsOptions): FindLost {
+  if (store === undefined) return async () => false;
   const suspects = new Map<string, SilentProcess & { readonly since: number }>();
   let looking: Promise<boolean> | undefined;
-  let stopTimer: (() => void) | undefined;
-  let isClosed = false;
+  let stopLooking: (() => void) | undefined;
 
   const judge = async (process: SilentProcess): Promise<number> => {
     const known = suspects.get(process.id);
-    if (known?.seenAt !== process.seenAt) suspects.set(process.id, { ...process, since: clock.now() });
-    else if (clock.now() - known.since >= CONFIRM_MS) {
+    if (known?.seenAt !== process.seenAt) suspects.set(process.id, { ...process, since: systemClock.now() });
+    else if (systemClock.now() - known.since >= CONFIRM_MS) {
       suspects.delete(process.id);
       const lost = await store.claims.abandon(process, lostResult);
       await record(lost, store, options);
@@ -63,25 +56,18 @@ function watchClaims(store: ClaimStore, options: LostClaimsOptions): LostClaims 
       if (!(cause instanceof ToolcribError))
         options.warn(`Calls of dead processes were not found: ${messageOf(cause)}`);
     }
-    if (suspects.size > 0 && !isClosed) stopTimer ??= clock.setTimer(CONFIRM_MS, again);
+    if (suspects.size > 0) stopLooking ??= options.keepLooking();
+    else {
+      stopLooking?.();
+      stopLooking = undefined;
+    }
     return found > 0;
   };
-  const again = (): void => {
-    stopTimer = undefined;
-    void look();
-  };
-  const look = (): Promise<boolean> => {
+  return () => {
     looking ??= lookOnce().finally(() => {
       looking = undefined;
     });
     return looking;
-  };
-  return {
-    look,
-    close() {
-      isClosed = true;
-      stopTimer?.();
-    },
   };
 }
 

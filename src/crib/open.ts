@@ -10,12 +10,13 @@ import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
 import type { Engine } from './engine.ts';
 import { createChest } from './open-chest.ts';
+import type { CribServer } from './serving/crib-server.ts';
 
 /** The members of a crib that open chests. */
 export function createOpening(
   { host, profiles, warn }: Engine,
   store: Store | undefined,
-): Pick<Crib, 'open' | 'openAll' | 'openAtDoor'> {
+): Pick<Crib, 'open' | 'openAll'> & Pick<CribServer, 'openAtDoor'> {
   const choose = (name: string | undefined, caller: Caller) => chooseProfile(name, profiles(), caller);
   return {
     open: async (name, given) => {

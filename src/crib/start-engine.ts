@@ -116,14 +116,14 @@ function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
 
 /** The members of an engine that are parts of it. */
 function membersOf(core: StartedCore) {
-  const { bundles, extensions, registration, trail, lostClaims, auditKeys, generation, generations } = core;
+  const { bundles, extensions, registration, trail, poller, auditKeys, generation, generations } = core;
   const { inFlight, lifetime, warnings } = core;
   return {
     bundles,
     extensions,
     registration,
     trail,
-    lostClaims,
+    poller,
     keySettings: auditKeys.now,
     generation,
     profiles: () => core.definition.profiles,
@@ -198,10 +198,10 @@ async function applyDefinition(
 }
 
 async function closeEngine(core: StartedCore): Promise<void> {
-  const { inFlight, lifetime, lostClaims, setups, extensions, trail, warnings, fixed } = core;
+  const { inFlight, lifetime, poller, setups, extensions, trail, warnings, fixed } = core;
   await inFlight.drained(DRAIN_MS);
   lifetime.abort(cribClosed());
-  lostClaims.close();
+  poller.close();
   await setups.close();
   await core.sources.close();
   for (const part of [...extensions.list(), ...extensions.retired(), ...fixed.executors.values()])

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Chest, createCrib } from '../../src/index.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Chest, type Crib, createCrib } from '../../src/index.ts';
 import { bundleOf, oneTurn } from './small-crib.ts';
 
 /** What the process was warned of; Node warns once per name for the whole process, so the tests here share it. */
@@ -95,5 +95,19 @@ describe('deprecated names warn', () => {
     chest.available();
     await oneTurn();
     expect(warnings.slice(before)).toEqual([]);
+  });
+});
+
+describe('names of a crib from before crib.server', () => {
+  it('are the same members, and warn of nothing', async () => {
+    const crib = await createCrib();
+    onTestFinished(() => crib.close());
+    const before = warnings.length;
+    const { poll: _new, ...old } = crib.server;
+    expect(Object.keys(old).length).toBeGreaterThan(15);
+    const others = Object.entries(old).filter(([name, member]) => crib[name as keyof Crib] !== member); // each name is one
+    expect(others).toEqual([]);
+    await oneTurn();
+    expect(warnings).toHaveLength(before);
   });
 });

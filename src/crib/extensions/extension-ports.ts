@@ -1,4 +1,6 @@
-import { createApprover, readWebhook } from '../../approvals/create-approver.ts';
+import { type ApprovalPoller, createPoller } from '../../approvals/poller.ts';
+import { createApprover } from '../../approvals/request-approval.ts';
+import { readWebhook } from '../../approvals/webhook.ts';
 import { isPublicKey } from '../../audit/proof.ts';
 import type { ExtensionRecord } from '../../config/extension-record.ts';
 import type { Extension } from '../../core/extension.ts';
@@ -102,10 +104,16 @@ function hasNoTrail(): never {
 }
 
 /** What extensions get of rooms that they do not know. */
-export const FROM_ROOMS: Pick<ExtensionPorts, 'approver' | 'isPublicKey'> = {
-  approver: (options, ports) => createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), ports),
-  isPublicKey,
-};
+export function fromRooms(poller: ApprovalPoller): Pick<ExtensionPorts, 'approver' | 'isPublicKey'> {
+  return {
+    approver: (options, ports) =>
+      createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), { ...ports, poller }),
+    isPublicKey,
+  };
+}
+
+const findLost = async () => false;
+const warn = (message: string) => process.emitWarning(message, 'ToolcribWarning');
 
 /** Made at first look: an extension alone is hardly ever run. */
 const PORTS_OF_NOBODY: ExtensionPorts = {
@@ -114,11 +122,11 @@ const PORTS_OF_NOBODY: ExtensionPorts = {
     return createSchemas();
   },
   ...NO_CONTEXT,
-  ...FROM_ROOMS,
+  ...fromRooms(createPoller({ approvals: undefined, findLost, warn })),
   audit: NO_TRAIL,
   isAudited: () => false,
-  findLost: async () => false,
+  findLost,
   recheck: async () => undefined,
   bundlesOf: () => [],
-  warn: (message) => process.emitWarning(message, 'ToolcribWarning'),
+  warn,
 };

@@ -1,4 +1,5 @@
-import type { StoredResults } from '../../core/ports/stored-results.ts';
+import type { Caller } from '../../core/caller.ts';
+import type { KeptResult, StoredResults } from '../../core/ports/stored-results.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, toolError } from '../../core/tool-error.ts';
 import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
@@ -62,4 +63,19 @@ async function readPart(
 
 function unreadable(cause: unknown): FailedResult {
   return failed(toolError('unavailable', 'Kept results cannot be read at the moment; try again later.', { cause }));
+}
+
+/** A large result as it was kept. */
+export type ShownResult = Omit<KeptResult, 'owner'>;
+
+/** The kept result of this id, for its owner or an operator. Somebody else's is answered like one that never was. */
+export async function readKeptResult(
+  results: StoredResults | undefined,
+  id: string,
+  by: Caller,
+): Promise<ShownResult | undefined> {
+  const found = /^[\w-]{1,100}$/.test(id) ? await results?.get(id) : undefined;
+  if (found === undefined || !(by.operator === true || found.owner === (by.id ?? ''))) return undefined;
+  const { owner: _owner, ...shown } = found;
+  return shown;
 }

@@ -19,7 +19,7 @@ export async function staleSources(crib: Crib, { config }: Pick<Flags, 'config'>
   if (url === undefined) return [];
   try {
     const response = await fetch(`${url}/api/sources`, {
-      headers: { authorization: `Bearer ${await crib.operatorToken()}` },
+      headers: { authorization: `Bearer ${await crib.server.operatorToken()}` },
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       redirect: 'error',
     });

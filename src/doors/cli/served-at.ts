@@ -30,10 +30,10 @@ export async function describeServer(crib: Crib, server: RunningServer): Promise
 async function operatorLink(crib: Crib): Promise<{ readonly query: string; readonly hint: string }> {
   if ((process.env.TOOLCRIB_OPERATOR_TOKEN ?? '').trim() !== '')
     return { query: '', hint: '?token= and your TOOLCRIB_OPERATOR_TOKEN' };
-  const token = await crib.operatorToken(); // made now, so that the file is there
+  const token = await crib.server.operatorToken(); // made now, so that the file is there
   if (process.stderr.isTTY)
     return { query: `?token=${encodeURIComponent(token)}`, hint: "the operator's link: keep it to yourself" };
-  const file = crib.operatorTokenFile();
+  const file = crib.server.operatorTokenFile();
   if (file !== undefined) return { query: '', hint: `?token= and the operator token in ${toLine(file)}` };
   return {
     query: '',

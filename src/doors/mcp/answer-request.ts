@@ -95,7 +95,7 @@ async function equip(
   { context, method }: { readonly context: RequestContext; readonly method: unknown },
 ): Promise<RequestContext> {
   if (method === 'initialize' || method === 'server/discover') {
-    const chest = await gateway.crib.openAtDoor(context.profile, context.caller);
+    const chest = await gateway.crib.server.openAtDoor(context.profile, context.caller);
     return { ...context, instructions: chest.instructions() };
   }
   const session = request.headers.get(SESSION);

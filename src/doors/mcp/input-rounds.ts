@@ -44,7 +44,7 @@ const APPROVAL_KEY = 'toolcrib/approval';
 
 /** What the client's answers mean for the call. Without what we sealed when we asked they mean nothing; undefined if what it carries is not ours, changed, over, or used before. */
 export async function readAnswers(crib: Crib, round: Round, sealed: string | undefined): Promise<Answered | undefined> {
-  const carried: Carried | undefined = sealed === undefined ? {} : await crib.requestStates.open(round, sealed);
+  const carried: Carried | undefined = sealed === undefined ? {} : await crib.server.requestStates.open(round, sealed);
   if (carried === undefined) return undefined;
   const { approvalId, state } = carried;
   const said = approvalId === undefined ? undefined : decisionOf(answerTo(APPROVAL_KEY, round));
@@ -94,7 +94,7 @@ export async function askClient(
   const asked = waiting.for === 'approval' ? await askApproval(crib, round, waiting.id) : readAsk(waiting.ask);
   if (asked === undefined) return undefined;
   const carried = waiting.for === 'approval' ? approvalState(waiting.id, answered) : inputState(asked);
-  const requestState = await crib.requestStates.seal(round, carried, waiting.expiresAt);
+  const requestState = await crib.server.requestStates.seal(round, carried, waiting.expiresAt);
   return { resultType: 'input_required', inputRequests: asked.requests, requestState };
 }
 

@@ -1,5 +1,5 @@
 import type { ServerEventBus } from '@modelcontextprotocol/server';
-import type { Crib } from '../../crib/crib.ts';
+import type { CribServer } from '../../crib/serving/crib-server.ts';
 import type { Listing } from './listings.ts';
 
 /** Tells clients that their list has changed: each only of what it sees, so that hidden tools stay hidden. */
@@ -10,7 +10,7 @@ export interface ListChanges {
 }
 
 /** Watches a crib while somebody follows. */
-export function createListChanges(crib: Pick<Crib, 'onListings'>): ListChanges {
+export function createListChanges({ onListings }: Pick<CribServer, 'onListings'>): ListChanges {
   const lookers = new Set<() => void>();
   let stop = () => {};
   const lookAll = () => {
@@ -18,7 +18,7 @@ export function createListChanges(crib: Pick<Crib, 'onListings'>): ListChanges {
   };
   return {
     follow(look, changed) {
-      if (lookers.size === 0) stop = crib.onListings(lookAll);
+      if (lookers.size === 0) stop = onListings(lookAll);
       const see = () => look().catch(() => undefined); // the profile is gone, and so is what it listed
       // One look after the other: of two that overtake each other the older one would win.
       let isSeen = false;

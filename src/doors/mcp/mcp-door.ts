@@ -67,7 +67,7 @@ interface Opening extends Required<McpDoorOptions> {
 async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenDoor> {
   const sdk = await import('@modelcontextprotocol/server');
   const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
-  const changes = createListChanges(crib);
+  const changes = createListChanges(crib.server);
   const contexts = new AsyncLocalStorage<RequestContext>();
   const current = (): RequestContext => {
     const context = contexts.getStore();

@@ -37,14 +37,14 @@ export interface ServedStdio extends StdioConnection {
 /** Serves one client over stdin and stdout, of whichever revision it turns out to be. Rejects where the profile is not for the caller. */
 export async function serveStdio(crib: Crib, options: StdioOptions): Promise<ServedStdio> {
   const { caller, profile, version, stdin, stdout, warn } = options;
-  const chest = await crib.openAtDoor(profile, caller);
+  const chest = await crib.server.openAtDoor(profile, caller);
   const [sdk, stdio] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/stdio'),
   ]);
   const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
   const context: RequestContext = { caller, profile, isPublic: false, instructions: chest.instructions() };
-  const changes = createListChanges(crib);
+  const changes = createListChanges(crib.server);
   const ended = new Promise<void>((resolve) => stdin.once('end', resolve).once('close', resolve));
   const connection = stdio.serveStdio(
     ({ era }) => {

@@ -50,7 +50,7 @@ export async function listingFor(
   { crib, listings }: Gateway,
   { profile, caller }: Pick<RequestContext, 'profile' | 'caller'>,
 ): Promise<Listing> {
-  const chest = await crib.openAtDoor(profile, caller);
+  const chest = await crib.server.openAtDoor(profile, caller);
   return listings(chest.list(), { mayBeKept: crib.get('read_result') !== undefined });
 }
 
@@ -62,7 +62,7 @@ async function listTools(
   context: RequestContext,
   { request, era }: { readonly request: ListToolsRequest; readonly era: Era },
 ): Promise<ListToolsResult> {
-  await gateway.crib.listed(FIRST_LIST_MS);
+  await gateway.crib.server.listed(FIRST_LIST_MS);
   const page = (await listingFor(gateway, context)).page(era, request.params?.cursor);
   if (page === undefined) throw invalidParams(gateway, 'The cursor is not one of this list; ask again without it.');
   const { nextCursor } = page;

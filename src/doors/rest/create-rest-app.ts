@@ -89,7 +89,7 @@ function otherMethod(method: string, routes: readonly Route[]): Response {
 function failureOf(cause: unknown, what: string, crib: Crib): Answer {
   const refusal = refusalOf(cause);
   if (refusal !== undefined) return refusal;
-  crib.warn(`${what} failed: ${messageOf(cause)}`);
+  crib.server.warn(`${what} failed: ${messageOf(cause)}`);
   return INTERNAL;
 }
 

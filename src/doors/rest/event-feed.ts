@@ -19,8 +19,6 @@ export interface EventFeedOptions {
   readonly maxListeners?: number;
   /** How often a quiet connection hears something. */
   readonly heartbeatMs?: number;
-  /** How often it is seen what other processes did to approvals, and how sources do. */
-  readonly lookEveryMs?: number;
 }
 
 /** So many of the newest approvals are watched. Of those that did not change only the state is read. */
@@ -30,7 +28,7 @@ const APPROVALS_PER_PAGE = 100;
 
 /** A feed that watches only while somebody listens. */
 export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): EventFeed {
-  const { maxListeners = 100, heartbeatMs = 15_000, lookEveryMs = 2000 } = options;
+  const { maxListeners = 100, heartbeatMs = 15_000 } = options;
   const listeners = new Set<Listener>();
   let watching: Watching | undefined;
   const tell: Tell = (event, data) => {
@@ -49,7 +47,7 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
         watching = undefined;
       });
       listeners.add(listener);
-      watching ??= watch(crib, tell, { lookEveryMs, heartbeatMs, beatAll });
+      watching ??= watch(crib, tell, { heartbeatMs, beatAll });
       await watching.ready; // what happens from now on is told
       return listener.stream;
     },
@@ -68,13 +66,12 @@ interface Watching {
 }
 
 interface Rhythm {
-  readonly lookEveryMs: number;
   readonly heartbeatMs: number;
   beatAll(): void;
 }
 
-function watch(crib: Crib, tell: Tell, { lookEveryMs, heartbeatMs, beatAll }: Rhythm): Watching {
-  const look = oneByOne(createLook(crib, tell));
+function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watching {
+  const { look, stop: stopLooking } = crib.server.poll(createLook(crib, tell));
   const name = `restEvents-${randomUUID()}`; // another server may watch the same crib
   crib.extensions.add({
     name,
@@ -84,18 +81,17 @@ function watch(crib: Crib, tell: Tell, { lookEveryMs, heartbeatMs, beatAll }: Rh
       if (result.status === 'waiting') void look();
     },
   });
-  const timers = [setInterval(() => void look(), lookEveryMs), setInterval(beatAll, heartbeatMs)];
-  for (const timer of timers) timer.unref();
+  const timer = setInterval(beatAll, heartbeatMs).unref();
   const stops = [
+    () => clearInterval(timer),
+    stopLooking,
     () => crib.extensions.remove(name),
     crib.onChange((changes) => tell('tools-changed', changes)),
-    crib.activeSets.onChange((profile) => tell('tools-changed', { profile })),
-    crib.store?.approvals.onAnswer(() => void look()) ?? (() => {}),
+    crib.server.activeSets.onChange((profile) => tell('tools-changed', { profile })),
   ];
   return {
     ready: look(),
     stop() {
-      for (const timer of timers) clearInterval(timer);
       for (const end of stops) end();
     },
   };
@@ -137,28 +133,6 @@ async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Pr
 
 function toShownSource({ since, ...report }: SourceReport): object {
   return since === undefined ? report : { ...report, since: new Date(since).toISOString() };
-}
-
-/** One look after the other; who asks during one gets another after it. */
-function oneByOne(work: () => Promise<void>): () => Promise<void> {
-  let last: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  return () => {
-    if (last === undefined) {
-      last = work().finally(() => {
-        last = undefined;
-      });
-      return last;
-    }
-    next ??= last.then(() => {
-      next = undefined;
-      last = work().finally(() => {
-        last = undefined;
-      });
-      return last;
-    });
-    return next;
-  };
 }
 
 /** Without arguments and answers: those are looked up by who may see them. */

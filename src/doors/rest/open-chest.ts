@@ -5,7 +5,7 @@ import type { Asked } from './route.ts';
 /** The chest in which somebody lists: an operator who names no profile sees all tools. */
 export function openToList({ crib, asker }: Asked, profile: string | undefined): Promise<Chest> {
   if (profile === undefined && asker.operator) return crib.openAll(asker.caller);
-  return hideReason(profile, crib.openAtDoor(profile, asker.caller));
+  return hideReason(profile, crib.server.openAtDoor(profile, asker.caller));
 }
 
 /** The chest in which somebody calls; what is active makes no difference to a call. */

@@ -52,7 +52,7 @@ const USUAL_GRACE_MS = 10_000;
 
 /** Serves a crib over HTTP. Beyond this machine only where `access` says who may come in, or where the caller insists. */
 export async function startServer(crib: Crib, given: ServerOptions = {}): Promise<RunningServer> {
-  const { host: wanted, port: wantedPort, hosts = [] } = crib.serverSettings();
+  const { host: wanted, port: wantedPort, hosts = [] } = crib.server.serverSettings();
   const host = given.host ?? wanted ?? USUAL_HOST;
   await requireAccess(crib, host, given.isInsecure === true);
   const names = [...(given.hosts ?? []), ...(typeof hosts === 'string' ? [hosts] : hosts)];
@@ -67,7 +67,7 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
     }),
   );
   const { port, address } = await listen(server, host, given.port ?? wantedPort ?? USUAL_PORT);
-  const stops = [crib.noteListening({ address, port }), crib.runParked()];
+  const stops = [crib.server.noteListening({ address, port }), crib.server.runParked()];
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     for (const stop of stops) stop();
@@ -76,7 +76,7 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
     app.close();
     given.mcp?.endNews?.();
     // Asked now: the configuration may have changed since the start.
-    const graceMs = given.graceMs ?? crib.serverSettings().graceMs ?? USUAL_GRACE_MS;
+    const graceMs = given.graceMs ?? crib.server.serverSettings().graceMs ?? USUAL_GRACE_MS;
     await drain(server, requests, { crib, graceMs });
     await closed;
   };
@@ -172,8 +172,8 @@ const LEAVING_MS = 2000;
 /** Lets calls under way end, ends those that take too long, and sends their answers; only then connections are closed. */
 async function drain(server: Server, requests: OpenRequests, { crib, graceMs }: Drain): Promise<void> {
   server.closeIdleConnections();
-  await crib.idle(graceMs);
-  crib.endCalls();
+  await crib.server.idle(graceMs);
+  crib.server.endCalls();
   await requests.drained(LEAVING_MS);
   server.closeAllConnections();
 }

@@ -64,7 +64,7 @@ describe('events', () => {
   });
 
   it('tell of approvals as they change, whoever changes them', async () => {
-    const served = await serve({ events: { lookEveryMs: 20 } });
+    const served = await serve();
     const { next } = await listen(served);
     const { json } = await execute(served.ask, 'wipe', { what: 'all' });
     expect((await next('approvals')).data).toMatchObject({ id: json.waiting.id, state: 'waiting', tool: 'wipe' });
@@ -73,14 +73,14 @@ describe('events', () => {
   });
 
   it('tell of approvals with long arguments cut, and read again only what changed', async () => {
-    const served = await serve({ events: { lookEveryMs: 5 } });
+    const served = await serve();
     const { approvals } = served.crib;
     const read: (readonly string[] | undefined)[] = [];
     const list: typeof approvals.list = (filter, by) => {
       read.push(filter?.ids);
       return approvals.list(filter, by);
     };
-    const feed = createEventFeed({ ...served.crib, approvals: { ...approvals, list } }, { lookEveryMs: 5 });
+    const feed = createEventFeed({ ...served.crib, approvals: { ...approvals, list } });
     onTestFinished(() => feed.close());
     const { json: before } = await execute(served.ask, 'wipe', { what: 'before' });
     const { next } = listenTo(await feed.open());
@@ -105,7 +105,7 @@ describe('events', () => {
   });
 
   it('tell of sources that change', async () => {
-    const served = await serve({ events: { lookEveryMs: 20 } });
+    const served = await serve();
     const { next } = await listen(served);
     await served.crib.store?.specs.put(
       { name: 'kept', description: 'x', run: { kind: 'http', url: 'https://x.test' } },

@@ -54,7 +54,7 @@ async function listSpecs({ specs, flags }: Command): Promise<ExitCode> {
 
 async function addSpecs({ crib, specs, flags, by }: Command, file: string): Promise<ExitCode> {
   const given = await readSpecs(file);
-  refuseMistakes(given, await crib.checkStored(given.entries));
+  refuseMistakes(given, await crib.server.checkStored(given.entries));
   const outcomes = await specs.putAll(given.entries, by);
   const results = given.entries.map(({ name }, index) => ({ name: String(name), result: outcomes[index] }));
   if (flags.json === true) printJson({ specs: results });

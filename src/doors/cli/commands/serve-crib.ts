@@ -24,7 +24,7 @@ async function serve(crib: Crib, { host, insecure }: Flags, port: number | undef
   const interruption = cancelOnInterrupt();
   const { startServer } = await import('../../rest/start-server.ts');
   const { createMcpDoor } = await import('../../mcp/mcp-door.ts');
-  const mcp = createMcpDoor(crib, { version: packageVersion(), warn: crib.warn });
+  const mcp = createMcpDoor(crib, { version: packageVersion(), warn: crib.server.warn });
   const server = await startServer(crib, {
     mcp,
     ...(host !== undefined && { host }),
@@ -32,7 +32,7 @@ async function serve(crib: Crib, { host, insecure }: Flags, port: number | undef
     isInsecure: insecure === true,
   });
   for (const line of await describeServer(crib, server)) note(line);
-  const stopListening = crib.onListings(() => {}); // a changed list is read at once, so that a name held back in it is reported then
+  const stopListening = crib.server.onListings(() => {}); // a changed list is read at once, so that a name held back in it is reported then
   await noteReview(crib);
   warnIfOpen(server, insecure === true && (await crib.identify()).ok);
   if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
@@ -58,7 +58,7 @@ function warnIfOpen({ host }: RunningServer, isOpen: boolean): void {
 
 /** A tool that fails where nobody waits for it must not end a server that others use. */
 function surviveStrays(crib: Crib): void {
-  const tell = (cause: unknown) => crib.warn(`Something failed where nobody waited for it: ${messageOf(cause)}`);
+  const tell = (cause: unknown) => crib.server.warn(`Something failed where nobody waited for it: ${messageOf(cause)}`);
   process.on('unhandledRejection', tell);
   process.on('uncaughtException', tell);
 }

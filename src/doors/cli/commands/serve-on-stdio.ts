@@ -62,15 +62,15 @@ async function serve(crib: Crib, { profile, credential, stdout }: Served): Promi
     version: packageVersion(),
     stdin: process.stdin,
     stdout,
-    warn: crib.warn,
+    warn: crib.server.warn,
   });
   await noteReview(crib);
-  const stopRunning = crib.runParked();
+  const stopRunning = crib.server.runParked();
   const code = await untilEnded(connection, async () => {
     stopRunning();
     note('Closing; what is under way may end. A second signal ends it at once.');
-    await crib.idle(crib.serverSettings().graceMs ?? USUAL_GRACE_MS);
-    crib.endCalls();
+    await crib.server.idle(crib.server.serverSettings().graceMs ?? USUAL_GRACE_MS);
+    crib.server.endCalls();
     await connection.flushed();
   });
   stopRunning();

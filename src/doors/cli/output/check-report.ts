@@ -46,7 +46,12 @@ export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): 
   const { store, storeProblems } = await lookAtStore(crib);
   const conflicts = crib.catalog.held.map(({ message }) => message);
   const review = await crib.review();
-  const found = [...otherWarnings(crib, conflicts), ...crib.stateWarnings(), ...storeProblems, ...review.problems];
+  const found = [
+    ...otherWarnings(crib, conflicts),
+    ...crib.server.stateWarnings(),
+    ...storeProblems,
+    ...review.problems,
+  ];
   const problems = [...new Set(found)];
   const isUp = sources.every(({ state }) => state === 'ready');
   return {

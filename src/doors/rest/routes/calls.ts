@@ -92,7 +92,7 @@ export const CALL_ROUTES: readonly Route[] = [
     },
     async run({ crib, asker, params }) {
       const { id = '' } = params;
-      const found = await crib.keptResult(id, asker.caller);
+      const found = await crib.server.keptResult(id, asker.caller);
       if (found === undefined) return notFound(`There is no result "${id}"; it may have expired.`);
       return ok({ ...found, expiresAt: toTime(found.expiresAt) });
     },
@@ -119,7 +119,7 @@ function placeOf({ at, chain, number: place }: AuditRow): string {
 async function showCall({ crib, asker, params }: Asked) {
   const { id = '' } = params;
   const { caller } = asker;
-  const [parked, row] = await Promise.all([crib.parked(id, caller), crib.calls.get(id)]);
+  const [parked, row] = await Promise.all([crib.server.parked(id, caller), crib.calls.get(id)]);
   const isOwn = asker.operator || (row?.caller !== undefined && row.caller === caller.id);
   if (parked === undefined && !(row !== undefined && isOwn)) return notFound(`There is no call "${id}".`);
   return ok({

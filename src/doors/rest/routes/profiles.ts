@@ -118,10 +118,10 @@ async function listBundles(asked: Asked) {
 }
 
 async function listProfiles({ crib, asker }: Asked) {
-  const usual = await crib.openAtDoor(undefined, asker.caller).catch(() => undefined); // it may be for others
+  const usual = await crib.server.openAtDoor(undefined, asker.caller).catch(() => undefined); // it may be for others
   const names = new Set([...(usual === undefined ? [] : [usual.profile]), ...asker.profiles]);
   const profiles = [...names].map(async (name) => {
-    const chest = name === usual?.profile ? usual : await crib.openAtDoor(name, asker.caller);
+    const chest = name === usual?.profile ? usual : await crib.server.openAtDoor(name, asker.caller);
     return describeProfile(chest, chest === usual);
   });
   return ok({ profiles: await Promise.all(profiles) });
@@ -150,7 +150,7 @@ async function setActive(asked: Asked) {
   const { name = '' } = params;
   const { active } = asked.body as { readonly active: readonly string[] }; // as its schema demands
   await openToList(asked, name);
-  const { rejected } = await crib.activeSets.put(name, active, asker.caller.id ?? 'operator');
+  const { rejected } = await crib.server.activeSets.put(name, active, asker.caller.id ?? 'operator');
   if (rejected.length > 0) {
     const issues = rejected.map((refusal) => ({
       path: `/active/${active.indexOf(refusal.name)}`,
@@ -159,7 +159,7 @@ async function setActive(asked: Asked) {
     const message = `What is active in the profile "${name}" was not changed.`;
     return refuse(400, { code: 'invalid_input', message, retryable: false, issues });
   }
-  const stored = await crib.activeSets.get(name);
+  const stored = await crib.server.activeSets.get(name);
   if (stored === undefined) return notFound(`Nothing was chosen for the profile "${name}".`);
   return ok({ profile: name, active: stored.names, by: stored.by, at: toTime(stored.at) });
 }

@@ -66,7 +66,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
     },
     async run({ crib, params }) {
       const { id = '' } = params;
-      const changes = await crib.reloadSource(id);
+      const changes = await crib.server.reloadSource(id);
       return changes === undefined ? notFound(`There is no source "${id}".`) : ok(changes);
     },
   },

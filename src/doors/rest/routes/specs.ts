@@ -61,13 +61,13 @@ function specsOf({ store }: Crib): StoredSpecs {
 async function addSpecs({ crib, asker, body }: Asked) {
   const { tools } = body as { readonly tools: readonly JsonObject[] }; // as its schema demands
   const specs = specsOf(crib);
-  const mistakes = await crib.checkStored(tools);
+  const mistakes = await crib.server.checkStored(tools);
   if (mistakes.length > 0) {
     const issues = mistakes.map(({ index, message }) => ({ path: `/tools/${index}`, message }));
     return refuse(400, { code: 'invalid_input', message: 'Nothing was stored.', retryable: false, issues });
   }
   const results = await specs.putAll(tools, asker.caller.id ?? 'operator');
-  await crib.reloadStored();
+  await crib.server.reloadStored();
   const seen = new Set(crib.catalog.specs.map((spec) => spec.origin)); // a source may give them other names
   const names = tools.map(({ name }) => String(name));
   return ok({
@@ -80,6 +80,6 @@ async function removeSpec({ crib, asker, params }: Asked) {
   const { name = '' } = params;
   if (!(await specsOf(crib).remove(name, asker.caller.id ?? 'operator')))
     return notFound(`No spec "${name}" is stored.`);
-  await crib.reloadStored();
+  await crib.server.reloadStored();
   return ok({ removed: [name] });
 }

@@ -35,7 +35,9 @@ async function showTools(asked: Asked): Promise<Response> {
   const credential = sessions.credentialOf(cookieOf(request));
   const asker = credential === undefined ? await asked.identify(request) : await crib.identify(credential);
   if (!asker.ok || (credential !== undefined && !asker.operator)) return refused();
-  const chest = asker.operator ? await crib.openAll(asker.caller) : await crib.openAtDoor(undefined, asker.caller);
+  const chest = asker.operator
+    ? await crib.openAll(asker.caller)
+    : await crib.server.openAtDoor(undefined, asker.caller);
   return listPage(chest.listActive(), asker, crib);
 }
 

@@ -77,7 +77,9 @@ export const TOOL_ROUTES: readonly Route[] = [
       const spec = chest.get(name);
       if (spec === undefined)
         return refuseFor(
-          asked.crib.isStarting() ? notListedYet(name) : toolError('unknown_tool', `There is no tool "${name}".`),
+          asked.crib.server.isStarting()
+            ? notListedYet(name)
+            : toolError('unknown_tool', `There is no tool "${name}".`),
         );
       return ok(await showTool(asked, chest, spec));
     },

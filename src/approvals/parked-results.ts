@@ -1,11 +1,12 @@
-import type { StoredApproval } from '../core/ports/stored-approvals.ts';
+import type { Caller } from '../core/caller.ts';
+import type { StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { FACTS } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
-import { type FailedResult, failed } from '../core/tool-result.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { type Approval, toShownApproval } from './approvals.ts';
+import { denied, nobodyAnswered, saidNo } from './ask-callback.ts';
 import type { Asking, Step } from './settle-request.ts';
 
-/** How often it is seen whether another process has finished the call. */
-const LOOK_EVERY_MS = 500;
 /** How much longer than its time the end of a call is waited for. */
 const GRACE_MS = 60_000;
 const ASK_AGAIN_MS = 1000;
@@ -34,38 +35,17 @@ type Ended = 'ended' | 'given back' | 'late' | ToolError;
 
 /** Waits for the end of a call, as long as it can take; where its process is gone, for that being noticed. */
 function untilEnded({ call, context }: Asking, { id, claim }: StoredApproval): Promise<Ended> {
-  const { approvals, clock } = context;
+  const { poller, clock } = context;
   const { timeoutMs = 0 } = call.spec.policy;
   const leftMs = Math.max(0, (claim?.at ?? clock.now()) + timeoutMs + GRACE_MS - clock.now());
-  return new Promise((resolve) => {
-    let isOver = false;
-    let stopTimer = () => {};
-    const look = async (): Promise<void> => {
-      await context.findLost();
-      const state = await approvals.stateOf(id).catch(() => 'claimed'); // a store that fails now is asked again
-      if (isOver) return;
-      if (state === 'done') end('ended');
-      else if (state !== 'claimed') end('given back');
-      else stopTimer = clock.setTimer(LOOK_EVERY_MS, () => void look());
-    };
-    const stops = [
-      clock.setTimer(leftMs, () => end('late')),
-      approvals.onAnswer((told) => {
-        if (told !== id) return;
-        stopTimer();
-        void look();
-      }),
-    ];
-    const end = (ending: Ended): void => {
-      isOver = true;
-      stopTimer();
-      for (const stop of stops) stop();
-      resolve(ending);
-    };
-    stops.push(call.onAbort((reason) => end(reason)));
-    if (isOver)
-      for (const stop of stops) stop(); // called off before it began
-    else void look();
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const watching = poller.watch(id, (state) => {
+    if (state !== 'claimed') resolve(state === 'done' ? 'ended' : 'given back');
+  });
+  const stops = [watching.stop, clock.setTimer(leftMs, () => resolve('late')), call.onAbort(resolve)];
+  void watching.look();
+  return promise.finally(() => {
+    for (const stop of stops) stop();
   });
 }
 
@@ -88,4 +68,41 @@ export function usedUp(tool: string, { id, outcome }: StoredApproval): FailedRes
   }
   const message = `A call of "${tool}" took up the approval "${id}" and has not reported back; see whether it was done before you ask for another.`;
   return failed(toolError('unknown_outcome', message));
+}
+
+/** Where a call stands that was parked for a server. */
+export interface ParkedState {
+  /** `running` from the yes on. */
+  readonly state: 'waiting' | 'running' | 'ended';
+  readonly approval: Approval;
+  /** There when it has ended, for a day. */
+  readonly result?: ToolResult;
+}
+
+/** What became of a parked call, for who made it or an operator; somebody else's is answered like one that never was. */
+export async function parkedStateOf(
+  callId: string,
+  by: Caller,
+  { approvals, redact }: { readonly approvals: StoredApprovals; redact(text: string): string },
+): Promise<ParkedState | undefined> {
+  const found = await approvals.ofCall(callId);
+  if (found === undefined) return undefined;
+  const isOwner = found.approval.callerId === (by.id ?? '');
+  if (!isOwner && by.operator !== true) return undefined;
+  const approval = toShownApproval(found.approval, redact);
+  const result = found.result ?? refusalOf(found.approval);
+  if (found.result !== undefined && isOwner) await approvals.takeResult(approval.id, 'any');
+  if (result !== undefined) return { state: 'ended', approval, result };
+  const { state } = approval;
+  if (state === 'done') return { state: 'ended', approval };
+  return { state: state === 'waiting' ? 'waiting' : 'running', approval };
+}
+
+/** What whoever asked would be told, where the call did not run. */
+function refusalOf(approval: StoredApproval): ToolResult | undefined {
+  const { state, tool, answer, lifetimeMs } = approval;
+  if (state === 'denied') return saidNo(tool, answer?.note);
+  if (state === 'expired' && answer === undefined) return nobodyAnswered(tool, lifetimeMs);
+  const isOver = state === 'expired' || state === 'withdrawn';
+  return isOver ? denied(`The approval to run "${tool}" was not taken up.`) : undefined;
 }
