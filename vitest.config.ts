@@ -18,6 +18,13 @@ const SYSTEM = [
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
   'test/behaviour/deprecated-names.test.ts', // what is said once in a process
 ];
+/** What shares one PostgreSQL. */
+const POSTGRES = [
+  'test/**/*-on-postgres.test.ts',
+  'test/store/{postgres,lost-answers}.test.ts',
+  'test/audit/processes.test.ts',
+  'test/crib/limits.test.ts',
+];
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
 
@@ -35,12 +42,28 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SYSTEM, ...BUILT, ...SOAK],
+          exclude: [...SYSTEM, ...POSTGRES, ...BUILT, ...SOAK],
           isolate: false, // modules are loaded once for all files, which is most of their time
           ...limits,
         },
       },
-      { test: { name: 'system', include: SYSTEM, globalSetup: 'test/bundle-command-line.ts', ...limits } },
+      {
+        test: {
+          name: 'system',
+          include: SYSTEM,
+          exclude: POSTGRES,
+          globalSetup: 'test/bundle-command-line.ts',
+          ...limits,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          include: POSTGRES,
+          globalSetup: ['test/bundle-command-line.ts', 'test/shared-postgres.ts'],
+          ...limits,
+        },
+      },
       { test: { name: 'package', include: BUILT, ...limits } },
     ],
   },

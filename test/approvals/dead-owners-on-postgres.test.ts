@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe } from 'vitest';
-import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { describe } from 'vitest';
+import { missingPackage, sharedPostgres } from '../store/postgres-server.ts';
 import { deadOwnerSuite } from './dead-owner-suite.ts';
 
 const missing = missingPackage();
 const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
 
 describe.skipIf(missing !== undefined)(`claims of processes on ${title}`, () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 120_000);
-  afterAll(() => server?.stop());
+  const server = sharedPostgres();
 
-  deadOwnerSuite(async () => server.urlOf(await server.createDatabase()));
+  deadOwnerSuite(() => server.createStore());
 });

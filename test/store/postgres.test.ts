@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { engineContract } from './engine-contract.ts';
 import { ratesContract } from './limits-contract.ts';
-import { missingPackage, PASSWORD, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { missingPackage, PASSWORD, sharedPostgres } from './postgres-server.ts';
 import { startProcess } from './start-process.ts';
 import { startWire } from './start-wire.ts';
 import { storeContract } from './store-contract.ts';
@@ -15,25 +15,22 @@ const missing = missingPackage();
 const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
 
 describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
-  let server: PostgresServer;
-  beforeAll(async () => {
-    server = await startPostgres();
-  }, 120_000);
-  afterAll(() => server?.stop());
+  const server = sharedPostgres();
 
-  const place = async () => server.urlOf(await server.createDatabase());
+  const place = () => server.createStore();
+  const emptyPlace = async () => server.urlOf(await server.createDatabase());
   const opened = async (url: string, options: Partial<StoreOptions> = {}): Promise<Store> => {
     const store = await openStore({ url, env: {}, ...options });
     onTestFinished(() => store.close());
     return store;
   };
 
-  describe('the store', () => storeContract(place));
-  describe('the engine', () => engineContract(place));
+  describe('the store', () => storeContract(place, emptyPlace));
+  describe('the engine', () => engineContract(emptyPlace));
   describe('shared rates', () => ratesContract(async () => opened(await place())));
 
   it('is shared by processes: four that start and write at once lose nothing', async () => {
-    const url = await place();
+    const url = await emptyPlace();
     const writers = ['a', 'b', 'c', 'd'].map((prefix) => startProcess(PUT_SPECS, [url, prefix, '50']));
     expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
     const store = await opened(url);
@@ -58,7 +55,8 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
     onTestFinished(() => other.end());
     await other.query('SELECT pg_advisory_lock($1)', [2_742_001]);
     const opening = opened(server.urlOf(database));
-    const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`;
+    const waiting = `SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+      WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()`;
     while ((await other.query(waiting)).rowCount === 0);
     await other.query('SELECT pg_advisory_unlock_all()');
     expect(await (await opening).status()).toMatchObject({ reachable: true });

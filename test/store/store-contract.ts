@@ -14,8 +14,8 @@ import { parkedContract } from './parked-contract.ts';
 import { repeatsContract, resultsContract } from './results-contract.ts';
 import { snapshotsContract } from './snapshots-contract.ts';
 
-/** What every store keeps to; `place` names an empty one each time. */
-export function storeContract(place: () => Promise<string>): void {
+/** What every store keeps to; `place` names one with nothing in it each time, `emptyPlace` one without a schema, too. */
+export function storeContract(place: () => Promise<string>, emptyPlace = place): void {
   const opened = async (options: Partial<StoreOptions> = {}): Promise<Store> => {
     const store = await openStore({ url: await place(), env: {}, ...options });
     onTestFinished(() => store.close());
@@ -30,7 +30,7 @@ export function storeContract(place: () => Promise<string>): void {
   describe('large results', () => resultsContract(opened));
   describe('idempotency keys', () => repeatsContract(opened));
   describe('approvals', () => approvalsContract(opened, place));
-  describe('bounds on approvals', () => approvalBoundsContract(opened, place));
+  describe('bounds on approvals', () => approvalBoundsContract(opened, place, emptyPlace));
   describe('bounds on idempotency keys', () => repeatBoundsContract(opened, place));
   describe('calls parked for a server', () => parkedContract(opened));
   describe('claims', () => claimsContract(opened, place));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sql } from '../../../src/store/engines/engine.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
-import { missingPackage, type PostgresServer, startPostgres } from '../../store/postgres-server.ts';
+import { missingPackage, type OwnPostgres, startPostgres } from '../../store/postgres-server.ts';
 import { execute, type Heard, serve } from './served.ts';
 
 /** A busy machine is not a failing test: every bound of docs/reliability.md is asserted at three times its value. */
@@ -17,7 +17,7 @@ async function timed(asking: Promise<Heard>) {
 }
 
 describe.skipIf(missing !== undefined)(`a PostgreSQL that is ${title}`, () => {
-  let server: PostgresServer;
+  let server: OwnPostgres;
   beforeAll(async () => {
     server = await startPostgres();
   }, 120_000);
