@@ -7,3 +7,6 @@ import { afterAll } from 'vitest';
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-state-'));
 process.env.XDG_STATE_HOME = folder;
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// What was compiled of the sources is kept between processes, which halves the time that one takes to start.
+process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/toolcrib-cli');

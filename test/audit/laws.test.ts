@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyAudit } from '../../src/audit/verify/verify-audit.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { createCrib } from '../../src/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
@@ -13,12 +14,12 @@ import { TOOLS } from './recorded.ts';
 const ROWS = 24;
 const COLUMNS = ['at', 'call_id', 'tool', 'caller', 'outcome', 'entry', 'hash'] as const;
 
-/** A folder with a record of several runs, and a copy of it for every change. */
+/** A folder with a record of several runs, and a copy of it that is changed and restored. */
 const original = mkdtempSync(join(tmpdir(), 'toolcrib-laws-'));
 const changed = mkdtempSync(join(tmpdir(), 'toolcrib-laws-'));
-afterAll(() => {
-  for (const folder of [original, changed]) rmSync(folder, { recursive: true, force: true });
-});
+let store: Store;
+let database: DatabaseSync;
+let privateFolder: string | undefined;
 beforeAll(async () => {
   writeFileSync(join(original, 'toolcrib.yaml'), 'store: { url: "sqlite:crib.db" }\n');
   for (let run = 0; run < 4; run++) {
@@ -31,23 +32,25 @@ beforeAll(async () => {
     for (let index = 0; index < ROWS / 4; index++) await chest.call(index % 3 === 2 ? 'absent' : 'add', { a: index });
     await crib.close();
   }
-});
-
-let privateFolder: string | undefined;
-beforeAll(() => {
   privateFolder = findPrivateFolder(original, process.env).path;
+  cpSync(original, changed, { recursive: true });
+  store = await openStore({ url: `sqlite:${changed}/crib.db`, env: {} });
+  database = new DatabaseSync(join(changed, 'crib.db'));
+  database.exec(`ATTACH '${original}/crib.db' AS original`);
+});
+afterAll(async () => {
+  database.close();
+  await store.close();
+  for (const folder of [original, changed]) rmSync(folder, { recursive: true, force: true });
 });
 
 async function findingsAfter(change: (database: DatabaseSync) => void) {
-  cpSync(original, changed, { recursive: true });
-  const database = new DatabaseSync(join(changed, 'crib.db'));
   change(database);
-  database.close();
-  const store = await openStore({ url: `sqlite:${changed}/crib.db`, env: {} });
   try {
     return (await verifyAudit({ store, privateFolder: () => privateFolder, keySettings: {} })).findings;
   } finally {
-    await store.close();
+    for (const table of ['toolcrib_audit', 'toolcrib_audit_checkpoints'])
+      database.exec(`DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM original.${table}`);
   }
 }
 
@@ -55,7 +58,7 @@ const aRow = fc.integer({ min: 1, max: ROWS });
 
 describe('a change, a removal or a reordering is found', () => {
   it('nothing is found where nothing was done', async () => {
-    expect(await findingsAfter(() => {})).toEqual([]);
+    for (let turn = 0; turn < 2; turn++) expect(await findingsAfter(() => {})).toEqual([]);
   });
 
   it('any other value in any column of any row is found, and the row is named', async () => {
