@@ -1,5 +1,4 @@
-import type { Question } from '../core/approval.ts';
-import { beginRun, hasHadItsRun } from '../core/begun-runs.ts';
+import { beginRun } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, RATE_LIMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
@@ -7,8 +6,8 @@ import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
+import { missingNeed, notAgain, restoreWithheld, unasked, unconfirmed } from './before-execute.ts';
 import { Call } from './call.ts';
-import { restoreWithheld } from './restore-withheld.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;
 
@@ -197,38 +196,6 @@ function isResult(value: unknown): value is ToolResult {
 function ownCopy(derived: ToolCall, call: Call): Call {
   if (Call.isCopyOf(call, derived)) return derived;
   throw new ToolcribError('not_a_call', 'next() takes the call itself or what call.with() returned');
-}
-
-// It may have been taken back since its source was last seen.
-// The extension that asks is off, or another one stands in its place: what a rule wants asked does not run unasked.
-function unasked({ name }: ToolSpec, { reason }: Question): FailedResult {
-  return failed(toolError('denied', `"${name}" needs a person's approval because ${reason}, and nobody asks here.`));
-}
-
-function unconfirmed({ name, source }: ToolSpec): FailedResult {
-  return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" cannot be reached.`));
-}
-
-// It has run; or it ended without beginning, and another one may run in its place by now.
-function notAgain(call: Call): FailedResult {
-  if (!hasHadItsRun(call)) return failed(toolError('cancelled', 'The call has ended before it began.'));
-  const { name } = call.spec;
-  const isApproved = call[FACTS].approval !== undefined;
-  const message = isApproved
-    ? `"${name}" was approved for one run, and has run.`
-    : `"${name}" has run, and is not run again: it is neither idempotent nor read-only.`;
-  return failed(toolError('conflict', message));
-}
-
-function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {
-  for (const need of needs) {
-    const setting = need.startsWith('setting:') ? need.slice('setting:'.length) : undefined;
-    const isThere = setting === undefined ? call.services[need] !== undefined : call.settings[setting] !== undefined;
-    if (isThere) continue;
-    const what = setting === undefined ? `the service "${need}"` : `the setting "${setting}"`;
-    return failed(toolError('unavailable', `"${call.spec.name}" needs ${what}, which is not configured.`));
-  }
-  return undefined;
 }
 
 function toFailure(cause: unknown, call: Call): FailedResult {

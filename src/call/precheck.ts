@@ -4,8 +4,8 @@ import { isPromise } from '../core/json.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { kindOf, RUN, WITHHELD } from '../core/tool-spec.ts';
+import { restoreWithheld } from './before-execute.ts';
 import type { Call } from './call.ts';
-import { restoreWithheld } from './restore-withheld.ts';
 
 /** Its row in the order of extensions. */
 export const PRECHECK = {

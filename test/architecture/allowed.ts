@@ -21,7 +21,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'crib/configured/configuration.ts openConfiguration': 92,
   'crib/extensions/extension-set.ts createExtensionSet': 68,
   'extensions/idempotency.ts repeatsInMemory': 61,
-  'kinds/http/http-client.ts createHttpClient': 88,
+  'kinds/http/http-client.ts createHttpClient': 83,
   'kinds/http/openapi/schemas/schema-conversion.ts createSchemaConversion': 62,
   'kinds/mcp/connection/child-transport.ts childTransport': 74,
   'kinds/mcp/connection/connections.ts createConnections': 107,

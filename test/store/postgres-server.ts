@@ -10,7 +10,7 @@ import pg, { type Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 
 /** A real PostgreSQL server. */
-export interface PostgresServer {
+interface PostgresServer {
   readonly port: number;
   /** The URL of a database, by the user and password of this server. */
   urlOf(database: string): string;
