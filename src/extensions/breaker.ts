@@ -2,6 +2,7 @@ import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
 import { isPromise } from '../core/json.ts';
+import type { TraitsOf } from '../core/ports/runs.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
@@ -19,8 +20,6 @@ const PROBE = { breaker: 'probe' };
 /** What says that nobody is there, rather than that the tool did not like what it was asked. */
 const DEAD: readonly ToolErrorCode[] = ['unavailable', 'upstream', 'timeout'];
 
-/** Kinds of which every tool reaches something of its own; a function in this process cannot be down at all. */
-const KINDS_APART = ['http', 'shell', 'script', 'python', 'agent'];
 /** Sources behind which there is no server. */
 const SOURCES_APART = ['code', 'inline'];
 
@@ -79,9 +78,9 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
     };
 
     return {
-      applies: (spec) => spec[RUN].kind !== 'function',
+      applies: (spec) => ports.traitsOf(spec[RUN].kind).failsWith !== 'nothing',
       wrap(call, next) {
-        const subject = subjectOf(call.spec);
+        const subject = subjectOf(call.spec, ports.traitsOf);
         const circuit = circuits.get(subject);
         const attempt = { subject, isProbe: circuit?.probeAt !== undefined };
         if (circuit?.probeAt !== undefined) {
@@ -106,8 +105,8 @@ function endProbe(circuit: Circuit | undefined, now: number): void {
 }
 
 /** Tools of a server fail together; others each for themselves. */
-function subjectOf(spec: ToolSpec): string {
-  const isApart = KINDS_APART.includes(spec[RUN].kind) || SOURCES_APART.includes(spec.source);
+function subjectOf(spec: ToolSpec, traitsOf: TraitsOf): string {
+  const isApart = traitsOf(spec[RUN].kind).failsWith === 'tool' || SOURCES_APART.includes(spec.source);
   return isApart ? `${spec.source} ${spec.name}` : spec.source;
 }
 

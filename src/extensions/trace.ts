@@ -1,6 +1,7 @@
 import type { ExtensionRecord } from '../config/extension-record.ts';
 import { choice, either, flag, object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
+import type { KindTraits } from '../core/ports/runs.ts';
 import type { Span } from '../core/ports/telemetry.ts';
 import { readTraceparent } from '../core/ports/traceparent.ts';
 import { describe } from '../core/read-options.ts';
@@ -26,7 +27,7 @@ export const trace: ExtensionRecord<TraceOptions> = {
       choice(['auto'], 'Where its SDK is there.'),
     ),
   }),
-  make({ otel = 'auto' }, { redact }) {
+  make({ otel = 'auto' }, { redact, traitsOf }) {
     if (otel !== 'auto' && typeof otel !== 'boolean')
       throw new ToolcribError('invalid_option', `trace(): otel is true, false or "auto", got ${describe(otel)}.`);
     const telemetry = createTelemetry(otel);
@@ -41,7 +42,7 @@ export const trace: ExtensionRecord<TraceOptions> = {
       onStart(call) {
         const span = telemetry.startSpan({
           name: spanNameOf(call),
-          attributes: attributesOf(call, redact),
+          attributes: attributesOf(call, traitsOf(call.spec[RUN].kind), redact),
           parent: parentOf(call),
         });
         const facts = call[FACTS];
@@ -67,25 +68,26 @@ function spanNameOf({ spec }: ToolCall): string {
   return spec.source === '' ? 'execute_tool' : `execute_tool ${spec.name}`;
 }
 
-function attributesOf(call: ToolCall, redact: (text: string) => string): Readonly<Record<string, string>> {
+function attributesOf(
+  call: ToolCall,
+  { runsOwnCode, spanAttributes }: KindTraits,
+  redact: (text: string) => string,
+): Readonly<Record<string, string>> {
   const { spec, conversation } = call;
-  const { kind } = spec[RUN];
+  const reachesOut = spec.source !== '' && runsOwnCode !== true; // a tool that is not known reaches nothing
   const toText = (value: unknown) => redact(String(value)).slice(0, MAX_TEXT); // callers choose ids
   return {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': toText(spec.name),
     'gen_ai.tool.call.id': toText(call.id),
-    'gen_ai.tool.type': IN_PROCESS.includes(kind) ? 'function' : 'extension',
-    ...(kind === 'mcp' && { 'mcp.method.name': 'tools/call' }),
+    'gen_ai.tool.type': reachesOut ? 'extension' : 'function',
+    ...spanAttributes,
     ...(conversation !== undefined && { 'gen_ai.conversation.id': toText(conversation) }),
     'toolcrib.profile': call.profile,
     'toolcrib.source': spec.source,
     'toolcrib.door': toText(call.door),
   };
 }
-
-/** Kinds that run code of ours; the others reach out to something else. */
-const IN_PROCESS = ['function', 'python', 'script', 'unknown'];
 
 function outcomeAttributes(result: ToolResult): Readonly<Record<string, string>> {
   const outcome = { 'toolcrib.outcome': result.status };

@@ -1,9 +1,13 @@
+import type { OwnEntry } from '../config/records.ts';
+import { grantedSecrets, refreshMs, type SourceRecord } from '../config/records.ts';
+import { flag } from '../config/schema-node.ts';
+import type { DatabaseSourceConfig } from '../config/types/sources.ts';
 import { copyJson, type MaybePromise, NotJsonError } from '../core/json.ts';
+import type { ReadRunText } from '../core/ports/runs.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { ReadRunText } from '../specs/run-texts.ts';
 import { createEntryReader } from '../specs/spec-entry.ts';
 import { keepKnown, type NextSpecs } from '../specs/spec-list.ts';
 import { createListing } from '../specs/spec-listing.ts';
@@ -35,17 +39,49 @@ export interface DatabaseOptions {
 
 const KEYS = ['name', 'specs', 'refreshMs', 'trust', 'bundle', 'kinds', 'readRunText'] as const;
 
+type DatabaseEntry = OwnEntry<DatabaseSourceConfig>;
+
+/** Specs kept in the store. */
+export const databaseSource: SourceRecord<DatabaseEntry> = {
+  key: 'database',
+  description: 'Specs in the store.',
+  properties: { database: flag('Specs kept in the store; false lists none.'), secrets: grantedSecrets, refreshMs },
+  bringsAnyKind: true,
+  namesSecrets: true,
+  make(name, { database: isOn, secrets, ...entry }, { store, readRemoteText }) {
+    if (!isOn) return empty(name);
+    const { specs } = store;
+    const readRunText = readRemoteText(name, secrets);
+    return database({ name, specs, readRunText, ...(entry.refreshMs !== undefined && { refreshMs: entry.refreshMs }) });
+  },
+};
+
+/** A source that is switched off. */
+function empty(name: string): Source {
+  return {
+    name,
+    trust: true,
+    isLocal: true,
+    bundle: false,
+    async start() {
+      const listing = createListing();
+      listing.show([]);
+      return { ...listing, close: async () => listing.close() };
+    },
+  };
+}
+
 /** The source of specs kept in the store. A store that cannot be read any more leaves the last list. */
 export function database(given: DatabaseOptions): Source {
   const options = readOptions<DatabaseOptions>(given, KEYS, 'database()');
-  const { specs, refreshMs = 2000, kinds = ['http'], readRunText, ...source } = options;
+  const { specs, refreshMs: everyMs = 2000, kinds = ['http'], readRunText, ...source } = options;
   if (typeof specs?.list !== 'function')
     throw new ToolcribError(
       'invalid_option',
       `database(): specs is the part of a store that lists, not ${describe(specs)}.`,
     );
   const readStored = createEntryReader({ source: source.name, readRunText });
-  const settings = { name: source.name, specs, refreshMs, readStored };
+  const settings = { name: source.name, specs, refreshMs: everyMs, readStored };
   return { ...source, kinds, readStored, start: (context) => startDatabase(settings, context) };
 }
 
@@ -54,7 +90,7 @@ interface Settings extends Required<Pick<DatabaseOptions, 'name' | 'specs' | 're
 }
 
 async function startDatabase(settings: Settings, context: SourceContext): Promise<LiveSource> {
-  const { name, specs: port, refreshMs, readStored } = settings;
+  const { name, specs: port, readStored } = settings;
   const listing = createListing();
   let version: string | undefined;
   let isClosed = false;
@@ -75,7 +111,7 @@ async function startDatabase(settings: Settings, context: SourceContext): Promis
 
   const stopListening = port.onChange?.(() => void update());
   await update();
-  const stop = repeat(refreshMs, update);
+  const stop = repeat(settings.refreshMs, update);
   const { specs, onChange, status } = listing;
   return {
     specs,

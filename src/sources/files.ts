@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
+import type { OwnEntry } from '../config/records.ts';
+import { paths, type SourceRecord } from '../config/records.ts';
+import type { FilesSourceConfig } from '../config/types/sources.ts';
+import type { ReadRunText, TraitsOf } from '../core/ports/runs.ts';
 import type { StoredIndexes } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { listOf } from '../core/text/names.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { createSpecIndexes } from '../specs/index/spec-indexes.ts';
-import type { ReadRunText } from '../specs/run-texts.ts';
 import { readSpecFolders, type SpecFolders, troublesOf } from '../specs/spec-folders.ts';
 import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
@@ -26,26 +29,58 @@ export interface FilesOptions {
   readonly watch?: boolean;
   /** Fills in variables and looks at secrets in how tools run. */
   readonly readRunText?: ReadRunText;
+  /** What kinds say about the paths in how their tools run. */
+  readonly traitsOf?: TraitsOf;
   /** The part of a store that keeps what is known of large NDJSON files, so that the next start need not parse them. */
   readonly indexes?: StoredIndexes;
 }
 
-const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'maxBytes', 'watch', 'readRunText', 'indexes'] as const;
+const KEYS = [
+  'name',
+  'path',
+  'trust',
+  'bundle',
+  'kinds',
+  'maxBytes',
+  'watch',
+  'readRunText',
+  'traitsOf',
+  'indexes',
+] as const;
+
+type FilesEntry = OwnEntry<FilesSourceConfig>;
+
+/** Spec files and folders of them. */
+export const filesSource: SourceRecord<FilesEntry> = {
+  key: 'files',
+  description: 'Spec files.',
+  properties: { files: paths('*.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched.') },
+  bringsAnyKind: true,
+  namesSecrets: true,
+  make(name, { files: path, trust, prefix, settings }, { watch, traitsOf, store, ...ports }) {
+    // Whatever copies every spec parses every line, so that an index would save nothing.
+    const isCopied = trust === false || Boolean(prefix) || settings !== undefined;
+    const readRunText = ports.readLocalText();
+    return ports.describe(
+      files({ name, path, watch, traitsOf, readRunText, ...(!isCopied && { indexes: store.indexes }) }),
+    );
+  },
+};
 
 /** The source of tools in spec files, which are watched. A file that does not parse any more keeps its tools. */
 export function files(given: FilesOptions): Source {
   const options = readOptions<FilesOptions>(given, KEYS, 'files()');
-  const { path, maxBytes, trust = true, watch = true, readRunText, indexes, ...source } = options;
-  const paths = listOf(path);
-  if (!Array.isArray(paths) || paths.length === 0 || paths.some((one) => typeof one !== 'string' || one === ''))
+  const { path, maxBytes, trust = true, watch = true, readRunText, traitsOf, indexes, ...source } = options;
+  const named = listOf(path);
+  if (!Array.isArray(named) || named.length === 0 || named.some((one) => typeof one !== 'string' || one === ''))
     throw new ToolcribError('invalid_option', `files(): path is a file or folder, or a list, not ${describe(path)}.`);
-  const roots = paths.map((one) => resolve(one));
+  const roots = named.map((one) => resolve(one));
   if (indexes !== undefined && (typeof indexes?.get !== 'function' || typeof indexes.put !== 'function'))
     throw new ToolcribError(
       'invalid_option',
       `files(): indexes is the part of a store that keeps indexes, not ${describe(indexes)}.`,
     );
-  const known = { source: source.name, roots, watches: watch, readRunText, stored: indexes };
+  const known = { source: source.name, roots, watches: watch, readRunText, traitsOf, stored: indexes };
   const settings = { ...known, ...(maxBytes !== undefined && { maxBytes }) };
   return { ...source, trust, isLocal: true, start: (context) => startFiles(settings, context) };
 }
@@ -56,6 +91,7 @@ interface Settings {
   readonly watches: boolean;
   readonly maxBytes?: number;
   readonly readRunText: ReadRunText | undefined;
+  readonly traitsOf: TraitsOf | undefined;
   readonly stored: StoredIndexes | undefined;
 }
 

@@ -1,4 +1,10 @@
+import type { OwnEntry } from '../config/records.ts';
+import { grantedSecrets, headersNode, initTimeoutMs, refreshMs, type SourceRecord } from '../config/records.ts';
+import { address } from '../config/schema-node.ts';
+import type { HttpSourceConfig } from '../config/types/sources.ts';
 import type { MaybePromise } from '../core/json.ts';
+import type { ReadRunText } from '../core/ports/runs.ts';
+import type { KeptListPort } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
@@ -11,13 +17,13 @@ import {
   MAX_LIST_BYTES,
   toLastList,
 } from '../specs/fetched-list.ts';
-import { createKeptList, type KeptList, type KeptListPort } from '../specs/kept-list.ts';
-import type { ReadRunText } from '../specs/run-texts.ts';
+import { createKeptList, type KeptList } from '../specs/kept-list.ts';
 import { createListing, type SpecListing } from '../specs/spec-listing.ts';
 import { createWarnOnce, type WarnOnce } from '../specs/warn-once.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';
+import { hostNamesOf, hostOf, type SecretText } from '../system/secrets/secret-template.ts';
 
 /** Where a list of specs is fetched from. */
 export interface HttpOptions {
@@ -58,6 +64,40 @@ const KEYS = [
   'kept',
 ] as const;
 
+type HttpEntry = OwnEntry<HttpSourceConfig>;
+
+/** A list of specs at an address. Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */
+export const httpSource: SourceRecord<HttpEntry> = {
+  key: 'http',
+  description: 'Specs at an address.',
+  properties: {
+    http: address('The address of a list of specs.', { use: 'secretUrl' }),
+    headers: headersNode,
+    secrets: grantedSecrets,
+    initTimeoutMs,
+    refreshMs,
+  },
+  bringsAnyKind: true,
+  namesSecrets: true,
+  hostsOf: (entry) => hostNamesOf(entry.http),
+  make(name, { http: url, headers = {}, secrets: granted, ...entry }, { secrets, kept, readRemoteText }) {
+    const fill = (text: SecretText) => secrets.fill(text, { host: hostOf(url) });
+    const filled = async () => {
+      const texts = Object.entries(headers).map(async ([key, text]) => [key, await fill(text)] as const);
+      return Object.fromEntries(await Promise.all(texts));
+    };
+    return http({
+      name,
+      url: typeof url === 'string' ? url : () => fill(url),
+      headers: filled,
+      readRunText: readRemoteText(name, granted),
+      kept: kept(name, url),
+      ...(entry.refreshMs !== undefined && { refreshMs: entry.refreshMs }),
+      ...(entry.initTimeoutMs !== undefined && { timeoutMs: entry.initTimeoutMs }),
+    });
+  },
+};
+
 /** The source of a list of specs at an address. A list that cannot be fetched any more stays as it was. */
 export function http(given: HttpOptions): Source {
   const { trust, bundle, kinds = ['http'], ...settings } = readOptions<HttpOptions>(given, KEYS, 'http()');
@@ -75,7 +115,7 @@ export function http(given: HttpOptions): Source {
 }
 
 async function startHttp(settings: HttpOptions, context: SourceContext): Promise<LiveSource> {
-  const { name, refreshMs = 60_000 } = settings;
+  const { name, refreshMs: everyMs = 60_000 } = settings;
   const listing = createListing();
   const closing = new AbortController();
   const signal = AbortSignal.any([context.signal, closing.signal]);
@@ -84,7 +124,7 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
   const update = oneAtATime(createUpdate({ address: addressOf(settings), listing, kept, told, signal }));
 
   await update();
-  const stop = repeat(refreshMs, update);
+  const stop = repeat(everyMs, update);
   const { specs, onChange, status } = listing;
   return {
     specs,

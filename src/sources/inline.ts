@@ -1,7 +1,7 @@
+import type { ReadRunText, TraitsOf } from '../core/ports/runs.ts';
 import type { Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { ReadRunText } from '../specs/run-texts.ts';
 import { createEntryReader } from '../specs/spec-entry.ts';
 
 export interface InlineOptions {
@@ -13,18 +13,20 @@ export interface InlineOptions {
   placeOf?(index: number): string;
   /** Fills in variables and looks at secrets in how tools run. */
   readonly readRunText?: ReadRunText;
+  /** What kinds say about the paths in how their tools run. */
+  readonly traitsOf?: TraitsOf;
 }
 
 /** The source of specs that stand in the configuration itself. A bad entry is reported with its place, the others load. */
 export function inline(options: InlineOptions): Source {
-  const { specs, folder, readRunText, placeOf = (index) => `tools[${index}]` } = options;
+  const { specs, folder, readRunText, traitsOf, placeOf = (index) => `tools[${index}]` } = options;
   return {
     name: 'inline',
     trust: true,
     isLocal: true,
     bundle: false,
     async start(context) {
-      const read = createEntryReader({ source: 'inline', folder, readRunText });
+      const read = createEntryReader({ source: 'inline', folder, readRunText, traitsOf });
       const listed: ToolSpec[] = [];
       const leftOut: string[] = [];
       for (const [index, entry] of specs.entries()) {

@@ -23,19 +23,13 @@ const ORDINARY_KEYS = [
 ] as const;
 const ORDINARY: ReadonlySet<string> = new Set(ORDINARY_KEYS);
 
-/** Fields of a run that need a closer look: paths to be resolved, what only code may attach, what an object has already. */
-const SPECIAL_RUN_FIELDS: ReadonlySet<string> = new Set([
-  'cwd',
-  'module',
-  'file',
-  'sandbox',
-  'needs',
-  'parse',
-  'parseOutput',
-  'toJSON',
-  '__proto__',
-]);
+/** Fields of a run that need a closer look, whatever its kind: what only code may attach, what an object has already. */
+const SPECIAL_RUN_FIELDS: ReadonlySet<string> = new Set(['needs', 'parse', 'parseOutput', 'toJSON', '__proto__']);
 
+/** The fields of runs of a kind in which paths are resolved. */
+type PathFields = (kind: string) => ReadonlySet<string>;
+
+const NO_FIELDS: ReadonlySet<string> = new Set();
 const MAX_DEPTH = 100;
 const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_INPUT: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) });
@@ -44,7 +38,10 @@ const NO_INPUT: JsonSchema = Object.freeze({ type: 'object', properties: Object.
  * The quick way from parsed text to a spec: an entry that nobody else holds is frozen where it is, not copied, and equal
  * parts are shared. Whatever is out of the ordinary, mistakes too, gives `undefined` and is for `toToolSpec` to judge.
  */
-export function createSpecAdoption(source: string): (entry: unknown) => ToolSpec | undefined {
+export function createSpecAdoption(
+  source: string,
+  pathFields: PathFields = () => NO_FIELDS,
+): (entry: unknown) => ToolSpec | undefined {
   const shareEffects = createSharedEffects();
   const sharePolicy = createSharedPolicies();
   // What `createRun` makes, in a third of the time: an assigned copy on the prototype that seals.
@@ -53,7 +50,7 @@ export function createSpecAdoption(source: string): (entry: unknown) => ToolSpec
     if (!isOrdinary(entry)) return undefined;
     const { name, description = '', input = NO_INPUT, tags = NO_TAGS, run } = entry;
     if (!isToolName(name) || typeof description !== 'string') return undefined;
-    if (!isInputSchema(input) || !isTags(tags) || !isRun(run)) return undefined;
+    if (!isInputSchema(input) || !isTags(tags) || !isRun(run, pathFields)) return undefined;
     const effects = shareEffects(entry.effects);
     const policy = sharePolicy(entry.policy);
     if (effects === undefined || policy === undefined) return undefined;
@@ -107,10 +104,11 @@ function isSchema(value: unknown): value is JsonSchema {
   return $schema === undefined && standard === undefined && freezeMembers(value, 0);
 }
 
-function isRun(value: unknown): value is Run {
+function isRun(value: unknown, pathFields: PathFields): value is Run {
   if (typeof value !== 'object' || value === null || typeof (value as Run).kind !== 'string') return false; // read as unknown
+  const paths = pathFields((value as Run).kind);
   for (const key in value) {
-    if (SPECIAL_RUN_FIELDS.has(key) || !freezeMember((value as Run)[key], 0)) return false; // an own key
+    if (SPECIAL_RUN_FIELDS.has(key) || paths.has(key) || !freezeMember((value as Run)[key], 0)) return false; // an own key
   }
   return true;
 }

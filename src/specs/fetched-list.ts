@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { MaybePromise } from '../core/json.ts';
+import type { ReadRunText } from '../core/ports/runs.ts';
 import type { StoredList } from '../core/ports/store.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../system/fetch/guarded-fetch.ts';
-import type { ReadRunText } from './run-texts.ts';
 import { createEntryReader } from './spec-entry.ts';
 import { describeProblems, keepKnown } from './spec-list.ts';
 import { formatOfType, MAX_BYTES } from './text/spec-format.ts';

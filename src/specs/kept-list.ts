@@ -1,14 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { copyJson, type JsonObject, NotJsonError } from '../core/json.ts';
-import type { StoredList } from '../core/ports/store.ts';
+import type { KeptListPort, StoredList } from '../core/ports/store.ts';
 import type { SourceContext } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
-
-/** What a source needs of a store: a place for the last list that came whole. */
-export interface KeptListPort {
-  get(): Promise<StoredList | undefined>;
-  put(list: StoredList): Promise<void>;
-}
 
 /** The last list of a source, kept for the time when it cannot be fetched. A store that fails costs nothing but that. */
 export interface KeptList {

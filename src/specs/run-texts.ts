@@ -1,8 +1,6 @@
+import type { ReadRunText } from '../core/ports/runs.ts';
 import { describe } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-
-/** What a text with `${` in how a tool runs becomes, or what is wrong with it. `${secret:NAME}` stays for the moment of use, and `$${` for a plain `${`. */
-export type ReadRunText = (text: string) => { readonly text: string } | { readonly mistakes: readonly string[] };
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -39,14 +39,14 @@ const COARSE_MS = 2000;
 export async function readSpecFile(
   found: FoundFile,
   before: SpecFile | undefined,
-  { source, readRunText, maxBytes, read, indexes }: SpecFileOptions,
+  { source, readRunText, traitsOf, maxBytes, read, indexes }: SpecFileOptions,
 ): Promise<SpecFile> {
   const { path } = found;
   const format = formatOfName(path) ?? 'yaml';
   const readAt = Date.now();
   const known = indexes?.isDoubted(path) ? undefined : before;
   if (known !== undefined && read === 'changed' && isUntouched(found, known)) return known;
-  const text = { source, readRunText, format, file: path, folder: dirname(path) };
+  const text = { source, readRunText, traitsOf, format, file: path, folder: dirname(path) };
   const options = { ...text, maxBytes: maxBytes ?? MAX_BYTES[format], hashBefore: known?.hash || undefined };
   const isIndexed = indexes !== undefined && format === 'ndjson' && found.bytes >= INDEXED_BYTES;
   const content = isIndexed ? await readIndexedContent(options, indexes) : await readContent(options);

@@ -115,7 +115,7 @@ describe('schema and types agree', () => {
   it('in the kinds of sources', () => {
     const kinds = (sourceNode.anyOf ?? []).flatMap((branch) => branch.required ?? []);
     expect(kinds).toEqual([
-      ...['mcp', 'files', 'modules', 'packages', 'python', 'openapi', 'http', 'database', 'module', 'mcpFile'],
+      ...['mcp', 'openapi', 'python', 'files', 'packages', 'modules', 'http', 'database', 'module', 'mcpFile'],
     ]);
   });
 

@@ -10,7 +10,7 @@ describe('one bad source never stops the others', () => {
     ['a wrong value', '{ files: 12 }', 'must be text or a list, got 12; put it in quotes', '12'],
     ['an unknown key', '{ files: ./a, trsut: true }', 'Did you mean "trust"?', 'trsut'],
     ['a setting of another kind', '{ files: ./a, share: all }', 'has no "share"', 'share'],
-    ['no kind', '{ bundle: b }', 'needs one of mcp, files, modules', 'bad'],
+    ['no kind', '{ bundle: b }', 'needs one of mcp, openapi, python, files', 'bad'],
     ['a kind that is nearly one', '{ fiels: ./a }', 'Did you mean "files"?', 'bad'],
     ['two kinds', '{ files: ./a, http: "https://x.y" }', 'has "files" and "http"; keep one of them', 'bad'],
     ['a server of no kind', '{ mcp: { args: [] } }', 'needs one of command, url', 'mcp'],

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredList } from '../../src/core/ports/store.ts';
+import type { KeptListPort, StoredList } from '../../src/core/ports/store.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import type { SourceContext } from '../../src/index.ts';
 import { http } from '../../src/sources/http.ts';
-import type { KeptListPort } from '../../src/specs/kept-list.ts';
 import { startServer, type TestServer } from './http-server.ts';
 
 const entry = (name: string) => ({

@@ -177,15 +177,15 @@ export interface CustomExtensionConfig {
 
 /** The part of ExecutorsConfig that is built in. */
 export interface BuiltInExecutorsConfig {
+  /** HTTP requests. */
+  readonly http?: { readonly allowPrivate?: string | readonly string[] };
+  /** Python functions. */
+  readonly python?: PythonConfig;
   /** Commands. */
   readonly shell?: {
     readonly sandbox?: 'required' | 'preferred' | 'none';
     readonly roots?: string | readonly string[];
   };
-  /** HTTP requests. */
-  readonly http?: { readonly allowPrivate?: string | readonly string[] };
-  /** Python functions. */
-  readonly python?: PythonConfig;
 }
 
 /** How kinds of tools are run: the built-in executors, and your own. */

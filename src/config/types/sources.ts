@@ -6,11 +6,11 @@ import type { PolicyConfig } from './guards.ts';
 /** Where tools come from. */
 export type WrittenSource =
   | McpSourceConfig
-  | FilesSourceConfig
-  | ModulesSourceConfig
-  | PackagesSourceConfig
-  | PythonSourceConfig
   | OpenApiSourceConfig
+  | PythonSourceConfig
+  | FilesSourceConfig
+  | PackagesSourceConfig
+  | ModulesSourceConfig
   | HttpSourceConfig
   | DatabaseSourceConfig
   | CustomSourceConfig
@@ -113,42 +113,6 @@ export interface ClientCredentials {
   readonly scope?: string;
 }
 
-/** Spec files. */
-export interface FilesSourceConfig extends SourceSettings {
-  /** *.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched. */
-  readonly files: string | readonly string[];
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
-  readonly sandbox?: 'required' | 'preferred' | 'none';
-}
-
-/** Modules. */
-export interface ModulesSourceConfig extends SourceSettings {
-  /** Modules that export tools or bundles; files or folders. */
-  readonly modules: string | readonly string[];
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
-  readonly sandbox?: 'required' | 'preferred' | 'none';
-  /** How long it may take to start. */
-  readonly initTimeoutMs?: number;
-}
-
-/** Installed packages. */
-export interface PackagesSourceConfig extends SourceSettings {
-  /** Installed packages with a "toolcrib" field: all, none, or these. */
-  readonly packages: boolean | readonly string[];
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
-  readonly sandbox?: 'required' | 'preferred' | 'none';
-  /** How long it may take to start. */
-  readonly initTimeoutMs?: number;
-}
-
-/** Python functions. */
-export interface PythonSourceConfig extends SourceSettings {
-  /** Python files or folders of them. */
-  readonly python: string | readonly string[];
-  /** How long it may take to start. */
-  readonly initTimeoutMs?: number;
-}
-
 /** A REST API. */
 export interface OpenApiSourceConfig extends SourceSettings {
   /** An OpenAPI document: a path or an address. */
@@ -173,6 +137,42 @@ export type OpenApiAuth =
   | { readonly username: SecretText; readonly password: SecretText }
   | ClientCredentials;
 
+/** Python functions. */
+export interface PythonSourceConfig extends SourceSettings {
+  /** Python files or folders of them. */
+  readonly python: string | readonly string[];
+  /** How long it may take to start. */
+  readonly initTimeoutMs?: number;
+}
+
+/** Spec files. */
+export interface FilesSourceConfig extends SourceSettings {
+  /** *.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched. */
+  readonly files: string | readonly string[];
+  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  readonly sandbox?: 'required' | 'preferred' | 'none';
+}
+
+/** Installed packages. */
+export interface PackagesSourceConfig extends SourceSettings {
+  /** Installed packages with a "toolcrib" field: all, none, or these. */
+  readonly packages: boolean | readonly string[];
+  /** How long it may take to start. */
+  readonly initTimeoutMs?: number;
+  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  readonly sandbox?: 'required' | 'preferred' | 'none';
+}
+
+/** Modules. */
+export interface ModulesSourceConfig extends SourceSettings {
+  /** Modules that export tools or bundles; files or folders. */
+  readonly modules: string | readonly string[];
+  /** How long it may take to start. */
+  readonly initTimeoutMs?: number;
+  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  readonly sandbox?: 'required' | 'preferred' | 'none';
+}
+
 /** Specs at an address. */
 export interface HttpSourceConfig extends SourceSettings {
   /** The address of a list of specs. */
@@ -181,12 +181,12 @@ export interface HttpSourceConfig extends SourceSettings {
   readonly headers?: Readonly<Record<string, SecretText>>;
   /** Secrets that its tools may name by ${secret:NAME}; default none. */
   readonly secrets?: SecretText | readonly SecretText[];
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
-  readonly sandbox?: 'required' | 'preferred' | 'none';
   /** How long it may take to start. */
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;
+  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
 /** Specs in the store. */
@@ -195,10 +195,10 @@ export interface DatabaseSourceConfig extends SourceSettings {
   readonly database: boolean;
   /** Secrets that its tools may name by ${secret:NAME}; default none. */
   readonly secrets?: SecretText | readonly SecretText[];
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
-  readonly sandbox?: 'required' | 'preferred' | 'none';
   /** How often its list is read again. */
   readonly refreshMs?: number;
+  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
 /** A source of your own. */
@@ -207,10 +207,10 @@ export interface CustomSourceConfig extends SourceSettings {
   readonly module: string;
   /** Handed to the source. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
-  readonly sandbox?: 'required' | 'preferred' | 'none';
   /** How long it may take to start. */
   readonly initTimeoutMs?: number;
+  /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
+  readonly sandbox?: 'required' | 'preferred' | 'none';
 }
 
 /** A file of MCP servers. */

@@ -3,6 +3,7 @@ import type { AuditTrail } from './audit-trail.ts';
 import type { CribContext } from './crib-context.ts';
 import type { Recheck } from './identity.ts';
 import type { Clock, Schemas } from './ports.ts';
+import type { TraitsOf } from './runs.ts';
 
 /** What built-in extensions get of their crib. */
 export interface ExtensionPorts extends CribContext {
@@ -20,6 +21,8 @@ export interface ExtensionPorts extends CribContext {
   readonly recheck: Recheck;
   /** The names of the bundles a tool is in. */
   bundlesOf(tool: string): readonly string[];
+  /** What must be known of the kinds of tools. */
+  readonly traitsOf: TraitsOf;
   readonly schemas: Schemas;
   warn(message: string): void;
 }

@@ -79,6 +79,12 @@ export interface StoredList {
   readonly about?: JsonObject;
 }
 
+/** What a source needs of a store: a place for the last list that came whole. */
+export interface KeptListPort {
+  get(): Promise<StoredList | undefined>;
+  put(list: StoredList): Promise<void>;
+}
+
 /** What was found in large files, so that they need not be parsed again. */
 export interface StoredIndexes {
   get(file: string): Promise<StoredIndex | undefined>;

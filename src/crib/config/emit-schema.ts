@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { effectsNode, policyNode, ratesNode, slotsNode, whenNode } from '../../config/policy-schema.ts';
+import { headersNode } from '../../config/records.ts';
 import { OUR_KEYS, type SchemaNode } from '../../config/schema-node.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
-import { headersNode } from './mcp-schema.ts';
 import { overridesNode, sourceNode } from './source-schema.ts';
 
 type Emitted = Readonly<Record<string, unknown>>;

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { policyNode } from '../../config/policy-schema.ts';
+import { clientCredentials } from '../../config/records.ts';
 import type { SchemaNode } from '../../config/schema-node.ts';
+import { mcpNode } from '../../kinds/mcp/kind.ts';
 import { configNode } from './config-schema.ts';
 import { extensionsNode } from './extensions-schema.ts';
 import { executorsNode } from './guard-schema.ts';
-import { clientCredentials, mcpNode } from './mcp-schema.ts';
 import { overridesNode, sourceNode } from './source-schema.ts';
 
 /** The generated files under `src/config/types`, and the nodes that each begins with. */

@@ -8,9 +8,9 @@ import { NAME_PATTERN, NAME_SAYS } from '../../config/schema-node.ts';
 import type { McpFileSourceConfig, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
 import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { mcpNode } from '../../kinds/mcp/kind.ts';
 import type { SourceConfig } from './loaded-config.ts';
 import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
-import { mcpNode } from './mcp-schema.ts';
 import { findServers, toPastedServer } from './pasted-server.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
 

@@ -1,38 +1,25 @@
 import { effectsNode, names, policyNode } from '../../config/policy-schema.ts';
+import type { SourceEntry } from '../../config/records.ts';
 import {
-  address,
   anything,
   choice,
   either,
   flag,
-  list,
   mapOf,
   NAME_PATTERN,
   NAME_SAYS,
   object,
-  oneOrMany,
   type SchemaNode,
   text,
-  whole,
 } from '../../config/schema-node.ts';
-import type {
-  CustomSourceConfig,
-  DatabaseSourceConfig,
-  FilesSourceConfig,
-  HttpSourceConfig,
-  McpFileSourceConfig,
-  McpSourceConfig,
-  ModulesSourceConfig,
-  OpenApiAuth,
-  OpenApiSourceConfig,
-  OverrideConfig,
-  PackagesSourceConfig,
-  PythonSourceConfig,
-  SourceSettings,
-} from '../../config/types/sources.ts';
-import { SANDBOX_MODES } from '../../kinds/shell/shell-run.ts';
-import type { SecretText } from '../../system/secrets/secret-template.ts';
-import { clientCredentials, headersNode, mcpNode } from './mcp-schema.ts';
+import type { McpFileSourceConfig, OverrideConfig, SourceSettings } from '../../config/types/sources.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
+import { KINDS } from '../../kinds/index.ts';
+import { connection } from '../../kinds/mcp/kind.ts';
+import { SOURCES } from '../../sources/index.ts';
+import type { SourceConfig } from './loaded-config.ts';
+
+type Properties = Readonly<Record<string, SchemaNode>>;
 
 const override = object<OverrideConfig>('What is corrected about the tools that match.', {
   title: text('A title.'),
@@ -58,7 +45,8 @@ export const bundleNode = either(
   { type: 'boolean', enum: [false] },
 );
 
-const settings: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
+/** What may be said about a source of any kind. */
+export const settingsOfSources: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
   bundle: bundleNode,
   overrides: overridesNode,
   trust: flag('Lets what it says about effects, policy, tags and category stand; else it can only raise caution.'),
@@ -78,142 +66,35 @@ const settings: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
   ),
 };
 
-/** What may be said about a source that can bring commands. */
-const commands: Readonly<Record<'sandbox', SchemaNode>> = {
-  sandbox: choice(
-    SANDBOX_MODES,
-    'Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none.',
-  ),
-};
-const share = choice(
-  ['all', 'profile', 'caller', 'conversation'],
-  'Who shares a connection and its state; default all.',
-);
-const initTimeoutMs = whole('How long it may take to start.');
-const refreshMs = whole('How often its list is read again.');
-const connection = { share, initTimeoutMs, refreshMs };
-const paths = (description: string) => oneOrMany(text('A path.', { use: 'path' }), description);
+/** What may be said of kinds at a source whose tools may be of any kind. */
+const ofAnyKind: Properties = Object.assign({}, ...KINDS.map(({ sourceOptions }) => sourceOptions));
 
-const openApiAuth = either(
-  'What is sent for a security scheme.',
-  text('The name of a secret.', { use: 'secretName' }),
-  object<Extract<OpenApiAuth, { readonly username: SecretText }>>(
-    'A user.',
-    {
-      username: text(`Who is asking; may hold \${secret:NAME}.`, { use: 'secretText' }),
-      password: text(`The proof; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
-    },
-    ['username', 'password'],
-  ),
-  clientCredentials,
-);
+/** The sources of kinds, and those that stand by themselves. */
+const RECORDS: readonly SourceEntry[] = [...KINDS.flatMap(({ source }) => source ?? []), ...SOURCES];
 
-const grantedSecrets = oneOrMany(
-  text('The name of a secret.', { use: 'secretName' }),
-  `Secrets that its tools may name by \${secret:NAME}; default none.`,
-);
+/** All that the source of an entry says about itself. */
+export function recordOf(entry: SourceConfig): SourceEntry {
+  const record = RECORDS.find(({ key }) => key in entry);
+  if (record === undefined) throw new ToolcribError('invalid_config', 'A source is of no known kind.');
+  return record;
+}
 
 /** One source; the key that names its kind tells which. */
 export const sourceNode = either(
   'Where tools come from.',
-  object<McpSourceConfig>('An MCP server.', { mcp: mcpNode, ...settings, ...connection }, ['mcp']),
-  object<FilesSourceConfig>(
-    'Spec files.',
-    {
-      files: paths('*.yaml, *.json with tools:, *.ndjson one spec a line; files or folders, watched.'),
-      ...settings,
-      ...commands,
-    },
-    ['files'],
+  ...RECORDS.map(({ key, description, properties, bringsAnyKind }) =>
+    entryNode(description, key, { ...properties, ...settingsOfSources, ...(bringsAnyKind && ofAnyKind) }),
   ),
-  object<ModulesSourceConfig>(
-    'Modules.',
-    {
-      modules: paths('Modules that export tools or bundles; files or folders.'),
-      ...settings,
-      ...commands,
-      initTimeoutMs,
-    },
-    ['modules'],
-  ),
-  object<PackagesSourceConfig>(
-    'Installed packages.',
-    {
-      packages: either(
-        'Installed packages with a "toolcrib" field: all, none, or these.',
-        flag('All, or none.'),
-        list(text('A package.'), 'These.'),
-      ),
-      ...settings,
-      ...commands,
-      initTimeoutMs,
-    },
-    ['packages'],
-  ),
-  object<PythonSourceConfig>(
-    'Python functions.',
-    { python: paths('Python files or folders of them.'), ...settings, initTimeoutMs },
-    ['python'],
-  ),
-  object<OpenApiSourceConfig>(
-    'A REST API.',
-    {
-      openapi: text('An OpenAPI document: a path or an address.', { use: 'pathOrUrl' }),
-      baseUrl: address('Where the API is, whatever the document says.'),
-      headers: headersNode,
-      auth: mapOf(openApiAuth, 'What is sent for each security scheme of the document.'),
-      outputSchemas: flag('Whether answers are checked against what the document says about them; default false.'),
-      ...settings,
-      initTimeoutMs,
-      refreshMs,
-    },
-    ['openapi'],
-  ),
-  object<HttpSourceConfig>(
-    'Specs at an address.',
-    {
-      http: address('The address of a list of specs.', { use: 'secretUrl' }),
-      headers: headersNode,
-      secrets: grantedSecrets,
-      ...settings,
-      ...commands,
-      initTimeoutMs,
-      refreshMs,
-    },
-    ['http'],
-  ),
-  object<DatabaseSourceConfig>(
-    'Specs in the store.',
-    {
-      database: flag('Specs kept in the store; false lists none.'),
-      secrets: grantedSecrets,
-      ...settings,
-      ...commands,
-      refreshMs,
-    },
-    ['database'],
-  ),
-  object<CustomSourceConfig>(
-    'A source of your own.',
-    {
-      module: text('A module or package that exports a source.', { use: 'module' }),
-      options: mapOf(anything('The value.'), 'Handed to the source.'),
-      ...settings,
-      ...commands,
-      initTimeoutMs,
-    },
-    ['module'],
-  ),
-  object<McpFileSourceConfig>(
-    'A file of MCP servers.',
-    {
-      mcpFile: text('An mcp.json or a YAML map of servers; each becomes a source of its own name.', {
-        use: 'path',
-        holds: 'servers',
-      }),
-      ...settings,
-      ...connection,
-    },
-    ['mcpFile'],
-  ),
+  entryNode('A file of MCP servers.', 'mcpFile', {
+    mcpFile: text('An mcp.json or a YAML map of servers; each becomes a source of its own name.', {
+      use: 'path',
+      holds: 'servers',
+    }),
+    ...settingsOfSources,
+    ...connection,
+  } satisfies Record<keyof McpFileSourceConfig, SchemaNode>),
 );
+
+function entryNode(description: string, key: string, properties: Properties): SchemaNode {
+  return { type: 'object', description, properties, required: [key], additionalProperties: false };
+}

@@ -5,7 +5,6 @@ import type { CribContext, PrivateFolder } from '../../core/ports/crib-context.t
 import type { Store } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { readOperatorSetting } from '../../identity/operator-token.ts';
-import { createMcpServers } from '../../kinds/mcp/mcp-servers.ts';
 import { findFormerFolders, findPrivateFolder } from '../../store/place/private-folder.ts';
 import { storeExists } from '../../store/place/store-exists.ts';
 import { findStateFolder } from '../../store/place/store-place.ts';
@@ -20,8 +19,7 @@ import type { CribDefinition } from '../crib-definition.ts';
 import type { CribOptions } from '../crib-options.ts';
 import { auditKeysOf } from '../extensions/audit-keys.ts';
 import { createConfigInForce } from './config-in-force.ts';
-import { changedExecutors, configuredExecutors } from './configured-executors.ts';
-import { configuredPython } from './configured-python.ts';
+import { changedExecutors, openKinds, ownExecutors } from './configured-executors.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { lazyStore } from './lazy-store.ts';
@@ -59,23 +57,14 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
   const redact = createRedact(secrets);
   const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
   const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }));
-  const servers = createMcpServers();
-  const python = configuredPython({ env, secrets, clock: systemClock, config });
   const { watch = true, background = false } = options;
   const used = createSourceSecrets(secrets);
-  const definitionOf = createDefinitionReader(options, {
-    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, servers, python, watch, background }),
-    store,
-    secrets,
-  });
   const first = config();
-  const executors = await configuredExecutors({
+  const executorPorts = {
     folder,
     env,
     clock: systemClock,
     secrets,
-    servers,
-    python,
     config,
     hidden: () => {
       const storeUrls = [options.store?.url, first.store?.url, config().store?.url];
@@ -84,6 +73,13 @@ export async function openConfiguration(options: CribOptions): Promise<Configura
       const kept = { ...namedKeyFiles(loaded(), options, env), ...secretFiles(paths), ...secretsOf() };
       return hiddenPaths({ folder, env, storeUrls, secrets: kept, readOnly });
     },
+  };
+  const kinds = await openKinds(executorPorts);
+  const executors = [...kinds.map(({ executor }) => executor), ...(await ownExecutors(executorPorts))];
+  const definitionOf = createDefinitionReader(options, {
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, watch, background }),
+    store,
+    secrets,
   });
   const readDefinition = async (): Promise<CribDefinition> => {
     secrets.noteEnvironment();

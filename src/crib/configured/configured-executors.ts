@@ -1,80 +1,48 @@
-import type { BuiltInExecutorsConfig, CustomExecutorConfig } from '../../config/types/guards.ts';
+import type { Kind, KindPorts, OpenKind } from '../../config/records.ts';
+import type { CustomExecutorConfig } from '../../config/types/guards.ts';
 import type { Executor, ExecutorContext } from '../../core/executor.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import { listOf } from '../../core/text/names.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
-import { httpExecutor } from '../../kinds/http/http.ts';
-import { mcpExecutor } from '../../kinds/mcp/mcp.ts';
-import type { McpServers } from '../../kinds/mcp/mcp-servers.ts';
-import { pythonExecutor } from '../../kinds/python/python.ts';
-import type { PythonWorkers } from '../../kinds/python/python-workers.ts';
-import { shellExecutor } from '../../kinds/shell/shell.ts';
-import type { HiddenPaths, ShellPorts, ShellSettings } from '../../kinds/shell/shell-ports.ts';
+import { KINDS } from '../../kinds/index.ts';
 import { isServedAt } from '../../system/fetch/served-place.ts';
 import { importExport } from '../../system/modules/import-export.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
-import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { Config } from '../config/loaded-config.ts';
 import { withPythonFolders } from '../loaded-code.ts';
 
-/** What the executors of a configuration are made of. */
-export interface ExecutorPorts {
-  /** The folder of the configuration. */
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly secrets: Secrets;
-  readonly servers: McpServers;
-  readonly python: PythonWorkers;
+/** What kinds and executors of a configuration are opened with. */
+export interface ExecutorPorts extends Omit<KindPorts, 'options' | 'entryOf' | 'isOwn' | 'noteCode'> {
   /** What the configuration says now: it may have changed since the last call. */
   config(): Config;
-  /** What no program may see. */
-  hidden(): HiddenPaths;
 }
 
-type BuiltIn = (ports: ExecutorPorts & Required<Pick<ShellPorts, 'noteCode'>>) => Executor;
+/** The kinds of a crib; none of them loads what it runs with before its first call. */
+export type OpenKinds = readonly (Pick<Kind, 'source'> & OpenKind)[];
 
-/** The executors every configured crib has; none of them loads what it runs with before its first call. */
-const BUILT_IN: readonly BuiltIn[] = [
-  ({ servers, clock }) => mcpExecutor(servers, clock),
-  ({ config, ...ports }) =>
-    httpExecutor({
-      ...ports,
-      allowPrivate: () => listOf(config().executors?.http?.allowPrivate),
-      isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
-    }),
-  ({ python, noteCode }) => pythonExecutor(python, noteCode),
-  ({ config, ...ports }) => shellExecutor({ ...ports, settings: (source) => shellSettings(config(), source) }),
-];
-
-function shellSettings({ executors, sources }: Config, source: string): ShellSettings {
-  const entry = Object.hasOwn(sources, source) ? sources[source] : undefined;
-  return { ...executors?.shell, source: entry !== undefined && 'sandbox' in entry ? entry.sandbox : undefined };
-}
-
-/** Kinds that are tuned under `executors:`; every other name there is one of somebody's own. */
-const TUNED: { readonly [Kind in keyof Required<BuiltInExecutorsConfig>]: true } = {
-  shell: true,
-  http: true,
-  python: true,
-};
-
-/** The built-in executors, and those that the configuration names by module. */
-export async function configuredExecutors(ports: ExecutorPorts): Promise<readonly Executor[]> {
-  const own = Object.entries(ownOf(ports.config())).map(([kind, entry]) =>
-    importExecutor(kind, entry, contextOf(ports)),
-  );
+/** Opens the built-in kinds. */
+export async function openKinds(ports: ExecutorPorts): Promise<OpenKinds> {
   const noting = withCode(ports);
-  return [...BUILT_IN.map((make) => make(noting)), ...(await Promise.all(own))];
+  const { config } = ports;
+  const opened = KINDS.map(async (kind: Kind<string, object, object>) => {
+    const options = () => config().executors?.[kind.kind] ?? NO_OPTIONS;
+    const open = await kind.open?.({ ...noting, options });
+    return open === undefined ? [] : [{ ...open, ...(kind.source && { source: kind.source }) }];
+  });
+  return (await Promise.all(opened)).flat();
 }
 
-/** What tools run as code is known when they are let in. A command that could write it would decide what runs under the approval of another tool. */
-function withCode(ports: ExecutorPorts) {
+const NO_OPTIONS = Object.freeze({});
+
+/** What every kind gets besides its options. What tools run as code is known when they are let in: a command that could write it would decide what runs under the approval of another tool. */
+function withCode({ config, ...ports }: ExecutorPorts): Omit<KindPorts<object>, 'options'> {
   const code = new Map<string, readonly string[]>();
   return {
     ...ports,
-    noteCode({ source, name }: ToolSpec, files: readonly string[]) {
+    entryOf(source) {
+      const { sources } = config();
+      return Object.hasOwn(sources, source) ? sources[source] : undefined;
+    },
+    isOwn: (url, address) => isServedAt(config().server ?? {}, url, address),
+    noteCode({ source, name }, files) {
       if (files.length > 0) code.set(`${source}\n${name}`, files);
     },
     hidden() {
@@ -87,6 +55,12 @@ function withCode(ports: ExecutorPorts) {
   };
 }
 
+/** The executors that the configuration names by module. */
+export async function ownExecutors(ports: ExecutorPorts): Promise<readonly Executor[]> {
+  const own = Object.entries(ownOf(ports.config()));
+  return Promise.all(own.map(([kind, entry]) => importExecutor(kind, entry, contextOf(ports))));
+}
+
 /** Executors live as long as the crib: the entries of somebody's own that say something else than at the start. */
 export function changedExecutors(before: Config, now: Config): readonly string[] {
   const [then, today] = [ownOf(before), ownOf(now)];
@@ -95,7 +69,9 @@ export function changedExecutors(before: Config, now: Config): readonly string[]
 }
 
 function ownOf({ executors = {} }: Config): Readonly<Record<string, CustomExecutorConfig>> {
-  const own = Object.entries(executors).filter(([kind]) => !Object.hasOwn(TUNED, kind));
+  const own = Object.entries(executors).filter(
+    ([name]) => !KINDS.some(({ kind, options }) => kind === name && options),
+  );
   return Object.fromEntries(own) as Readonly<Record<string, CustomExecutorConfig>>; // checked against the schema
 }
 

@@ -1,75 +1,32 @@
-import { join } from 'node:path';
-import type {
-  CustomSourceConfig,
-  McpSourceConfig,
-  ModulesSourceConfig,
-  OpenApiSourceConfig,
-  PackagesSourceConfig,
-} from '../../config/types/sources.ts';
-import { canonicalJson, type MaybePromise } from '../../core/json.ts';
+import { hash } from 'node:crypto';
+import type { SourceEntry, SourcePorts, SourceRecord } from '../../config/records.ts';
+import { canonicalJson, isRecord, type MaybePromise } from '../../core/json.ts';
+import type { KeptListPort } from '../../core/ports/store.ts';
 import type { Source } from '../../core/source.ts';
-import { listOf } from '../../core/text/names.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
-import type { McpServers } from '../../kinds/mcp/mcp-servers.ts';
-import type { PythonWorkers } from '../../kinds/python/python-workers.ts';
-import { code } from '../../sources/code.ts';
-import { importExport } from '../../system/modules/import-export.ts';
-import { isThere } from '../../system/placeholders.ts';
-import type { Secrets } from '../../system/secrets/secrets.ts';
-import type { Config, SourceConfig } from '../config/loaded-config.ts';
-import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
+import { traitsOf } from '../../kinds/index.ts';
+import { SOURCES } from '../../sources/index.ts';
+import { secretsIn } from '../../system/secrets/secret-template.ts';
+import { type Config, inWords, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
+import { recordOf } from '../config/source-schema.ts';
 import { connectionText, withSettings } from '../sources/source-settings.ts';
-import { pythonSource } from './configured-python.ts';
-import { fetched, filesOf, inlineOf, stored } from './configured-specs.ts';
+import type { OpenKinds } from './configured-executors.ts';
 import type { LazyStore } from './lazy-store.ts';
-import { keptList } from './list-cache.ts';
+import { createRunTexts } from './run-texts.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 
 /** What sources of a configuration are made with. */
-export interface SourceSurroundings {
-  readonly folder: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+export interface SourceSurroundings extends Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background'> {
   readonly store: LazyStore;
-  readonly secrets: Secrets;
   /** What of secrets and files the entries use. */
   readonly used: SourceSecrets;
-  /** Whether edits are noticed as they happen. */
-  readonly watch: boolean;
-  /** Where tools of MCP servers find theirs. */
-  readonly servers: McpServers;
-  /** What looks at Python files. */
-  readonly python: PythonWorkers;
-  /** Whether servers are asked for tools that are not known after everything else has started. */
-  readonly background: boolean;
+  readonly kinds: OpenKinds;
 }
 
 /** Makes the sources of a configuration. An entry that did not change stays the same object, so that it goes on running. */
 export type ConfiguredSources = (loaded: LoadedConfig) => Promise<readonly Source[]>;
 
-type Maker = (name: string, config: SourceConfig, surroundings: SourceSurroundings) => MaybePromise<Source | undefined>;
-
-/** How each kind of entry becomes a source; the key that names the kind tells them apart. Its code is loaded only then. */
-const MAKERS: readonly Maker[] = [
-  (name, config, surroundings) => ('files' in config ? filesOf(name, config, surroundings) : undefined),
-  (name, config, { watch }) =>
-    'modules' in config ? modulesOf(name, requireOne(config.modules, name), { ...config, watch }) : undefined,
-  (name, config, { folder }) => ('packages' in config ? packagesOf(name, folder, config) : undefined),
-  (name, config, { folder }) => ('module' in config ? custom(name, config, folder) : undefined),
-  (name, config, surroundings) => ('http' in config ? fetched(name, config, surroundings) : undefined),
-  (name, config, surroundings) => {
-    if (!('database' in config)) return undefined;
-    return config.database ? stored(name, config, surroundings) : { ...code([]), name };
-  },
-  (name, config, surroundings) => ('mcp' in config ? served(name, config, surroundings) : undefined),
-  (name, config, surroundings) => ('openapi' in config ? described(name, config, surroundings) : undefined),
-  (name, config, surroundings) => {
-    if (!('python' in config)) return undefined;
-    const path = requireOne(config.python, name);
-    return pythonSource({ name, path, config, kept: keptList(name, path, surroundings.store) }, surroundings);
-  },
-];
-
 export function createConfiguredSources(surroundings: SourceSurroundings): ConfiguredSources {
+  const { used, secrets } = surroundings;
   const known: Known = new Map();
   const keep: Keep = async ({ name, from = name, text, make }) => {
     const before = known.get(name);
@@ -78,24 +35,69 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
     known.set(name, { text, source, from });
     return source;
   };
+  const ports = portsOf(surroundings);
+  const makerOf = createMakers(surroundings.kinds);
   return async (loaded) => {
     const { sources, tools = [] } = loaded.config;
-    await surroundings.used.look(sources);
-    // Specs are judged by the secrets they name: with other secrets they are read again.
-    const { names } = surroundings.secrets;
+    await used.look(sources);
+    const { names } = secrets;
     const written = loaded.declared.flatMap(({ name, from }) => {
       const entry = sources[name];
       if (entry === undefined) return standIns({ name, from }, loaded, known).map((source) => Promise.resolve(source));
-      const more = [surroundings.used.markOf(entry), bringsSpecs(entry) ? names : null];
-      const make = () => toSource(name, entry, { ...surroundings, connection: () => connectionText(entry, more) });
+      const record = recordOf(entry);
+      const more = [used.markOf(entry), record.namesSecrets === true ? names : null];
+      const make = async () => {
+        const source = await makerOf(record)(name, entry, ports);
+        const made = withSettings(source, settingsOf(name, entry, record));
+        return { ...made, connection: () => connectionText(entry, more), mayStay: used.stillHas(name, entry) };
+      };
       return [keep({ name, from, text: canonicalJson([entry, more]), make })];
     });
-    const inline = { name: 'inline', text: canonicalJson([tools, names]), make: () => inlineOf(loaded, surroundings) };
+    const inline = { name: 'inline', text: canonicalJson([tools, names]), make: () => inlineOf(loaded, ports) };
     const specs = tools.length === 0 ? [] : [keep(inline)];
-    const all = await Promise.all([...specs, ...written, ...discovered(sources, surroundings, keep)]);
+    const all = await Promise.all([...specs, ...written, ...discovered(sources, ports, keep)]);
     const named = new Set(all.map(({ name }) => name));
     for (const name of known.keys()) if (!named.has(name)) known.delete(name); // what was taken out does not come back
     return all;
+  };
+}
+
+type Make = (name: string, entry: object, ports: SourcePorts) => MaybePromise<Source>;
+
+/** How an entry becomes a source. Its record tells that the entry is its own. */
+function createMakers(kinds: OpenKinds): (record: SourceEntry) => Make {
+  return (record) => {
+    const make = kinds.find(({ source }) => source === record)?.makeSource ?? (record as SourceRecord).make;
+    return make as Make;
+  };
+}
+
+/** What sources get of the crib. */
+function portsOf({ kinds, store, used: _used, ...given }: SourceSurroundings): SourcePorts {
+  const { env, secrets } = given;
+  const texts = () => createRunTexts({ env, secretNames: new Set(secrets.names) });
+  const kept: SourcePorts['kept'] = (name, address) => keptList(name, address, store);
+  return {
+    ...given,
+    store,
+    kept,
+    traitsOf,
+    readLocalText: () => texts().local,
+    readRemoteText: (source, granted = []) => texts().remote({ source, secrets: [granted].flat().flatMap(secretsIn) }),
+    describe: (source) =>
+      kinds.reduce((one, { describe }) => describe?.(one, kept(`${source.name}:python`, '')) ?? one, source),
+  };
+}
+
+/** Where the last list of a source is kept. The address it came from is not kept: it may hold a credential. */
+function keptList(name: string, address: unknown, { lists }: LazyStore): KeptListPort {
+  const from = () => hash('sha256', canonicalJson(address)); // when it is needed: few sources are
+  return {
+    async get() {
+      const list = await lists.get(name);
+      return list?.about?.from === from() ? list : undefined;
+    },
+    put: (list) => lists.put(name, { ...list, about: { ...list.about, from: from() } }),
   };
 }
 
@@ -112,10 +114,6 @@ function standIns({ name, from }: { name: string; from: string }, loaded: Loaded
     .map((source): Source => ({ ...source, mistake: inWords(problem) }));
 }
 
-function bringsSpecs(config: SourceConfig): boolean {
-  return 'files' in config || 'http' in config || 'database' in config || 'openapi' in config;
-}
-
 /** A source that is made once for each text. */
 interface Kept {
   readonly name: string;
@@ -127,100 +125,36 @@ interface Kept {
 
 type Keep = (kept: Kept) => Promise<Source>;
 
-type Making = SourceSurroundings & Pick<Source, 'connection'>;
-
-async function toSource(name: string, config: SourceConfig, { connection, ...surroundings }: Making): Promise<Source> {
-  for (const make of MAKERS) {
-    const source = await make(name, config, surroundings);
-    if (source === undefined) continue;
-    const made = withSettings(source, withDefaultPrefix(name, config));
-    return { ...made, ...(connection && { connection }), mayStay: surroundings.used.stillHas(name, config) };
-  }
-  throw new ToolcribError('invalid_config', `The source "${name}" is of no known kind.`);
-}
-
-async function modulesOf(
-  name: string,
-  path: string,
-  { watch, initTimeoutMs }: Pick<SourceSurroundings, 'watch'> & Pick<ModulesSourceConfig, 'initTimeoutMs'>,
-): Promise<Source> {
-  const { modules } = await import('../../sources/modules/modules.ts');
-  return modules({ name, path, watch, ...(initTimeoutMs !== undefined && { importTimeoutMs: initTimeoutMs }) });
-}
-
-async function packagesOf(
-  name: string,
-  folder: string,
-  { packages: meant, initTimeoutMs }: Pick<PackagesSourceConfig, 'packages' | 'initTimeoutMs'>,
-): Promise<Source> {
-  const { packages } = await import('../../sources/modules/packages.ts');
-  const only = meant === false ? [] : meant;
-  return packages({
-    name,
-    folder,
-    ...(only !== true && { only }),
-    ...(initTimeoutMs !== undefined && { importTimeoutMs: initTimeoutMs }),
-  });
-}
-
-/** Tools of MCP servers and OpenAPI documents bear their source's name, so that two servers do not clash. */
-function withDefaultPrefix(name: string, config: SourceConfig): SourceConfig {
-  if (!('openapi' in config)) return 'mcp' in config ? { prefix: name, ...config } : config;
-  const { include: _include, exclude: _exclude, ...rest } = config; // by method and path, which the source alone knows
-  return { prefix: name, ...rest };
+/** What is said of every source, as far as this one leaves it to others. */
+function settingsOf(name: string, entry: SourceConfig, { isPrefixed, choosesItself }: SourceEntry): SourceConfig {
+  const prefixed = isPrefixed === true ? { prefix: name, ...entry } : entry;
+  if (choosesItself !== true) return prefixed;
+  const { include: _include, exclude: _exclude, ...rest } = prefixed;
+  return rest;
 }
 
 /** What nobody has to write down: a folder named by the environment, and installed packages. */
-function discovered(
-  sources: Config['sources'],
-  { env, folder, watch }: SourceSurroundings,
-  keep: Keep,
-): readonly Promise<Source>[] {
-  const path = env.TOOLCRIB_PLUGINS_DIR;
-  const plugins =
-    path && sources.plugins === undefined
-      ? [keep({ name: 'plugins', text: path, make: () => modulesOf('plugins', path, { watch }) })]
-      : [];
-  const said = Object.values(sources).some((config) => 'packages' in config) || sources.packages !== undefined;
-  // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
-  const isProject = ['package.json', 'node_modules'].some((name) => isThere(join(folder, name)));
-  return said || !isProject
-    ? plugins
-    : [
-        keep({ name: 'packages', text: folder, make: () => packagesOf('packages', folder, { packages: true }) }),
-        ...plugins,
-      ];
+function discovered(written: Config['sources'], ports: SourcePorts, keep: Keep): readonly Promise<Source>[] {
+  return SOURCES.flatMap((record: SourceRecord) => {
+    const found = record.discover?.({ ...ports, written });
+    if (found === undefined) return [];
+    const { name, entry } = found;
+    return [keep({ name, text: canonicalJson(entry), make: async () => record.make(name, entry, ports) })];
+  });
 }
 
-async function served(name: string, config: McpSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
-  const { configuredMcp } = await import('./configured-mcp.ts');
-  return configuredMcp(name, config, { ...surroundings, kept: keptList(name, config.mcp, surroundings.store) });
-}
-
-async function described(name: string, config: OpenApiSourceConfig, surroundings: SourceSurroundings): Promise<Source> {
-  const { configuredOpenApi } = await import('./configured-openapi.ts');
-  return configuredOpenApi(name, config, { ...surroundings, kept: keptList(name, config.openapi, surroundings.store) });
-}
-
-function requireOne(paths: string | readonly string[], name: string): string {
-  const [path, ...more] = listOf(paths);
-  if (path !== undefined && more.length === 0) return path;
-  throw new ToolcribError('invalid_config', `The source "${name}" takes one folder; write a source for each.`);
-}
-
-/** A source of somebody's own: the module exports one, or makes one of the entry's options. */
-function custom(name: string, config: CustomSourceConfig, folder: string): Source {
-  const { module, options, initTimeoutMs } = config;
-  return {
-    name,
-    ...(initTimeoutMs !== undefined && { startTimeoutMs: initTimeoutMs }),
-    async start(context) {
-      const exported = await importExport(module, folder);
-      const source: unknown = typeof exported === 'function' ? await exported({ name, ...options }) : exported;
-      if (typeof source !== 'object' || source === null || !('start' in source) || typeof source.start !== 'function') {
-        throw new ToolcribError('invalid_config', `${module} does not export a source, nor a function that makes one`);
-      }
-      return source.start(context);
-    },
+/** The source of the specs that stand in the configuration itself. One that was taken out ends at once. */
+async function inlineOf(
+  loaded: LoadedConfig,
+  { folder, traitsOf, readLocalText, describe }: SourcePorts,
+): Promise<Source> {
+  const { inline } = await import('../../sources/inline.ts');
+  const placeOf = (index: number) => {
+    const line = loaded.locate(['tools', index])?.line;
+    return loaded.file === undefined ? `tools[${index}]` : `${loaded.file}, line ${line}, tools[${index}]`;
   };
+  const specs = loaded.config.tools ?? [];
+  const names = new Set(specs.map((spec) => (isRecord(spec) ? spec.name : undefined)));
+  const source = inline({ specs, folder, placeOf, traitsOf, readRunText: readLocalText() });
+  return { ...describe(source), adjust: (shown) => shown.filter(({ name }) => names.has(name)) };
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { HiddenPaths } from '../../kinds/shell/shell-ports.ts';
+import type { HiddenPaths } from '../../config/records.ts';
 import { stateFolders } from '../../store/place/state-folder.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 

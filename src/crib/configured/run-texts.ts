@@ -1,5 +1,5 @@
 import { expandVariables, lookUpSecret, type VariableSurroundings } from '../../config/variables.ts';
-import type { ReadRunText } from '../../specs/run-texts.ts';
+import type { ReadRunText } from '../../core/ports/runs.ts';
 import { readTemplate } from '../../specs/template.ts';
 import type { SecretTemplatePart } from '../../system/secrets/secret-template.ts';
 

@@ -2,9 +2,10 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { canonicalJson } from '../../core/json.ts';
 import { isBoundTo } from '../../system/secrets/secret-hosts.ts';
-import { isSecretTemplate, type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
+import { isSecretTemplate, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { SecretState, Secrets } from '../../system/secrets/secrets.ts';
 import type { SourceConfig } from '../config/loaded-config.ts';
+import { recordOf } from '../config/source-schema.ts';
 
 /** What the entries of sources take from elsewhere: secrets, and files of variables. An edit of those is an edit of the entry. */
 export interface SourceSecrets {
@@ -39,18 +40,18 @@ export function createSourceSecrets(secrets: Secrets): SourceSecrets {
       const entries = Object.values(sources);
       grants = new Map(Object.entries(sources).map(([name, entry]) => [name, grantedBy(entry)]));
       for (const name of entries.flatMap(secretsOf)) states.set(name, NOT_LOOKED_AT);
-      for (const file of entries.flatMap(envFilesOf)) contents.set(file, '');
+      for (const file of entries.flatMap(filesOf)) contents.set(file, '');
       await lookAgain();
     },
     markOf: (entry) =>
       canonicalJson([
         secretsOf(entry).map((name) => stateOf(name).mark),
-        envFilesOf(entry).map((file) => contents.get(file) ?? ''),
+        filesOf(entry).map((file) => contents.get(file) ?? ''),
       ]),
     stillHas(name, entry) {
       const granted = grantedBy(entry);
       const had = secretsOf(entry).map((name) => ({ name, before: stateOf(name) }));
-      const used = hostsOf(entry);
+      const used = recordOf(entry).hostsOf?.(entry);
       return () =>
         had.every(({ name: secret, before }) => !isTakenAway(before, stateOf(secret), used)) &&
         granted.every((secret) => grants.get(name)?.includes(secret) !== false);
@@ -71,22 +72,6 @@ function isTakenAway(before: SecretState, now: SecretState, used: readonly strin
   return (used ?? before.hosts).some((host) => allows(before, host) && !allows(now, host));
 }
 
-/** The hosts that its secrets are sent to; undefined if only its description can tell. */
-function hostsOf(entry: SourceConfig): readonly string[] | undefined {
-  if ('http' in entry) return hostNamesOf(entry.http);
-  if (!('mcp' in entry)) return undefined;
-  if ('command' in entry.mcp) return [];
-  const { url, auth } = entry.mcp;
-  return auth !== undefined && 'clientCredentials' in auth ? undefined : hostNamesOf(url);
-}
-
-/** With and without the port: a secret may be bound to either. */
-function hostNamesOf(url: SecretText): readonly string[] {
-  const parts = typeof url === 'string' ? [url] : url.secretTemplate;
-  const parsed = URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
-  return parsed === null ? [] : [parsed.host, parsed.hostname];
-}
-
 /** The names of the secrets that the tools of a list may use. */
 function grantedBy(entry: SourceConfig): readonly string[] {
   return 'secrets' in entry ? [entry.secrets ?? []].flat().flatMap(secretsIn) : [];
@@ -103,9 +88,8 @@ function secretsOf(entry: SourceConfig): readonly string[] {
   return [...found].sort();
 }
 
-function envFilesOf(entry: SourceConfig): readonly string[] {
-  const file = 'mcp' in entry && 'command' in entry.mcp ? entry.mcp.envFile : undefined;
-  return file === undefined ? [] : [file];
+function filesOf(entry: SourceConfig): readonly string[] {
+  return recordOf(entry).filesOf?.(entry) ?? [];
 }
 
 /** A hash, since what stands in the file may be secret. */

@@ -1,5 +1,4 @@
 import type { ProfileConfig, ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
-import type { McpServer, McpSourceConfig } from '../../config/types/sources.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
@@ -9,11 +8,11 @@ import { usage } from '../../extensions/usage.ts';
 import { findAccessProblems } from '../../identity/access-problems.ts';
 import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
 import { importExport } from '../../system/modules/import-export.ts';
-import { type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { ProfileInput } from '../catalog/read-profile.ts';
 import type { Config } from '../config/loaded-config.ts';
 import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
+import { recordOf } from '../config/source-schema.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
 import { makeExtension } from '../extensions/built-ins.ts';
@@ -85,7 +84,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
         ...loaded.problems.map(inWords),
         ...laterParts(config),
         ...findAccessProblems(config.access, profiles),
-        ...findSharedCredentials(config),
+        ...problemsOf(config),
       ],
     };
   };
@@ -135,34 +134,8 @@ function laterParts(config: Config): readonly string[] {
   return parts.map((part) => `Not available in this version: ${part}.`);
 }
 
-/** Servers that are told one credential for everybody, over a connection that everybody shares: whoever calls acts as its owner. */
-function findSharedCredentials({ sources, access }: Pick<Config, 'sources' | 'access'>): readonly string[] {
-  return Object.entries(sources).flatMap(([name, source]) => {
-    if (!('mcp' in source) || !isShared(source) || !hasCredential(source.mcp)) return [];
-    // Who says so, and is the only caller there is, means it.
-    if (source.share !== undefined && access === undefined) return [];
-    return [
-      `Source "${name}" carries a credential and callers share its connection and state; say who may, with share: caller, conversation, profile or all.`,
-    ];
-  });
-}
-
-function isShared({ share = 'all' }: McpSourceConfig): boolean {
-  return share === 'all' || share === 'profile';
-}
-
-const CREDENTIAL_HEADER = /^(authorization|proxy-authorization|cookie|.*(api-?key|token|secret).*)$/i;
-
-function hasCredential(server: McpServer): boolean {
-  if ('command' in server) return Object.values(server.env ?? {}).some(isSecret);
-  const { url, headers = {}, auth } = server;
-  return (
-    auth !== undefined ||
-    isSecret(url) ||
-    Object.entries(headers).some(([name, value]) => isSecret(value) || CREDENTIAL_HEADER.test(name))
-  );
-}
-
-function isSecret(text: SecretText): boolean {
-  return secretsIn(text).length > 0;
+/** What the owner should know about the entries of sources. */
+function problemsOf({ sources, access }: Pick<Config, 'sources' | 'access'>): readonly string[] {
+  const callers = access === undefined ? 'unknown' : 'known';
+  return Object.entries(sources).flatMap(([name, entry]) => recordOf(entry).problemsOf?.(name, entry, callers) ?? []);
 }

@@ -9,6 +9,7 @@ import { NO_CONTEXT } from '../../core/ports/crib-context.ts';
 import type { ExtensionPorts } from '../../core/ports/extension-ports.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type ExtensionPlace, toExtension } from '../../define/define-extension.ts';
+import { traitsOf } from '../../kinds/index.ts';
 import { createSchemas } from '../../schemas/create-schemas.ts';
 import { systemClock } from '../../system/clock.ts';
 
@@ -104,11 +105,12 @@ function hasNoTrail(): never {
 }
 
 /** What extensions get of rooms that they do not know. */
-export function fromRooms(poller: ApprovalPoller): Pick<ExtensionPorts, 'approver' | 'isPublicKey'> {
+export function fromRooms(poller: ApprovalPoller): Pick<ExtensionPorts, 'approver' | 'isPublicKey' | 'traitsOf'> {
   return {
     approver: (options, ports) =>
       createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), { ...ports, poller }),
     isPublicKey,
+    traitsOf,
   };
 }
 

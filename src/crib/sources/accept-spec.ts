@@ -7,11 +7,12 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
 import { distrust } from '../../core/trust.ts';
 import { toToolSpec } from '../../define/define-tool.ts';
+import { KINDS } from '../../kinds/index.ts';
 import { isSurelyValid } from '../../schemas/surely-valid.ts';
 import { cutTexts, tooLongIn } from './bound-texts.ts';
 
 /** Kinds that belong to the contract: without their executor such tools are listed and answer `unavailable`. */
-const NAMED_KINDS = ['function', 'python', 'mcp', 'http', 'shell', 'script', 'agent'];
+const NAMED_KINDS: readonly string[] = KINDS.map(({ kind }) => kind);
 
 export interface AdmitOptions extends Judges {
   readonly admission: Admission;

@@ -6,6 +6,7 @@ import type { Source } from '../../core/source.ts';
 import { compileGlob, listOf } from '../../core/text/names.ts';
 import { createRun, isToolName, RUN, type ToolSpec, toToolName } from '../../core/tool-spec.ts';
 import type { SourceConfig } from '../config/loaded-config.ts';
+import { recordOf, settingsOfSources } from '../config/source-schema.ts';
 import { createOverrides } from './overrides.ts';
 
 /** A source under what its owner says about it. */
@@ -35,21 +36,10 @@ export function connectionText(entry: SourceConfig, more: unknown): string {
   return hash('sha256', canonicalJson([Object.fromEntries(rest), more])); // a hash, since a credential may stand in it
 }
 
-const SETTINGS: Readonly<Record<keyof SourceSettings, true>> = {
-  bundle: true,
-  overrides: true,
-  trust: true,
-  prefix: true,
-  kinds: true,
-  include: true,
-  exclude: true,
-  settings: true,
-  onChange: true,
-};
-
-/** An API is read with what is included of it. */
+/** A source that chooses itself is read with what is included of it. */
 function isSetting(key: string, entry: SourceConfig): boolean {
-  return Object.hasOwn(SETTINGS, key) && !('openapi' in entry && ['include', 'exclude'].includes(key));
+  const isChoice = key === 'include' || key === 'exclude';
+  return Object.hasOwn(settingsOfSources, key) && !(isChoice && recordOf(entry).choosesItself === true);
 }
 
 function nameSpecs(specs: readonly ToolSpec[], settings: SourceSettings): readonly ToolSpec[] {

@@ -1,3 +1,4 @@
+import type { Kind } from '../../config/records.ts';
 import { deferRun } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import { isPromise, type JsonValue, type MaybePromise } from '../../core/json.ts';
@@ -26,6 +27,15 @@ const RUN_SCHEMA = {
   },
   additionalProperties: false,
 } as const;
+
+/** Functions of this process. Every crib has their executor, with a configuration or without. */
+export const functionKind: Kind<'function'> = {
+  kind: 'function',
+  pathFields: ['module'],
+  findsModules: 'byName',
+  runsOwnCode: true,
+  failsWith: 'nothing',
+};
 
 /** How many values an iterator may yield before timers and other work get a turn. */
 const YIELDS_PER_TURN = 256;

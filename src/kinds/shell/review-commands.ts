@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
+import type { HiddenPaths } from '../../config/records.ts';
 import type { ExecutorReview } from '../../core/executor.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
@@ -11,7 +12,7 @@ import type { FoundSandbox } from './sandbox/sandbox.ts';
 import { fixedPathsOf } from './sandbox/state-arguments.ts';
 import { cureOf, modeOf, REPAIR, rootsOf } from './sandbox/surroundings.ts';
 import { isInside, tracePath } from './sandbox/trace-path.ts';
-import type { HiddenPaths, ShellPorts } from './shell-ports.ts';
+import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** What the owner should know about all commands on this machine: which cannot run, which run unconfined, and which may write what decides what the crib runs. */

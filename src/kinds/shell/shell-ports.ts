@@ -1,3 +1,4 @@
+import type { HiddenPaths } from '../../config/records.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { SandboxMode } from './shell-run.ts';
@@ -8,14 +9,6 @@ export interface ShellSettings {
   /** What the owner says at the source of the command. */
   readonly source?: SandboxMode | undefined;
   readonly roots?: string | readonly string[] | undefined;
-}
-
-/** What no command may see, wherever it lies: keys, tokens, the database; and what none may change. */
-export interface HiddenPaths {
-  readonly folders: readonly string[];
-  readonly files: readonly string[];
-  /** What decides what the crib runs: the configuration, and all that it reads or imports. */
-  readonly readOnly: readonly string[];
 }
 
 /** What commands are run with. */

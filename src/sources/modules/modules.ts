@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { OwnEntry } from '../../config/records.ts';
+import { initTimeoutMs, paths, requireOne, type SourceRecord } from '../../config/records.ts';
+import type { ModulesSourceConfig } from '../../config/types/sources.ts';
 import { describe, readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
@@ -19,6 +22,28 @@ export interface ModulesOptions extends Pick<Source, 'name' | 'trust' | 'bundle'
 }
 
 const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'watch', 'importTimeoutMs'] as const;
+
+type ModulesEntry = OwnEntry<ModulesSourceConfig>;
+
+/** Folders of modules that export tools. The one that the environment names need not be written. */
+export const modulesSource: SourceRecord<ModulesEntry> = {
+  key: 'modules',
+  description: 'Modules.',
+  properties: { modules: paths('Modules that export tools or bundles; files or folders.'), initTimeoutMs },
+  bringsAnyKind: true,
+  make(name, { modules: path, initTimeoutMs: importTimeoutMs }, { watch }) {
+    return modules({
+      name,
+      path: requireOne(path, name),
+      watch,
+      ...(importTimeoutMs !== undefined && { importTimeoutMs }),
+    });
+  },
+  discover({ env, written }) {
+    const path = env.TOOLCRIB_PLUGINS_DIR;
+    return path && written.plugins === undefined ? { name: 'plugins', entry: { modules: path } } : undefined;
+  },
+};
 
 /** Exports that are called if they are functions. */
 const FACTORIES = ['default', 'tools'];

@@ -1,10 +1,15 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { OwnEntry } from '../../config/records.ts';
+import { initTimeoutMs, type SourceRecord } from '../../config/records.ts';
+import { either, flag, list, text } from '../../config/schema-node.ts';
+import type { PackagesSourceConfig } from '../../config/types/sources.ts';
 import { describe, readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { type InstalledPackage, installedPackages } from '../../system/modules/installed-packages.ts';
 import { chooseExport, isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
+import { isThere } from '../../system/placeholders.ts';
 import { createModuleReading, type ModuleToRead } from './module-reading.ts';
 import { type PackageEntry, packageEntries } from './package-entries.ts';
 
@@ -19,6 +24,38 @@ export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle
 }
 
 const KEYS = ['name', 'folder', 'only', 'trust', 'bundle', 'kinds', 'importTimeoutMs'] as const;
+
+type PackagesEntry = OwnEntry<PackagesSourceConfig>;
+
+/** Installed packages that bring tools: all, none, or these. Nobody has to write that they are looked through. */
+export const packagesSource: SourceRecord<PackagesEntry> = {
+  key: 'packages',
+  description: 'Installed packages.',
+  properties: {
+    packages: either(
+      'Installed packages with a "toolcrib" field: all, none, or these.',
+      flag('All, or none.'),
+      list(text('A package.'), 'These.'),
+    ),
+    initTimeoutMs,
+  },
+  bringsAnyKind: true,
+  make(name, { packages: meant, initTimeoutMs: importTimeoutMs }, { folder }) {
+    const only = meant === false ? [] : meant;
+    return packages({
+      name,
+      folder,
+      ...(only !== true && { only }),
+      ...(importTimeoutMs !== undefined && { importTimeoutMs }),
+    });
+  },
+  discover({ folder, written }) {
+    const isSaid = Object.values(written).some((entry) => 'packages' in entry) || written.packages !== undefined;
+    // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
+    const isProject = ['package.json', 'node_modules'].some((name) => isThere(join(folder, name)));
+    return isSaid || !isProject ? undefined : { name: 'packages', entry: { packages: true } };
+  },
+};
 
 /**
  * Tools and bundles that installed packages offer in their package.json:

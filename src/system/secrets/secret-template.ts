@@ -91,6 +91,12 @@ export function secretsIn(text: SecretText): readonly string[] {
 
 /** The host of an address, parts of which may be secret. */
 export function hostOf(url: SecretText): string {
+  return hostNamesOf(url)[1] ?? '';
+}
+
+/** The host of such an address with its port and without: a secret may be bound to either. */
+export function hostNamesOf(url: SecretText): readonly string[] {
   const parts = typeof url === 'string' ? [url] : url.secretTemplate;
-  return URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''))?.hostname ?? '';
+  const parsed = URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
+  return parsed === null ? [] : [parsed.host, parsed.hostname];
 }

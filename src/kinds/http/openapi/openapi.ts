@@ -1,10 +1,11 @@
 import { dirname, resolve } from 'node:path';
 import type { MaybePromise } from '../../../core/json.ts';
+import type { KeptListPort } from '../../../core/ports/store.ts';
 import { describe, readOptions } from '../../../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { FetchHeaders } from '../../../specs/fetched-list.ts';
-import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
+import { createKeptList } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
 import { createWarnOnce } from '../../../specs/warn-once.ts';
 import type { AllowPrivate } from '../../../system/fetch/guarded-fetch.ts';

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../core/ports/ports.ts';
+import type { KeptListPort } from '../../../core/ports/store.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
-import { createKeptList, type KeptListPort } from '../../../specs/kept-list.ts';
+import { createKeptList } from '../../../specs/kept-list.ts';
 import { createListing } from '../../../specs/spec-listing.ts';
 import { createWarnOnce } from '../../../specs/warn-once.ts';
 import { idleClock } from '../../../system/clock.ts';

@@ -1,7 +1,7 @@
 import { isRecord } from '../../../core/json.ts';
+import type { KeptListPort } from '../../../core/ports/store.ts';
 import type { LiveSource, Source } from '../../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../../core/tool-spec.ts';
-import type { KeptListPort } from '../../../specs/kept-list.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
 import type { PythonWorkers } from '../python-workers.ts';
 import type { PythonDescriptions } from './python-descriptions.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { HiddenPaths } from '../../../config/records.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
-import type { HiddenPaths } from '../shell-ports.ts';
 import { otherMounts } from './mounts.ts';
 import { createPlaces, type Places } from './places.ts';
 import { isInside, tracePath } from './trace-path.ts';

@@ -1,38 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
-import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
-import { canonicalJson } from '../../core/json.ts';
-import type { Source } from '../../core/source.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import type { McpAddress, Sdk } from '../../kinds/mcp/connection/mcp-connection.ts';
-import type { McpServers } from '../../kinds/mcp/mcp-servers.ts';
-import type { KeptListPort } from '../../specs/kept-list.ts';
-import { systemClock } from '../../system/clock.ts';
-import { childEnvironment } from '../../system/processes/child-environment.ts';
-import type { SecretText } from '../../system/secrets/secret-template.ts';
-import type { Secrets } from '../../system/secrets/secrets.ts';
-
-/** What a configured server is reached with. */
-export interface McpSurroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly secrets: Secrets;
-  readonly servers: McpServers;
-  /** Whether edits are noticed, and servers that were lost are started again. */
-  readonly watch: boolean;
-  readonly background: boolean;
-}
+import type { SourcePorts } from '../../../config/records.ts';
+import type { ClientCredentials, McpChild, McpRemote, McpServer } from '../../../config/types/sources.ts';
+import { canonicalJson } from '../../../core/json.ts';
+import type { Source } from '../../../core/source.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import { systemClock } from '../../../system/clock.ts';
+import { childEnvironment } from '../../../system/processes/child-environment.ts';
+import { hostNamesOf, type SecretText } from '../../../system/secrets/secret-template.ts';
+import type { Secrets } from '../../../system/secrets/secrets.ts';
+import type { McpAddress, Sdk } from '../connection/mcp-connection.ts';
+import type { McpEntry } from '../kind.ts';
+import type { McpServers } from '../mcp-servers.ts';
+import { mcp } from './mcp.ts';
 
 /** The source of a configured MCP server. Its secrets are looked up when it is started or asked, and not before. */
-export async function configuredMcp(
+export function configuredServer(
   name: string,
-  config: McpSourceConfig,
-  { kept, ...surroundings }: McpSurroundings & { readonly kept: KeptListPort },
-): Promise<Source> {
-  const { mcp } = await import('../../kinds/mcp/source/mcp.ts');
-  const { share, initTimeoutMs, refreshMs, mcp: server } = config;
-  const { servers, watch, background } = surroundings;
-  const address =
-    'command' in server ? childAddress(server, surroundings) : remoteAddress(name, server, surroundings.secrets);
+  entry: McpEntry,
+  { servers, ...ports }: SourcePorts & { readonly servers: McpServers },
+): Source {
+  const { share, initTimeoutMs, refreshMs, mcp: server } = entry;
+  const address = 'command' in server ? childAddress(server, ports) : remoteAddress(name, server, ports.secrets);
   return mcp({
     name,
     address,
@@ -41,9 +30,9 @@ export async function configuredMcp(
     share,
     initTimeoutMs,
     refreshMs,
-    kept,
-    learnsLater: background,
-    reopens: watch,
+    kept: ports.kept(name, server),
+    learnsLater: ports.background,
+    reopens: ports.watch,
   });
 }
 
@@ -54,7 +43,7 @@ function placeOf(server: McpServer): string {
   return canonicalJson([command, args, cwd]);
 }
 
-function childAddress(server: McpChild, { env, secrets }: McpSurroundings): McpAddress {
+function childAddress(server: McpChild, { env, secrets }: Pick<SourcePorts, 'env' | 'secrets'>): McpAddress {
   const { command, args = [], cwd, envFile, env: configured = {} } = server;
   return {
     kind: 'child',
@@ -76,7 +65,7 @@ async function readEnvFile(file: string): Promise<Readonly<Record<string, string
 
 function remoteAddress(name: string, server: McpRemote, secrets: Secrets): McpAddress {
   const { type, headers = {}, auth } = server;
-  const host = hostOf(server.url);
+  const [host = ''] = hostNamesOf(server.url);
   const fill = (text: SecretText) => secrets.fill(text, { host });
   const withBearer: Readonly<Record<string, SecretText>> =
     auth !== undefined && 'bearer' in auth ? { ...headers, Authorization: bearerOf(auth.bearer) } : headers;
@@ -101,7 +90,7 @@ interface TokenSource {
 
 /** All connections of a source use the same tokens. */
 async function fetchedTokens(sdk: Sdk, serverUrl: URL, { credentials, secrets, name }: TokenSource) {
-  const { clientCredentials } = await import('../../kinds/mcp/connection/client-credentials.ts');
+  const { clientCredentials } = await import('../connection/client-credentials.ts');
   const { tokenUrl, clientId, clientSecret, scope } = credentials;
   return clientCredentials(sdk, {
     serverUrl,
@@ -132,10 +121,4 @@ async function fillAll(
 ): Promise<Readonly<Record<string, string>>> {
   const filled = Object.entries(texts).map(async ([name, text]) => [name, await fill(text)] as const);
   return Object.fromEntries(await Promise.all(filled));
-}
-
-/** The host and port of an address, parts of which may be secret. */
-function hostOf(url: SecretText): string {
-  const parts = typeof url === 'string' ? [url] : url.secretTemplate;
-  return URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''))?.host ?? '';
 }

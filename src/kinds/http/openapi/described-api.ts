@@ -1,28 +1,21 @@
-import type { OpenApiAuth, OpenApiSourceConfig } from '../../config/types/sources.ts';
-import type { Source } from '../../core/source.ts';
-import { listOf } from '../../core/text/names.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
-import type { AuthSetting } from '../../kinds/http/openapi/reading.ts';
-import type { KeptListPort } from '../../specs/kept-list.ts';
-import { type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
-import type { Secrets } from '../../system/secrets/secrets.ts';
-
-/** What a configured API is described and called with. */
-export interface OpenApiSurroundings {
-  readonly secrets: Secrets;
-  /** Whether edits are noticed as they happen. */
-  readonly watch: boolean;
-  readonly kept: KeptListPort;
-}
+import type { SourcePorts } from '../../../config/records.ts';
+import type { OpenApiAuth, SourceSettings } from '../../../config/types/sources.ts';
+import type { Source } from '../../../core/source.ts';
+import { listOf } from '../../../core/text/names.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import { type SecretText, secretsIn } from '../../../system/secrets/secret-template.ts';
+import type { Secrets } from '../../../system/secrets/secrets.ts';
+import type { OpenApiEntry } from '../kind.ts';
+import { openapi } from './openapi.ts';
+import type { AuthSetting } from './reading.ts';
 
 /** The source of a configured API. Its secrets stay names in how its tools run, and are looked up by each call. */
-export async function configuredOpenApi(
+export function describedApi(
   name: string,
-  config: OpenApiSourceConfig,
-  { secrets, watch, kept }: OpenApiSurroundings,
-): Promise<Source> {
-  const { openapi } = await import('../../kinds/http/openapi/openapi.ts');
-  const { openapi: description, baseUrl, headers = {}, auth = {}, include, exclude, refreshMs, initTimeoutMs } = config;
+  entry: OpenApiEntry & SourceSettings,
+  { secrets, watch, kept }: Pick<SourcePorts, 'secrets' | 'watch' | 'kept'>,
+): Source {
+  const { openapi: description, baseUrl, headers = {}, auth = {}, include, exclude, refreshMs, initTimeoutMs } = entry;
   const isRemote = /^https?:/i.test(description);
   const texts = [...Object.values(headers), ...Object.values(auth).flatMap(credentialsOf)];
   return openapi({
@@ -37,13 +30,13 @@ export async function configuredOpenApi(
       secretNames: new Set(secrets.names),
       // A secret goes to its own hosts whoever names others; what is written down as it is has none.
       staysOnHost: isRemote && baseUrl === undefined && texts.some((text) => secretsIn(text).length === 0),
-      outputSchemas: config.outputSchemas ?? false,
+      outputSchemas: entry.outputSchemas ?? false,
     },
     ...(isRemote && { headers: () => headersFor(new URL(description).host, headers, secrets) }),
     refreshMs,
     timeoutMs: initTimeoutMs,
     watch,
-    kept,
+    kept: kept(name, description),
   });
 }
 
