@@ -40,9 +40,10 @@ export const audit: ExtensionRecord<AuditOptions> = {
     ),
   }),
   usual: { isUsual: true },
-  make({ isUsual, retentionDays, ...rest }, { audit: trail, isPublicKey }) {
+  make(options, { audit: trail, isPublicKey }) {
+    const { isUsual, retentionDays } = options;
     requireNumber(retentionDays, 1, 'audit(): retentionDays');
-    const keys = readKeys(rest, isPublicKey);
+    const keys = readKeys(options, isPublicKey);
     if (trail === undefined && isUsual) return {};
     if (trail === undefined) throw withoutStore();
     const wrap = (call: ToolCall, next: Next): MaybePromise<ToolResult> => {

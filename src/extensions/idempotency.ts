@@ -31,12 +31,12 @@ export const idempotency: ExtensionRecord<IdempotencyConfig & WithClock> = {
   ),
   isAlwaysOn: true, // a key that was accepted must count
   codeOptions: ['clock'],
-  make({ clock, ...given }, ports) {
-    requireBounds(given, 'idempotency()');
+  make(options, ports) {
+    requireBounds(options, 'idempotency()');
     const { store, redact, findLost } = ports;
     return makeOnce({
-      repeats: store?.repeats ?? repeatsInMemory(clock ?? ports.clock),
-      bounds: keepBoundsOf(given),
+      repeats: store?.repeats ?? repeatsInMemory(options.clock ?? ports.clock),
+      bounds: keepBoundsOf(options),
       findLost,
       withoutSecrets: (result) => redactResult(result, redact),
     });

@@ -29,12 +29,13 @@ export const logging: ExtensionRecord<LoggingOptions & WithClock> = {
   }),
   codeOptions: ['sink', 'clock'],
   usual: { level: 'silent' },
-  make({ sink = logToStderr, ...given }, { clock, redact, warn }) {
-    const level = readLevel(given.level);
-    const keys = readNameList(given.redact ?? [], 'logging(): redact');
+  make(options, ports) {
+    const { sink = logToStderr, clock = ports.clock } = options;
+    const level = readLevel(options.level);
+    const keys = readNameList(options.redact ?? [], 'logging(): redact');
     if (typeof sink !== 'function') throw invalid(`sink takes a function, got ${describe(sink)}.`);
-    const show = createRedactValue({ redact, keys });
-    return tellOfCalls(level, { clock: given.clock ?? clock, sink, warn, show });
+    const show = createRedactValue({ redact: ports.redact, keys });
+    return tellOfCalls(level, { clock, sink, warn: ports.warn, show });
   },
 };
 

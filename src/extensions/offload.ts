@@ -23,14 +23,15 @@ export const offload: ExtensionRecord<ResultsConfig> = {
       offloadBytes: whole('Larger ones are kept in the store and handed over as a preview; default 100000.'),
       keepMs: whole('How long they are kept; default a day.'),
       quotaBytes: whole(
-        'How many bytes the kept results of all callers may take together; a result that does not fit is not kept. Default 1000000000.',
+        'How many bytes the kept results of all callers may take together in the store; a result that does not fit, or is larger than 100 MB, is not kept. Default 1000000000.',
       ),
     }),
   ),
-  make(options, { store, redact, warn }) {
-    for (const [key, value] of Object.entries(options)) requireNumber(value, 1, `offload(): ${key}`);
+  make({ offloadBytes = 100_000, keepMs = 86_400_000, quotaBytes = 1_000_000_000 }, { store, redact, warn }) {
+    const bounds = { offloadBytes, keepMs, quotaBytes };
+    for (const [key, value] of Object.entries(bounds)) requireNumber(value, 1, `offload(): ${key}`);
     if (store === undefined) return {};
-    return keepLarge({ ...options, results: store.results, withoutSecrets: (data) => redactData(data, redact), warn });
+    return keepLarge({ ...bounds, results: store.results, withoutSecrets: (data) => redactData(data, redact), warn });
   },
 };
 
@@ -39,7 +40,7 @@ function newId(): string {
   return `r_${randomBytes(12).toString('base64url')}`;
 }
 
-interface Offloading extends ResultsConfig {
+interface Offloading extends Required<ResultsConfig> {
   readonly results: StoredResults;
   /** The data without the values of secrets. */
   withoutSecrets<T>(data: T): T;
@@ -51,7 +52,7 @@ const LARGEST_BYTES = 100_000_000;
 
 /** Keeps large results for their caller and hands over the beginning, with the name under which the rest can be read. */
 function keepLarge(options: Offloading): ExtensionParts {
-  const { offloadBytes = 100_000, keepMs = 86_400_000, quotaBytes = 1_000_000_000, results } = options;
+  const { offloadBytes, keepMs, quotaBytes, results } = options;
 
   const keep = async (call: ToolCall, result: DoneResult, text: string, bytes: number): Promise<DoneResult> => {
     const kept: KeptResult = {

@@ -6,8 +6,10 @@ import { parse } from 'yaml';
 import { object, type SchemaNode, text } from '../../src/config/schema-node.ts';
 import type { ProfileConfig, WrittenConfig } from '../../src/config/types/config.ts';
 import type { PolicyConfig } from '../../src/config/types/guards.ts';
+import type { Profile } from '../../src/core/profile.ts';
 import type { ProfileInput } from '../../src/crib/catalog/read-profile.ts';
 import { configNode } from '../../src/crib/config/config-schema.ts';
+import { DOCS, emitDocs } from '../../src/crib/config/emit-docs.ts';
 import { emitSchema } from '../../src/crib/config/emit-schema.ts';
 import { emitTypes } from '../../src/crib/config/emit-types.ts';
 import type { Config } from '../../src/crib/config/loaded-config.ts';
@@ -82,7 +84,26 @@ describe('the types of a configuration', () => {
 
   it('can be used where code takes the same', () => {
     expectTypeOf<Required<PolicyConfig>>().toEqualTypeOf<Required<PolicyInput>>();
-    expectTypeOf<Required<Omit<ProfileConfig, 'delegate'>>>().toEqualTypeOf<Required<ProfileInput>>();
+    expectTypeOf<keyof ProfileInput | 'name'>().toEqualTypeOf<keyof Profile>();
+    expectTypeOf<Omit<Profile, 'name'>>().toExtend<ProfileInput>();
+  });
+});
+
+describe('the docs', () => {
+  const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+
+  it.each(DOCS)('have tables of options that are current in %s; if not: npm run schema', (page) => {
+    expect(read(page)).toBe(emitDocs(page, read(page)));
+  });
+
+  it('name what may be said about any source, and nothing that cannot be said', () => {
+    const [, table = ''] = read('docs/configuration.md').split('What may be said about any source:');
+    const rows = [...(table.split('###')[0] ?? '').matchAll(/^\| (`.*?`) \|/gm)].map(([, cell = '']) => cell);
+    const named = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, key = '']) => key));
+    const branches = (sourceNode.anyOf ?? []).map(({ properties = {} }) => Object.keys(properties));
+    const some = new Set(branches.flat());
+    expect([...some].filter((key) => branches.every((keys) => keys.includes(key)) && !named.includes(key))).toEqual([]);
+    expect(named.filter((key) => !some.has(key))).toEqual([]);
   });
 });
 

@@ -114,7 +114,7 @@ export interface ResultsConfig {
   readonly offloadBytes?: number;
   /** How long they are kept; default a day. */
   readonly keepMs?: number;
-  /** How many bytes the kept results of all callers may take together; a result that does not fit is not kept. Default 1000000000. */
+  /** How many bytes the kept results of all callers may take together in the store; a result that does not fit, or is larger than 100 MB, is not kept. Default 1000000000. */
   readonly quotaBytes?: number;
 }
 

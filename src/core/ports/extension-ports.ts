@@ -15,7 +15,10 @@ export interface ExtensionPorts extends CribContext {
   /** True for a public key as the audit writes it down. */
   isPublicKey(text: string): boolean;
   /** Who is asked before a tool runs. Throws for a webhook that cannot be used. */
-  approver(options: ApprovalOptions & { readonly webhook?: unknown }, ports: ExtensionPorts): ApprovalPorts;
+  approver(
+    options: ApprovalOptions & { readonly webhook?: unknown; readonly clock?: Clock },
+    ports: ExtensionPorts,
+  ): ApprovalPorts;
   /** Looks for calls whose process is gone, and says whether it found some. */
   findLost(): Promise<boolean>;
   readonly recheck: Recheck;

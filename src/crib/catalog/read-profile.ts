@@ -1,3 +1,4 @@
+import type { ProfileConfig, RuleConfig } from '../../config/types/config.ts';
 import type { JsonSchema } from '../../core/json.ts';
 import { ownedBy } from '../../core/policy.ts';
 import type { ProfileSet } from '../../core/ports/generation.ts';
@@ -8,24 +9,10 @@ import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { listOf } from '../../core/text/names.ts';
 import { notAvailable, ToolcribError } from '../../core/tool-error.ts';
 import { readData } from '../../define/define-tool.ts';
-import { type PolicyInput, readPolicy } from '../../define/read-policy.ts';
+import { readPolicy } from '../../define/read-policy.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */
-export interface ProfileInput
-  extends Omit<Profile, 'name' | 'include' | 'exclude' | 'approve' | 'essential' | 'active' | 'policy' | 'rules'> {
-  readonly include?: string | readonly Selector[];
-  readonly exclude?: string | readonly Selector[];
-  readonly approve?: string | readonly Selector[];
-  readonly essential?: string | readonly string[];
-  readonly active?: string | readonly string[];
-  readonly policy?: PolicyInput;
-  readonly rules?: readonly RuleInput[];
-}
-
-/** A rule as authors write it; one selector may stand for a list of one. */
-interface RuleInput extends Omit<ProfileRule, 'tools'> {
-  readonly tools: string | readonly Selector[];
-}
+export type ProfileInput = Omit<ProfileConfig, 'delegate'>;
 
 const KEYS = [
   'include',
@@ -44,7 +31,7 @@ const EXPOSURES = ['all', 'search', 'script'];
 /** Checks a profile and brings it into its one form. */
 export function readProfile(name: string, value: unknown): Profile {
   const what = `Profile "${name}"`;
-  const given = readOptions<ProfileInput & { delegate?: unknown }>(value, KEYS, what);
+  const given = readOptions<ProfileConfig>(value, KEYS, what);
   if (given.delegate !== undefined) throw notAvailable(`${what}: delegation`, 'leave it out');
   if (given.expose !== undefined && !EXPOSURES.includes(given.expose)) {
     throw new ToolcribError(
@@ -99,7 +86,7 @@ function readRules(value: unknown, what: string): readonly ProfileRule[] | undef
 }
 
 function readRule(value: unknown, what: string): ProfileRule {
-  const { tools, when, otherwise } = readOptions<RuleInput>(value, ['tools', 'when', 'otherwise'], what);
+  const { tools, when, otherwise } = readOptions<RuleConfig>(value, ['tools', 'when', 'otherwise'], what);
   if (otherwise !== 'approve' && otherwise !== 'deny')
     throw new ToolcribError('invalid_option', `${what}: otherwise is approve or deny, not ${describe(otherwise)}.`);
   if (typeof when !== 'object' || when === null || Array.isArray(when))

@@ -150,20 +150,25 @@ function memberOf(
 
 function declare(name: string, node: SchemaNode, typeOf: TypeOf): string {
   const { description = '', anyOf, properties = {}, additionalProperties: others, required = [] } = node;
-  const comment = `/** ${description} */\n`;
+  const comment = `/** ${spoken(description)} */\n`;
   if (anyOf !== undefined) return `${comment}export type ${name} = ${anyOf.map(typeOf).join(' | ')};\n`;
   const inherits = branches.includes(node) ? ` extends ${typeOf(settingsNode)}` : '';
   const own = Object.entries(properties).filter(
     ([key, child]) => !inherits || settingsNode.properties?.[key] !== child,
   );
   const members = own.map(
-    ([key, child]) => `  /** ${child.description} */\n  ${memberOf(key, child, { required, typeOf })};\n`,
+    ([key, child]) => `  /** ${spoken(child.description)} */\n  ${memberOf(key, child, { required, typeOf })};\n`,
   );
   if (others === undefined || others === false)
     return `${comment}export interface ${name}${inherits} {\n${members.join('')}}\n`;
   const builtIn = `BuiltIn${name}`;
   const index = `readonly [name: string]: ${typeOf(others)} | ${builtIn}[keyof ${builtIn}]`;
   return `/** The part of ${name} that is built in. */\nexport interface ${builtIn} {\n${members.join('')}}\n\n${comment}export interface ${name} extends ${builtIn} {\n  ${index};\n}\n`;
+}
+
+/** A sentence that cannot end its comment. */
+function spoken(sentence = ''): string {
+  return sentence.replaceAll('*/', '*\\/');
 }
 
 function importLines(imports: Imports, self: string): readonly string[] {

@@ -1,35 +1,14 @@
 import { effectsNode, names, policyNode, whenNode } from '../../config/policy-schema.ts';
 import { anything, either, list, mapOf, object, type SchemaNode, text } from '../../config/schema-node.ts';
 
-/** The keys of a spec; the values are read by whoever reads spec files. */
-interface SpecEntry {
-  readonly name: unknown;
-  readonly title: unknown;
-  readonly description: unknown;
-  readonly input: unknown;
-  readonly output: unknown;
-  readonly run: unknown;
-  readonly effects: unknown;
-  readonly policy: unknown;
-  readonly category: unknown;
-  readonly tags: unknown;
-  readonly version: unknown;
-  readonly instructions: unknown;
-  readonly requires: unknown;
-  readonly priority: unknown;
-  readonly examples: unknown;
-  readonly when: unknown;
-  readonly meta: unknown;
-  readonly needs: unknown;
-}
-
 const toolName = text('A name that every vendor accepts.', {
   pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,47}$',
   says: 'letters, digits, "_" and "-", not starting with a digit or "-", at most 48',
 });
 const schema = (description: string): SchemaNode => ({ type: 'object', description });
 
-const spec = object<SpecEntry>(
+/** The values are read by whoever reads spec files. */
+const spec = object(
   'A tool as data.',
   {
     name: toolName,
@@ -53,7 +32,7 @@ const spec = object<SpecEntry>(
     requires: names('Tools without which this one is of little use.'),
     priority: { type: 'number', description: "Higher comes first among its bundle's tools." },
     examples: list(
-      object<{ readonly request: unknown; readonly input: unknown }>('An example.', {
+      object('An example.', {
         request: text('A request in words.'),
         input: schema('The arguments that answer it.'),
       }),
