@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../core/ports/ports.ts';
 import type { LostClaim, SilentProcess, StoredClaims } from '../core/ports/stored-claims.ts';
+import { idleClock } from '../system/clock.ts';
 import { sizeOf, toApproval } from './approval-rows.ts';
 import { moveStatement } from './approval-statements.ts';
 import { type Engine, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
@@ -32,12 +34,12 @@ interface NewClaim {
   readonly undo: Statement;
 }
 
-export function createHeartbeat(engine: Engine): Heartbeat {
+export function createHeartbeat(engine: Engine, clock: Clock = idleClock): Heartbeat {
   const process = randomUUID();
   const held = new Set<string>();
   /** Ends that could not be written. */
   const owed = new Map<string, readonly Statement[]>();
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer: (() => void) | undefined;
   let signedAt: number | undefined;
   let isClosed = false;
 
@@ -64,10 +66,10 @@ export function createHeartbeat(engine: Engine): Heartbeat {
     }
   };
   const beat = async (): Promise<void> => {
-    timer = undefined;
+    stopTimer = undefined;
     try {
       await engine.write([upsert]);
-      signedAt = performance.now();
+      signedAt = clock.now();
       await settleOwed();
     } catch {
       // A store that does not answer now is told with the next beat.
@@ -75,7 +77,7 @@ export function createHeartbeat(engine: Engine): Heartbeat {
     beatLater();
   };
   const beatLater = (): void => {
-    if (!isClosed && held.size > 0) timer ??= setTimeout(() => void beat(), BEAT_MS).unref();
+    if (!isClosed && held.size > 0) stopTimer ??= clock.setTimer(BEAT_MS, () => void beat());
   };
 
   const release = (claim: string): void => {
@@ -84,8 +86,8 @@ export function createHeartbeat(engine: Engine): Heartbeat {
   /** First in the transaction of a claim, so that no claim is ever without the process that it names. */
   const sign = (): Statement => {
     // A row that was written just now is only made sure of: many claims at once need not wait for each other.
-    const isFresh = timer !== undefined && signedAt !== undefined && performance.now() - signedAt < BEAT_MS;
-    if (!isFresh) signedAt = performance.now();
+    const isFresh = stopTimer !== undefined && signedAt !== undefined && clock.now() - signedAt < BEAT_MS;
+    if (!isFresh) signedAt = clock.now();
     return isFresh ? insert : upsert;
   };
 
@@ -120,7 +122,7 @@ export function createHeartbeat(engine: Engine): Heartbeat {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      clearTimeout(timer);
+      stopTimer?.();
       if (signedAt === undefined) return;
       await settleOwed().catch(() => undefined); // what is owed still stays unknown
       const ending =

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/ports/ports.ts';
 import type { Store, StoreStatus } from '../core/ports/store.ts';
 import { activeSets } from './active-sets.ts';
 import { approvals } from './approvals.ts';
@@ -16,9 +17,12 @@ import { sealKeys } from './seal-keys.ts';
 import { snapshots } from './snapshots.ts';
 import { specs } from './specs.ts';
 
-/** Where the store is, and the clock that says when something changed. */
+/** Where the store is, and its clocks. */
 export interface StoreOptions extends EngineOptions {
+  /** Says when something changed. */
   readonly now?: () => number;
+  /** Says when the process gives its next sign of life. */
+  readonly clock?: Clock;
   /** Is told what the operator should know about the place of the store, each time that it is opened. */
   warn?(message: string): void;
 }
@@ -35,7 +39,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   for (const warning of opened.warnings) options.warn?.(warning);
   const now = options.now ?? Date.now;
-  const heartbeat = createHeartbeat(engine);
+  const heartbeat = createHeartbeat(engine, options.clock);
   return {
     specs: specs(engine, now),
     lists: lists(engine),

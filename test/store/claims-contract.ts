@@ -6,10 +6,13 @@ import { done, failed } from '../../src/core/tool-result.ts';
 import { type Statement, sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
+import { type ManualClock, manualClock } from '../crib/manual-clock.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;
 
+/** Between two signs of life. */
+const BEAT_MS = 2000;
 const yes = { decision: 'approve', by: 'bob' } as const;
 const keeping = { owner: 'ann', bounds: AMPLE };
 const lostResult = () => failed(toolError('unknown_outcome', 'its process is gone'));
@@ -130,7 +133,8 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
   it('what could not be written is written as soon as it can be', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
-    const store = await opened({ url });
+    const clock = manualClock();
+    const store = await opened({ url, clock });
     const id = await approve(store);
     await store.approvals.claim(id, served, 'call-1');
     await store.repeats.begin('k', call('call-2'));
@@ -141,17 +145,18 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     await expect(store.repeats.end('k', 'call-2', ending)).rejects.toThrow();
     await expect(store.repeats.forget('l', 'call-3')).rejects.toThrow();
     await putBack();
-    await vi.waitFor(async () => {
+    await inTime(clock, async () => {
       expect(await store.approvals.stateOf(id)).toBe('approved');
       expect(await store.repeats.begin('k', call('call-4'))).toMatchObject({ state: 'ended', result: done('paid') });
       expect(await store.repeats.begin('l', call('call-3'))).toEqual({ state: 'new' });
-    }, 20_000);
+    });
   });
 
   it('what was written, though its answer was lost, ends no later claim of the same request', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
-    const store = await opened({ url });
+    const clock = manualClock();
+    const store = await opened({ url, clock });
     const id = await approve(store);
     await store.approvals.claim(id, served, 'call-1');
     await store.repeats.begin('l', call('call-3'));
@@ -161,17 +166,18 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     await putBack(sql`UPDATE toolcrib_approvals SET state = 'approved' WHERE id = ${id}`); // as it would have
     expect(await store.approvals.claim(id, served, 'call-1')).toBeDefined();
     const another = async () => expect(await store.repeats.begin('l', call('call-4'))).toEqual({ state: 'new' });
-    await vi.waitFor(another, 20_000); // what was owed has been written
+    await inTime(clock, another); // what was owed has been written
     expect(await store.approvals.stateOf(id)).toBe('claimed');
     await store.repeats.forget('l', 'call-4');
     await forget(url, 1);
-    await vi.waitFor(async () => expect(await store.claims.silent()).toEqual([]), 20_000); // it still says that it lives
+    await inTime(clock, async () => expect(await store.claims.silent()).toEqual([])); // it still says that it lives
   });
 
   it('a clock that stands still makes no two claims one', async () => {
     const url = await place();
     if (url === 'memory:') return; // likewise
-    const store = await opened({ url, now: () => 1_700_000_000_000 });
+    const clock = manualClock();
+    const store = await opened({ url, now: () => 1_700_000_000_000, clock });
     const id = await approve(store);
     await Promise.all([store.approvals.claim(id, served, 'call-1'), store.repeats.begin('l', call('call-3'))]);
     const putBack = await setAside(url);
@@ -182,7 +188,7 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await store.approvals.claim(id, served, 'call-1')).toBeDefined();
     expect(await store.repeats.begin('l', call('call-3'))).toMatchObject({ state: 'running' });
     const again = async () => expect(await store.repeats.begin('l', call('call-3'))).toEqual({ state: 'new' });
-    await vi.waitFor(again, 20_000); // what was owed has been written
+    await inTime(clock, again); // what was owed has been written
     expect(await store.approvals.stateOf(id)).toBe('claimed');
   });
 
@@ -213,6 +219,15 @@ export function claimsContract(opened: Opened, place: () => Promise<string>): vo
     expect(await left.claims.abandon(must(process), lostResult)).toEqual([]);
     expect(await left.approvals.stateOf(id)).toBe('claimed');
   });
+}
+
+/** Waits for what a sign of life brings; the next one is always due. */
+function inTime(clock: ManualClock, check: () => Promise<void>): Promise<void> {
+  const look = async () => {
+    clock.advance(BEAT_MS);
+    await check();
+  };
+  return vi.waitFor(look, { timeout: 20_000, interval: 20 });
 }
 
 function must(process: SilentProcess | undefined): SilentProcess {

@@ -2,13 +2,16 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import { done } from '../../src/core/tool-result.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { type ManualClock, manualClock } from '../crib/manual-clock.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
 import { missingPackage, sharedPostgres } from './postgres-server.ts';
 import { startWire, type Wire } from './start-wire.ts';
 
 const missing = missingPackage();
 const title = missing === undefined ? 'PostgreSQL' : `PostgreSQL (skipped: ${missing} is not installed)`;
-const WITHIN = { timeout: 20_000, interval: 100 };
+/** Between two signs of life. */
+const BEAT_MS = 2000;
+const WITHIN = { timeout: 20_000, interval: 20 };
 const yes = { decision: 'approve', by: 'bob' } as const;
 const served = payment({ parked: { callId: 'call-1' } });
 const keeping = { owner: 'ann', bounds: AMPLE };
@@ -18,26 +21,28 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
   const server = sharedPostgres();
 
   /** A store behind a wire, which has another claim, so that its process says that it lives. */
-  const behindWire = async (): Promise<{ readonly store: Store; readonly wire: Wire }> => {
+  const behindWire = async (): Promise<{ readonly store: Store; readonly wire: Wire; readonly clock: ManualClock }> => {
+    const clock = manualClock();
     const wire = await startWire(server.port);
     const url = new URL(await server.createStore());
     url.port = String(wire.port);
-    const store = await openStore({ url: url.href, env: {} });
+    const store = await openStore({ url: url.href, env: {}, clock });
     onTestFinished(async () => {
       await store.close();
       wire.close();
     });
     await store.repeats.begin('another', calling('call-0'));
-    return { store, wire };
+    return { store, wire, clock };
   };
 
   it('is given back: the yes was not used', async () => {
-    const { store, wire } = await behindWire();
+    const { store, wire, clock } = await behindWire();
     const { approval } = await addTo(store.approvals, served);
     await store.approvals.answer(approval.id, yes);
     wire.cutAtCommit("SET state = 'claimed'");
     await expect(store.approvals.claim(approval.id, served, 'call-1')).rejects.toThrow();
     expect(await store.approvals.stateOf(approval.id)).toBe('claimed');
+    clock.advance(BEAT_MS);
     await vi.waitFor(async () => expect(await store.approvals.stateOf(approval.id)).toBe('approved'), WITHIN);
     expect(await store.approvals.claim(approval.id, served, 'call-1')).toMatchObject({ state: 'claimed' });
     await store.approvals.finish(approval.id, 'done', { result: done('paid'), isHandedOver: false });
@@ -45,11 +50,12 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
   });
 
   it('is given back where it was made together with the yes', async () => {
-    const { store, wire } = await behindWire();
+    const { store, wire, clock } = await behindWire();
     const { approval } = await addTo(store.approvals, payment({ isParked: false }));
     wire.cutAtCommit('lifetime_ms');
     await expect(store.approvals.answer(approval.id, yes, 'call-1')).rejects.toThrow();
     expect(await store.approvals.stateOf(approval.id)).toBe('claimed');
+    clock.advance(BEAT_MS);
     await vi.waitFor(
       async () => expect(await store.approvals.find(payment())).toMatchObject({ state: 'approved' }),
       WITHIN,
@@ -57,10 +63,11 @@ describe.skipIf(missing !== undefined)(`${title}: a claim whose answer is lost`,
   });
 
   it('lets its idempotency key go', async () => {
-    const { store, wire } = await behindWire();
+    const { store, wire, clock } = await behindWire();
     wire.cutAtCommit('INSERT INTO toolcrib_repeats');
     await expect(store.repeats.begin('k', calling('call-1'))).rejects.toThrow();
     expect(await store.repeats.begin('k', calling('call-2'))).toMatchObject({ state: 'running' });
+    clock.advance(BEAT_MS);
     await vi.waitFor(
       async () => expect(await store.repeats.begin('k', calling('call-2'))).toEqual({ state: 'new' }),
       WITHIN,

@@ -25,6 +25,7 @@ export async function startWire(to: number): Promise<Wire> {
       awaited = undefined;
       far.unpipe(near);
       far.once('data', () => near.resetAndDestroy()); // it is committed
+      far.resume();
     });
     near.pipe(far).pipe(near);
   }).listen(0, '127.0.0.1');
