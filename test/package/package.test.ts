@@ -1,7 +1,9 @@
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { openStore } from '../../src/store/open-store.ts';
 import { installPacked, ROOT, run } from './install-packed.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
@@ -41,6 +43,14 @@ describe('the packed package', () => {
       const [file = ''] = globSync('{LICENSE,LICENCE,license,licence}*', { cwd: folder });
       expect(notices).toContain(readFileSync(join(folder, file), 'utf8').trim());
     }
+  });
+
+  it('starts the writer thread of the store as the sources do', async () => {
+    const built = pathToFileURL(join(installed, 'dist/store/open-store.js')).href;
+    const { openStore: openBuilt }: { openStore: typeof openStore } = await import(/* @vite-ignore */ built);
+    const store = await openBuilt({ url: `sqlite:${join(home, 'crib.db')}`, env: {} });
+    onTestFinished(() => store.close());
+    expect(await store.specs.put({ name: 'built' }, 'alice')).toBe('added');
   });
 
   it('works with its runtime dependencies alone', async () => {

@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
 import { type Engine, sql } from '../../src/store/engines/engine.ts';
@@ -15,7 +13,6 @@ const PUT_SPECS = new URL('./processes/put-specs.ts', import.meta.url);
 const PARK_CALLS = new URL('./processes/park-calls.ts', import.meta.url);
 const HOLD_LOCK = new URL('./processes/hold-lock.ts', import.meta.url);
 const WRITE_AND_LEAVE = new URL('./processes/write-and-leave.ts', import.meta.url);
-const ROOT = join(import.meta.dirname, '../..');
 
 async function opened(url: string): Promise<Store> {
   const store = await openStore({ url, env: {} });
@@ -131,22 +128,5 @@ describe('a process that ends', () => {
     expect(await startProcess(WRITE_AND_LEAVE, [url]).ended).toBe(0);
     const store = await opened(url);
     expect((await store.specs.list()).map(({ name }) => name)).toEqual(['not_waited_for', 'waited_for']);
-  });
-});
-
-describe('the built files', () => {
-  it('start the writer thread as the sources do', { timeout: 60_000 }, async () => {
-    const outDir = temporaryFolder();
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-    try {
-      execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', outDir], { cwd: ROOT });
-    } catch {
-      // Type errors are for the type check to report.
-    }
-    const built = pathToFileURL(join(outDir, 'store/open-store.js')).href;
-    const { openStore: openBuilt }: { openStore: typeof openStore } = await import(/* @vite-ignore */ built);
-    const store = await openBuilt({ url: temporaryUrl(), env: {} });
-    onTestFinished(() => store.close());
-    expect(await store.specs.put({ name: 'built' }, 'alice')).toBe('added');
   });
 });
