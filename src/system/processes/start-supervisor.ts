@@ -10,5 +10,15 @@ const FRUGAL = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-siz
 export function startSupervisor(io: 'pipe' | 'ignore'): ChildProcess {
   const script = fileURLToPath(new URL(SCRIPT, import.meta.url));
   // Detached: a signal to our group is for us, and we end our children in good order.
-  return spawn(process.execPath, [...FRUGAL, script], { env: {}, stdio: [io, io, io, 'pipe'], detached: true });
+  return spawn(process.execPath, [...FRUGAL, script], {
+    env: compiledCode(),
+    stdio: [io, io, io, 'pipe'],
+    detached: true,
+  });
+}
+
+/** Where Node was told to keep compiled code, which is all of our environment that a supervisor gets. */
+function compiledCode(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
