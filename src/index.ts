@@ -1,5 +1,10 @@
-export type { Approval, ApprovalOutcome, CribApprovals } from './approvals/approvals.ts';
-export type { ApprovalDecision, ApprovalFilter } from './approvals/read-decision.ts';
+export type {
+  Approval,
+  ApprovalDecision,
+  ApprovalFilter,
+  ApprovalOutcome,
+  CribApprovals,
+} from './approvals/approvals.ts';
 export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/audit.ts';
 export type { CallQuery, CallRow, CribCalls } from './audit/calls.ts';
 export type { CallOptions } from './call/call.ts';

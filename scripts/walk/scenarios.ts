@@ -56,7 +56,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       const { createMcpDoor } = await import('../../src/doors/mcp/mcp-door.ts');
       const mcp = createMcpDoor(crib, { version: '0.0.0' });
       const server = await startServer(crib, { mcp, port: 0 });
-      const token = await crib.operatorToken();
+      const token = await crib.server.operatorToken();
       await approveOne(server.url, token, 'first');
       return filesRunBy(() => approveOne(server.url, token, 'second'));
     },

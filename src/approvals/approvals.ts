@@ -1,19 +1,22 @@
-import { whyNotAnswer } from '../core/approval.ts';
+import { isRemember, whyNotAnswer } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import type { JsonObject, JsonValue } from '../core/json.ts';
+import { pickDefined } from '../core/json.ts';
+import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import {
   type ListedApproval,
+  MAX_REMEMBER_MS,
   type Remember,
   type StoredApproval,
   type StoredApprovals,
   UNLISTED_KEYS,
 } from '../core/ports/stored-approvals.ts';
 import { readCaller } from '../core/read-caller.ts';
-import { describe } from '../core/read-options.ts';
+import { describe, readNameList, readOptions } from '../core/read-options.ts';
 import { cutArguments } from '../core/text/cut-arguments.ts';
+import { didYouMean } from '../core/text/did-you-mean.ts';
+import { type Redact, redactData } from '../core/text/redact-result.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
-import { type ApprovalDecision, type ApprovalFilter, readApprovalFilter, readDecision } from './read-decision.ts';
 
 /** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */
 export type Approval = ListedApproval;
@@ -22,6 +25,22 @@ export type Approval = ListedApproval;
 export type ApprovalOutcome =
   | { readonly ok: true; readonly approval: Approval }
   | { readonly ok: false; readonly error: ToolError };
+
+/** What somebody decides about a request. */
+export interface ApprovalDecision {
+  readonly decision: 'approve' | 'deny';
+  readonly note?: string;
+  /** For what else a yes counts: this conversation, these arguments (30 days each), or everything for a time. */
+  readonly remember?: Remember;
+}
+
+/** Which requests are listed. */
+export interface ApprovalFilter {
+  readonly state?: ApprovalState;
+  /** Only the requests with these ids. */
+  readonly ids?: readonly string[];
+  readonly limit?: number;
+}
 
 /** Requests for approval of a crib; they are kept in its store. */
 export interface CribApprovals {
@@ -79,12 +98,12 @@ function concerns({ caller, approvers }: Approval, by: Caller): boolean {
 }
 
 /** The same with long arguments cut, as lists show it. */
-export function toCutApproval(approval: StoredApproval, redact: (text: string) => string): Approval {
+export function toCutApproval(approval: StoredApproval, redact: Redact): Approval {
   return toShownApproval({ ...approval, ...cutArguments(approval.arguments) }, redact);
 }
 
 /** What the outside may see of a request. */
-export function toShownApproval(approval: StoredApproval, redact: (text: string) => string): Approval {
+export function toShownApproval(approval: StoredApproval, redact: Redact): Approval {
   const { lifetimeMs: _lifetime, ...rest } = approval;
   const listed = Object.fromEntries(Object.entries(rest).filter(([key]) => !UNLISTED.has(key)));
   return redactApproval(listed as unknown as Approval, redact); // without what is not listed it is one
@@ -92,45 +111,14 @@ export function toShownApproval(approval: StoredApproval, redact: (text: string)
 
 const UNLISTED: ReadonlySet<string> = new Set(UNLISTED_KEYS);
 
-function redactApproval(approval: Approval, redact: (text: string) => string): Approval {
-  const free = freeParts(approval);
-  if (isClean(free, redact)) return approval;
-  return { ...approval, ...(redactTexts(free, redact) as ReturnType<typeof freeParts>) }; // its shape stays
+/** What callers choose, and what is said of it, without the values of secrets. */
+function redactApproval(approval: Approval, redact: Redact): Approval {
+  const free = pickDefined(approval, FREE);
+  const clean = redactData(free, redact);
+  return clean === free ? approval : { ...approval, ...clean };
 }
 
-/** What callers choose, and what is said of it. */
-function freeParts(approval: Approval) {
-  const { reason, inputResponses, conversation, turn, timeZone, idempotencyKey } = approval;
-  return {
-    arguments: approval.arguments,
-    reason,
-    ...(inputResponses !== undefined && { inputResponses }),
-    ...(conversation !== undefined && { conversation }),
-    ...(turn !== undefined && { turn }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-  };
-}
-
-/** Each text by itself: in JSON a secret might be written in another way. */
-function redactTexts(value: JsonValue, redact: (text: string) => string): JsonValue {
-  if (typeof value === 'string') return redact(value);
-  if (typeof value === 'number') return isClean(value, redact) ? value : redact(String(value));
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactTexts(item, redact)]));
-}
-
-/** True if nothing in it need be hidden. Most need not be copied, and there may be ten thousand. */
-function isClean(value: JsonValue, redact: (text: string) => string): boolean {
-  if (typeof value === 'string') return redact(value) === value;
-  if (typeof value === 'number') return isClean(String(value), redact); // a secret may be made of digits alone
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every((item) => isClean(item, redact));
-  const members = value as JsonObject; // not a list, not null
-  for (const key in members) if (redact(key) !== key || !isClean(members[key] ?? null, redact)) return false;
-  return true;
-}
+const FREE = ['arguments', 'reason', 'inputResponses', 'conversation', 'turn', 'timeZone', 'idempotencyKey'] as const;
 
 /** Does something with a request that its caller may answer. */
 type Change = (
@@ -181,4 +169,53 @@ function failureOf(cause: ToolcribError): ApprovalOutcome {
     return { ok: false, error: toolError('invalid_input', cause.message, { cause }) };
   const message = 'The store that keeps approvals does not answer; try again later.';
   return { ok: false, error: toolError('unavailable', message, { retryable: true, cause }) };
+}
+
+const MAX_NOTE = 2000;
+
+/** Checks a decision and brings it into its one form. */
+function readDecision(value: unknown): ApprovalDecision {
+  const { decision, note, remember } = readOptions<ApprovalDecision>(
+    value,
+    ['decision', 'note', 'remember'],
+    'An answer to an approval',
+  );
+  if (decision !== 'approve' && decision !== 'deny')
+    throw invalid(`A decision is approve or deny, not ${describe(decision)}.`);
+  if (note !== undefined && (typeof note !== 'string' || note.length > MAX_NOTE))
+    throw invalid(`A note is a text of at most ${MAX_NOTE} characters.`);
+  const remembered = remember === undefined ? undefined : readRemember(remember);
+  if (remembered !== undefined && decision === 'deny')
+    throw invalid('Only an approval can be remembered, not a denial.');
+  return {
+    decision,
+    ...(note !== undefined && note !== '' && { note }),
+    ...(remembered !== undefined && { remember: remembered }),
+  };
+}
+
+function readRemember(remember: unknown): Remember {
+  if (!isRemember(remember)) throw invalid('remember is "conversation", "arguments" or { forMs }, a time above 0.');
+  if (typeof remember === 'string') return remember;
+  const { forMs } = remember;
+  if (forMs > MAX_REMEMBER_MS) throw invalid('An answer is remembered for at most 30 days.');
+  return { forMs };
+}
+
+/** Checks which requests are wanted. */
+function readApprovalFilter(value: unknown): ApprovalFilter {
+  const given = readOptions<ApprovalFilter>(value, ['state', 'ids', 'limit'], 'approvals.list');
+  const { state, ids, limit } = given;
+  if (ids !== undefined) readNameList(ids, 'approvals.list: ids');
+  if (state !== undefined && !APPROVAL_STATES.includes(state)) {
+    const guess = didYouMean(String(state), APPROVAL_STATES);
+    throw invalid(`An approval is ${APPROVAL_STATES.join(', ')}, not ${describe(state)}.${guess}`);
+  }
+  if (limit !== undefined && !(Number.isInteger(limit) && limit > 0))
+    throw invalid(`"limit" must be a whole number above 0, got ${describe(limit)}.`);
+  return given;
+}
+
+function invalid(message: string): ToolcribError {
+  return new ToolcribError('invalid_option', message);
 }

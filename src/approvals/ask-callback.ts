@@ -1,6 +1,6 @@
 import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval.ts';
 import type { ApprovalRequest } from '../core/caller.ts';
-import { isPromise } from '../core/json.ts';
+import { isPromise, pickDefined } from '../core/json.ts';
 import type { Approver } from '../core/policy.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { NewApproval } from '../core/ports/stored-approvals.ts';
@@ -114,24 +114,16 @@ function noLongerAsked(ending: Exclude<Ending, { answer: HostAnswer }>): ToolErr
 
 /** What a person is shown of a call. */
 export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
-  const { spec, input, caller, profile, conversation, turn, timeZone, idempotencyKey } = call;
-  const { responses } = call.answers?.input ?? {};
+  const { spec, caller, answers } = call;
+  const { responses } = answers?.input ?? {};
   const inside = ancestorsOf(call).map((ancestor) => ancestor.spec.name);
   return {
     tool: spec.name,
-    ...(spec.title !== undefined && { title: spec.title }),
-    description: spec.description,
-    arguments: input,
-    caller: {
-      ...(caller.id !== undefined && { id: caller.id }),
-      ...(caller.roles !== undefined && { roles: caller.roles }),
-    },
-    profile,
+    ...pickDefined(spec, ['title', 'description']),
+    arguments: call.input,
+    caller: pickDefined(caller, ['id', 'roles']),
     reason,
-    ...(conversation !== undefined && { conversation }),
-    ...(turn !== undefined && { turn }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...pickDefined(call, ['profile', 'conversation', 'turn', 'timeZone', 'idempotencyKey']),
     ...(responses !== undefined && { inputResponses: responses }),
     ...(inside.length > 0 && { inside }),
   };

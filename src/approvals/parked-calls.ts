@@ -109,7 +109,8 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   const { approvals, mayBeListedLater } = options;
   const approval = await approvals.get(id);
   if (approval?.parked === undefined) return undefined;
-  const result = await call(approval, options);
+  const { callId } = approval.parked;
+  const result = await call(approval, callId, options);
   const after = await approvals.get(id);
   if (after?.state !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
   const { code, retryAfterMs } = result.status === 'failed' ? result.error : {};
@@ -117,18 +118,16 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   const wasGivenBack = after.claim !== undefined && after.claim.at !== approval.claim?.at;
   if (!isFinal || wasGivenBack) return retryAfterMs ?? 0;
   // Refused before it could run, and it would be again: that is how it ended.
-  const { callId } = approval.parked;
   if ((await approvals.claim(id, approval, callId)) === undefined) return undefined;
   await approvals.finish(id, code ?? result.status, { result, isHandedOver: false });
   return undefined;
 }
 
-async function call(approval: StoredApproval, { openAgain }: ParkedCallsOptions): Promise<ToolResult> {
-  const { id, parked, profile, tool, unlisted } = approval;
-  if (parked === undefined) return failed(toolError('internal', 'The call was not parked for a server.'));
+async function call(approval: StoredApproval, callId: string, { openAgain }: ParkedCallsOptions): Promise<ToolResult> {
+  const { id, profile, tool, unlisted } = approval;
   try {
     const chest = await openAgain({ profile, caller: unlisted.caller });
-    const said = { ...saidWith(approval), id: parked.callId, approvalId: id };
+    const said = { ...saidWith(approval), id: callId, approvalId: id };
     return await chest.call(tool, approval.arguments, said);
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;

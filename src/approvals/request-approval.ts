@@ -1,4 +1,5 @@
 import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval.ts';
+import { pickDefined } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/keep-bounds.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
@@ -141,9 +142,9 @@ function isServed({ door, parent }: ToolCall): boolean {
 
 /** Everything that the call would run with is bound to the request, or kept with it. */
 function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Asking['subject'] {
-  const { spec, input, door, answers, traceparent } = call;
+  const { spec, input, door, answers } = call;
   const { approve: _approve, ...caller } = call.caller;
-  const { capabilities, state } = answers?.input ?? {};
+  const { state, ...rest } = answers?.input ?? {};
   const around = ancestorsOf(call);
   const answered = answersHash(answers?.input);
   return {
@@ -160,8 +161,8 @@ function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Aski
     lifetimeMs,
     unlisted: {
       caller,
-      ...(traceparent !== undefined && { traceparent }),
-      ...(capabilities !== undefined && { capabilities }),
+      ...pickDefined(call, ['traceparent']),
+      ...pickDefined(rest, ['capabilities']),
       ...(state !== undefined && { inputState: state }),
     },
   };

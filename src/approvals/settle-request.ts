@@ -1,5 +1,5 @@
 import type { HostAnswer, Permit, Question } from '../core/approval.ts';
-import { freezeJson } from '../core/json.ts';
+import { freezeJson, pickDefined } from '../core/json.ts';
 import type { Recheck } from '../core/ports/identity.ts';
 import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';
@@ -77,43 +77,34 @@ export function answerToOwn(
 
 /** What a person at hand is shown: the request as it was made, which may be by an earlier call. */
 function toRequest(approval: StoredApproval): Waiting['request'] {
-  const { id, expiresAt, tool, title, description, caller, profile, reason, conversation, turn, timeZone } = approval;
-  const { idempotencyKey, inputResponses, inside } = approval;
-  return {
-    id,
-    expiresAt,
-    tool,
-    ...(title !== undefined && { title }),
-    description,
-    arguments: approval.arguments,
-    caller,
-    profile,
-    reason,
-    ...(conversation !== undefined && { conversation }),
-    ...(turn !== undefined && { turn }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    ...(inputResponses !== undefined && { inputResponses }),
-    ...(inside !== undefined && { inside }),
-  };
+  const shown = [
+    'id',
+    'expiresAt',
+    'tool',
+    'title',
+    'description',
+    'arguments',
+    'caller',
+    'profile',
+    'reason',
+  ] as const;
+  return pickDefined(approval, [...shown, ...SAID, 'inputResponses', 'inside']);
 }
+
+const SAID = ['conversation', 'turn', 'timeZone', 'idempotencyKey'] as const;
 
 /** What was said along with the call that a request is about. */
 export function saidWith(approval: StoredApproval): SaidAlong {
-  const { door, conversation, turn, timeZone, idempotencyKey, inputResponses, unlisted } = approval;
-  const { traceparent, capabilities, inputState } = unlisted;
+  const { inputResponses, unlisted } = approval;
+  const { inputState } = unlisted;
   const input = {
-    ...(capabilities !== undefined && { capabilities }),
+    ...pickDefined(unlisted, ['capabilities']),
     ...(inputResponses !== undefined && { responses: inputResponses }),
     ...(inputState !== undefined && { state: inputState }),
   };
   return {
-    door,
-    ...(conversation !== undefined && { conversation }),
-    ...(turn !== undefined && { turn }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    ...(traceparent !== undefined && { traceparent }),
+    ...pickDefined(approval, ['door', ...SAID]),
+    ...pickDefined(unlisted, ['traceparent']),
     ...(Object.keys(input).length > 0 && { answers: { input } }),
   };
 }

@@ -1,4 +1,5 @@
 import { lostResult } from '../approvals/parked-results.ts';
+import { pickDefined } from '../core/json.ts';
 import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';
@@ -84,17 +85,13 @@ async function record(lost: readonly LostClaim[], { audit }: ClaimStore, options
 function toLostCall(claim: LostClaim): Omit<LostCall, 'source' | 'intents'> {
   const { callId, at } = claim;
   if ('key' in claim) return { callId, at, door: '', ...readRepeatKey(claim.key) };
-  const { id, tool, profile, door, caller, conversation, answer, argumentsHash } = claim.approval;
+  const { id, caller, answer } = claim.approval;
   return {
     callId,
     at,
-    tool,
-    profile,
-    door,
-    argumentsHash,
+    ...pickDefined(claim.approval, ['tool', 'profile', 'door', 'argumentsHash', 'conversation']),
     approval: { id, by: answer?.by ?? 'host' },
-    ...(conversation !== undefined && { conversation }),
     ...(caller.id !== undefined && { caller: caller.id }),
-    ...(caller.roles !== undefined && { roles: caller.roles }),
+    ...pickDefined(caller, ['roles']),
   };
 }

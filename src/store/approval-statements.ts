@@ -78,33 +78,24 @@ export interface Adding {
 export function addStatements({ request, texts, bounds, at }: Adding): readonly Statement[] {
   const { callerId, isParked, parked } = request;
   const lifetimeMs = Math.ceil(request.lifetimeMs);
+  const row = {
+    id: createApprovalId(),
+    state: stateAfter('ask'),
+    binding: bindingOf(request),
+    is_parked: isParked ? 1 : 0,
+    created_at: at,
+    expires_at: at + lifetimeMs,
+    lifetime_ms: lifetimeMs,
+    call_id: parked === undefined ? null : indexText(parked.callId),
+    owner: ownerKey(callerId),
+    ...texts,
+  };
+  const values = Object.values(row);
+  const marks = values.map((value) => (typeof value === 'number' ? 'CAST(? AS BIGINT)' : '?'));
   const room = whereRoom(OPEN_APPROVALS, texts.bytes, { owner: callerId, bounds });
-  return [
-    ...expireAllStatements(at),
-    {
-      sql: `INSERT INTO toolcrib_approvals
-          (id, state, binding, is_parked, created_at, expires_at, lifetime_ms, request, subject, call_id,
-            owner, bytes, arguments)
-        SELECT ?, '${stateAfter('ask')}', ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), ?, ?, ?,
-          ?, CAST(? AS BIGINT), ?
-        ${room.sql} ON CONFLICT DO NOTHING RETURNING id`,
-      params: [
-        createApprovalId(),
-        bindingOf(request),
-        isParked ? 1 : 0,
-        at,
-        at + lifetimeMs,
-        lifetimeMs,
-        texts.request,
-        texts.subject,
-        parked === undefined ? null : indexText(parked.callId),
-        ownerKey(callerId),
-        texts.bytes,
-        texts.arguments,
-        ...room.params,
-      ],
-    },
-  ];
+  const insert = `INSERT INTO toolcrib_approvals (${Object.keys(row).join(', ')}) SELECT ${marks.join(', ')}
+    ${room.sql} ON CONFLICT DO NOTHING RETURNING id`;
+  return [...expireAllStatements(at), { sql: insert, params: [...values, ...room.params] }];
 }
 
 /** An answer and when it was given. */

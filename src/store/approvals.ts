@@ -1,3 +1,4 @@
+import { stateAfter } from '../core/ports/approval-states.ts';
 import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/ports/keep-bounds.ts';
 import type { NewApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { readApprovals, resultOf } from './approval-reads.ts';
@@ -141,7 +142,7 @@ function nameOf({ id, claim }: OwnClaim): string {
 /** A request as it is right after it was added. */
 function toNew(request: NewApproval, id: string, at: number): StoredApproval {
   const lifetimeMs = Math.ceil(request.lifetimeMs);
-  return { ...request, lifetimeMs, id, state: 'waiting', createdAt: at, expiresAt: at + lifetimeMs };
+  return { ...request, lifetimeMs, id, state: stateAfter('ask'), createdAt: at, expiresAt: at + lifetimeMs };
 }
 
 /** Best effort: a request must not fail because two processes clean up at once. */
