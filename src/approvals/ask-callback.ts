@@ -122,8 +122,9 @@ export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
     ...pickDefined(spec, ['title', 'description']),
     arguments: call.input,
     caller: pickDefined(caller, ['id', 'roles']),
+    profile: call.profile,
     reason,
-    ...pickDefined(call, ['profile', 'conversation', 'turn', 'timeZone', 'idempotencyKey']),
+    ...pickDefined(call, ['conversation', 'turn', 'timeZone', 'idempotencyKey']),
     ...(responses !== undefined && { inputResponses: responses }),
     ...(inside.length > 0 && { inside }),
   };

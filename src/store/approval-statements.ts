@@ -39,7 +39,7 @@ interface Change {
 }
 
 /** The only statement that changes the state of requests: of those in a state in which the event may happen. */
-export function moveStatement(event: ApprovalEvent, { where, set, returning }: Change): Statement {
+export function moveStatement(event: Exclude<ApprovalEvent, 'ask'>, { where, set, returning }: Change): Statement {
   const to = stateAfter(event);
   const columns = [
     to === 'lost' ? "state = 'done', is_lost = 1" : `state = '${to}', is_lost = 0`,
