@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import type { Extension } from '../core/extension.ts';
 import type { AuditReport } from '../core/ports/audit-report.ts';
 import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
@@ -202,14 +203,7 @@ async function* everyRow({ audit }: Store): AsyncIterable<AuditRow> {
 async function summaryOf({ audit }: Store, stored: StoredChain): Promise<ChainSummary> {
   const { chain, startedAt, key, cut } = stored;
   const [end, checkpoint] = await Promise.all([audit.end(chain), audit.newestCheckpoint(chain)]);
-  return {
-    chain,
-    startedAt,
-    key,
-    count: end?.count ?? 0,
-    removed: cut?.count ?? 0,
-    ...(checkpoint !== undefined && { checkpoint }),
-  };
+  return defined({ chain, startedAt, key, count: end?.count ?? 0, removed: cut?.count ?? 0, checkpoint });
 }
 
 function readExport(given: unknown): ExportOptions {

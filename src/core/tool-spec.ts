@@ -39,6 +39,11 @@ export interface Run {
 /** The key of a tool that stands in the last known list of its source, which cannot be asked: it is listed and not run. */
 export const UNCONFIRMED: unique symbol = Symbol.for('toolcrib.unconfirmed');
 
+/** A tool of the last list of another process: it may have been taken back since. */
+export function toUnconfirmed(spec: ToolSpec): ToolSpec {
+  return Object.freeze({ ...spec, [RUN]: createRun({ ...spec[RUN], [UNCONFIRMED]: true }) });
+}
+
 /** The key of a tool whose source the owner did not write on this machine: what it says against its own limits does not count. A symbol: no spec can bring it as data. */
 export const REMOTE: unique symbol = Symbol.for('toolcrib.remote');
 

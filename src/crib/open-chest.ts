@@ -3,6 +3,7 @@ import { type Entrance, enterCall } from '../call/enter-call.ts';
 import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
+import { defined } from '../core/defined.ts';
 import { isPromise } from '../core/json.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Generation } from '../core/ports/generation.ts';
@@ -219,13 +220,7 @@ export function createChest(host: ChestHost, opening: Opening, caller: Caller): 
 function inherited(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
   const { park } = call.origin.options;
-  return {
-    ...(conversation !== undefined && { conversation }),
-    ...(turn !== undefined && { turn }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(door !== undefined && { door }),
-    ...(park !== undefined && { park }),
-  };
+  return defined({ conversation, turn, timeZone, door, park });
 }
 
 // A batch comes from a model: an entry may be anything, and must not spoil the others.

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import { isRecord, type JsonValue } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, Content, ContentAnnotations, ToolResult } from '../core/tool-result.ts';
@@ -94,10 +95,12 @@ export function toMcpResults(answers: readonly CallAnswer[]): McpResult[] {
 
 function annotationsOf(effects: Effects): { readonly annotations?: McpAnnotations } {
   const annotations: McpAnnotations = {
-    ...(effects.readOnly !== undefined && { readOnlyHint: effects.readOnly }),
-    ...(effects.destructive !== undefined && { destructiveHint: effects.destructive }),
-    ...(effects.idempotent !== undefined && { idempotentHint: effects.idempotent }),
-    ...(effects.openWorld !== undefined && { openWorldHint: effects.openWorld }),
+    ...defined({
+      readOnlyHint: effects.readOnly,
+      destructiveHint: effects.destructive,
+      idempotentHint: effects.idempotent,
+      openWorldHint: effects.openWorld,
+    }),
   };
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import { type Outcome, outcome } from '../core/outcome.ts';
 import type { StoredKey, StoredKeys } from '../core/ports/stored-keys.ts';
 import { describe, readNameList, readOptions } from '../core/read-options.ts';
@@ -116,8 +117,7 @@ function readRequest(value: unknown, now: number) {
     caller,
     roles,
     permissions: readNames(given.permissions ?? [], 'permissions'),
-    ...(profiles !== undefined && { profiles }),
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...defined({ profiles, expiresAt }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../core/defined.ts';
 import type { SearchHit } from '../core/retriever.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
@@ -54,13 +55,7 @@ interface SearchInput {
 }
 
 function toFound({ name, description, bundle, score, spec }: SearchHit) {
-  return {
-    name,
-    description,
-    inputSchema: spec.input,
-    ...(bundle !== undefined && { bundle }),
-    score: Math.round(score * 1000) / 1000,
-  };
+  return defined({ name, description, inputSchema: spec.input, bundle, score: Math.round(score * 1000) / 1000 });
 }
 
 /** What is listed; a call of it is a call of the tool that it names, see `unwrap-call.ts`. */
@@ -98,11 +93,7 @@ function showBundles(wanted: string | undefined, { tools }: ToolCall) {
   const bundles = tools.bundles();
   if (wanted === undefined)
     return {
-      bundles: bundles.map(({ name, description, toolCount }) => ({
-        name,
-        ...(description !== undefined && { description }),
-        toolCount,
-      })),
+      bundles: bundles.map(({ name, description, toolCount }) => defined({ name, description, toolCount })),
     };
   const found = bundles.find(({ name }) => name === wanted);
   if (found === undefined)

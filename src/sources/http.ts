@@ -2,13 +2,14 @@ import type { OwnEntry } from '../config/records.ts';
 import { grantedSecrets, headersNode, initTimeoutMs, refreshMs, type SourceRecord } from '../config/records.ts';
 import { address } from '../config/schema-node.ts';
 import type { HttpSourceConfig } from '../config/types/sources.ts';
+import { defined } from '../core/defined.ts';
 import type { MaybePromise } from '../core/json.ts';
 import type { ReadRunText } from '../core/ports/runs.ts';
 import type { KeptListPort } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { createRun, RUN, type ToolSpec, UNCONFIRMED } from '../core/tool-spec.ts';
+import { toUnconfirmed } from '../core/tool-spec.ts';
 import {
   type FetchHeaders,
   fetchList,
@@ -107,8 +108,7 @@ export function http(given: HttpOptions): Source {
   return {
     name,
     kinds,
-    ...(trust !== undefined && { trust }),
-    ...(bundle !== undefined && { bundle }),
+    ...defined({ trust, bundle }),
     ...(settings.timeoutMs !== undefined && { startTimeoutMs: settings.timeoutMs + 2000 }), // it says better itself what took so long
     start: (context) => startHttp(settings, context),
   };
@@ -168,7 +168,7 @@ function createUpdate({ address, listing, kept, told, signal }: UpdateParts): ()
       // Whatever it is, an address or header that cannot be made too: the last list stays.
       if (signal.aborted) return;
       const before = isConfirmed ? undefined : last;
-      if (before !== undefined && listing.specs().length === 0) listing.show(before.specs.map(unconfirmed));
+      if (before !== undefined && listing.specs().length === 0) listing.show(before.specs.map(toUnconfirmed));
       for (const trouble of before?.leftOut ?? []) told.tell(trouble);
       const reason = before === undefined ? messageOf(cause) : `${messageOf(cause)} ${FROM_BEFORE}`;
       listing.fail(reason);
@@ -185,11 +185,6 @@ async function readKept(kept: KeptList, address: ListAddress): Promise<LastList 
 function addressOf({ name, url, headers = {}, ...rest }: HttpOptions): ListAddress {
   const { timeoutMs = 8000, maxBytes = MAX_LIST_BYTES, allowPrivate = 'first', readRunText } = rest;
   return { source: name, url, headers, timeoutMs, maxBytes, allowPrivate, readRunText };
-}
-
-/** A tool of the last list of another process: it may have been taken back since. */
-function unconfirmed(spec: ToolSpec): ToolSpec {
-  return Object.freeze({ ...spec, [RUN]: createRun({ ...spec[RUN], [UNCONFIRMED]: true }) });
 }
 
 function isWebAddress(url: unknown): boolean {

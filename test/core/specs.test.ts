@@ -1,9 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { keep } from '../../src/core/algebra.ts';
+import { distrust, keep } from '../../src/core/algebra.ts';
 import { compareCatalogs, resolve } from '../../src/core/catalog.ts';
 import { createRun, isSameTool, RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
-import { distrust } from '../../src/core/trust.ts';
 import { specOf } from './arbitraries.ts';
 
 const SECRET = 'how-it-runs';

@@ -1,15 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createPoller } from '../../src/approvals/poller.ts';
 import { NO_CONTEXT } from '../../src/core/ports/crib-context.ts';
-import { FROM_ROOMS } from '../../src/crib/extensions/extension-ports.ts';
+import { fromRooms } from '../../src/crib/extensions/extension-ports.ts';
 import { EXTENSION_ENTRIES, EXTENSIONS } from '../../src/extensions/index.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { systemClock } from '../../src/system/clock.ts';
 
 const ports = {
   ...NO_CONTEXT,
-  ...FROM_ROOMS,
+  ...fromRooms(createPoller({ approvals: undefined, findLost: async () => false, warn() {} })),
   clock: systemClock,
   schemas: createSchemas(),
   audit: undefined,

@@ -1,4 +1,5 @@
 import type { CustomExtensionConfig, ExtensionsConfig } from '../../config/types/guards.ts';
+import { defined } from '../../core/defined.ts';
 import type { Extension } from '../../core/extension.ts';
 import { canonicalJson, isRecord } from '../../core/json.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -65,8 +66,7 @@ async function importExtension(name: string, entry: CustomExtensionConfig, folde
   }
   return readExtension(made, {
     name,
-    ...(priority !== undefined && { priority }),
-    ...(unsafeOrder !== undefined && { unsafeOrder }),
+    ...defined({ priority, unsafeOrder }),
   });
 }
 

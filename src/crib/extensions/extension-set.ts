@@ -1,5 +1,6 @@
 import { orderExtensions } from '../../call/extension-order.ts';
 import { createPipeline, type Pipeline } from '../../call/pipeline.ts';
+import { defined } from '../../core/defined.ts';
 import type { Executor } from '../../core/executor.ts';
 import type { Extension } from '../../core/extension.ts';
 import { type Policy, withFallback } from '../../core/policy.ts';
@@ -113,11 +114,5 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
 function withTextsOf(spec: ToolSpec, rewritten: ToolSpec | undefined): ToolSpec {
   if (rewritten === undefined || rewritten === spec) return spec;
   const { title = spec.title, description = spec.description, input = spec.input, output = spec.output } = rewritten;
-  return Object.freeze({
-    ...spec,
-    description,
-    input,
-    ...(title !== undefined && { title }),
-    ...(output !== undefined && { output }),
-  });
+  return Object.freeze(defined({ ...spec, description, input, title, output }));
 }

@@ -1,3 +1,4 @@
+import { distrust } from '../../core/algebra.ts';
 import type { Executor } from '../../core/executor.ts';
 import { canonicalJson, isPromise } from '../../core/json.ts';
 import type { Schemas } from '../../core/ports/ports.ts';
@@ -5,7 +6,6 @@ import type { Admission, Source } from '../../core/source.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
-import { distrust } from '../../core/trust.ts';
 import { toToolSpec } from '../../define/define-tool.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { isSurelyValid } from '../../schemas/surely-valid.ts';

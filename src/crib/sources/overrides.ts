@@ -1,4 +1,5 @@
 import type { OverrideConfig, SourceSettings } from '../../config/types/sources.ts';
+import { defined } from '../../core/defined.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { tightenPolicy } from '../../core/policy.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
@@ -85,9 +86,7 @@ function correct(spec: ToolSpec, override: OverrideConfig): ToolSpec {
   const { title, description, effects, tags, category, policy } = override;
   return Object.freeze({
     ...spec,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(category !== undefined && { category }),
+    ...defined({ title, description, category }),
     ...(tags !== undefined && { tags: Object.freeze([...listOf(tags)]) }),
     ...(effects !== undefined && { effects: Object.freeze({ ...spec.effects, ...effects }) }),
     ...(policy !== undefined && { policy: Object.freeze(overridePolicy(spec, policy)) }),

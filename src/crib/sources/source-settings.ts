@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SourceSettings } from '../../config/types/sources.ts';
 import { prefix, rename } from '../../core/algebra.ts';
+import { defined } from '../../core/defined.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
 import { compileGlob, listOf } from '../../core/text/names.ts';
@@ -16,10 +17,7 @@ export function withSettings(source: Source, settings: SourceSettings): Source {
   const overrides = createOverrides(settings.overrides);
   return {
     ...source,
-    ...(bundle !== undefined && { bundle }),
-    ...(trust !== undefined && { trust }),
-    ...(kinds !== undefined && { kinds }),
-    ...(settings.onChange !== undefined && { onChange: settings.onChange }),
+    ...defined({ bundle, trust, kinds, onChange: settings.onChange }),
     adjust(specs) {
       const corrected = overrides.apply(nameSpecs(source.adjust?.(specs) ?? specs, settings));
       const { settings: defaults } = settings;

@@ -1,6 +1,7 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { CallOptions } from '../../call/call.ts';
 import type { Caller } from '../../core/caller.ts';
+import { defined } from '../../core/defined.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
 import { approvalText } from '../../core/text/approval-text.ts';
 import type { WaitingResult } from '../../core/tool-result.ts';
@@ -51,9 +52,7 @@ export async function readAnswers(crib: Crib, round: Round, sealed: string | und
   const isYesOrNo = typeof said === 'boolean';
   const responses = carried.responses ?? answersTo(carried.asked ?? [], round);
   const input = {
-    ...(round.capabilities !== undefined && { capabilities: round.capabilities }),
-    ...(responses !== undefined && { responses }),
-    ...(state !== undefined && { state }),
+    ...defined({ capabilities: round.capabilities, responses, state }),
   };
   return {
     answers: { ...(isYesOrNo && { approval: said }), ...(Object.keys(input).length > 0 && { input }) },

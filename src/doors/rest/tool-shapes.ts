@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import { flagsOf } from '../../core/selector.ts';
 import type { SourceStatus } from '../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
@@ -78,8 +79,7 @@ export function createToolLister({ crib, asker }: Asked, chest: Chest): (spec: T
 export async function showTool(asked: Asked, chest: Chest, spec: ToolSpec): Promise<object> {
   return {
     ...createToolLister(asked, chest)(spec),
-    ...(spec.version !== undefined && { version: spec.version }),
-    ...(spec.instructions !== undefined && { instructions: spec.instructions }),
+    ...defined({ version: spec.version, instructions: spec.instructions }),
     ...(spec.requires !== undefined && { requires: spec.requires.filter((name) => chest.get(name) !== undefined) }),
     ...(spec.examples !== undefined && { examples: spec.examples }),
     active: chest.listActive().some(({ name }) => name === spec.name),

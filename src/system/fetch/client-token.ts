@@ -1,3 +1,4 @@
+import { defined } from '../../core/defined.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
@@ -38,8 +39,7 @@ export async function fetchClientToken(request: TokenRequest, clock: Clock): Pro
   const { url, clientId, clientSecret, scope, resource, isPosted = false, reach } = request;
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
-    ...(scope !== undefined && { scope }),
-    ...(resource !== undefined && { resource }),
+    ...defined({ scope, resource }),
     ...(isPosted && { client_id: clientId, client_secret: clientSecret }),
   });
   const { status, bytes } = await guardedFetch(url, {

@@ -1,7 +1,9 @@
 import type { Approval, ApprovalOutcome } from '../../../approvals/approvals.ts';
 import type { Caller } from '../../../core/caller.ts';
+import { defined } from '../../../core/defined.ts';
 import type { ApprovalState } from '../../../core/ports/approval-states.ts';
 import type { Remember } from '../../../core/ports/stored-approvals.ts';
+
 import { argumentsLine } from '../../../core/text/approval-text.ts';
 import { visible, visibleJson } from '../../../core/text/visible-text.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
@@ -13,7 +15,7 @@ import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, print } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { flexible, printTable } from '../output/table.ts';
 import { whoIsHere } from '../who-is-here.ts';
 
 const VERBS = { approve: 'approved', deny: 'denied', forget: 'forgotten' } as const;
@@ -55,11 +57,7 @@ interface Action {
 function act(crib: Crib, { verb, id, note: said, remember }: Action): Promise<ApprovalOutcome> {
   const by: Caller = { id: whoIsHere(), operator: true };
   if (verb === 'forget') return crib.approvals.forget(id, by);
-  const decision = {
-    decision: verb,
-    ...(said !== undefined && { note: said }),
-    ...(remember !== undefined && { remember }),
-  };
+  const decision = defined({ decision: verb, note: said, remember });
   return crib.approvals.answer(id, decision, by);
 }
 
@@ -84,15 +82,7 @@ async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {
   else if (approvals.length === 0) note(state === 'waiting' ? 'Nothing waits for approval.' : 'There are none.');
   else
     printTable(
-      [
-        { heading: 'ID' },
-        { heading: 'TOOL' },
-        { heading: 'CALLER' },
-        { heading: 'REASON', flexible: true },
-        { heading: 'EXPIRES' },
-        { heading: 'STATE' },
-        { heading: 'ARGUMENTS', isWhole: true },
-      ],
+      ['ID', 'TOOL', 'CALLER', flexible('REASON'), 'EXPIRES', 'STATE', { heading: 'ARGUMENTS', isWhole: true }],
       approvals.map(toRow),
     );
   return 0;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../../core/defined.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import {
   type Content,
@@ -35,8 +36,7 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
       door: 'cli',
       park: true,
       wholeResult: true,
-      ...(process.env.TRACEPARENT !== undefined && { traceparent: process.env.TRACEPARENT }),
-      ...(flags.approval !== undefined && { approvalId: flags.approval }),
+      ...defined({ traceparent: process.env.TRACEPARENT, approvalId: flags.approval }),
       signal: interruption.signal,
       onProgress: (progress) =>
         note(paint('dim', toLine(typeof progress === 'string' ? progress : JSON.stringify(progress)), process.stderr)),

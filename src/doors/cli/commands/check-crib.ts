@@ -6,7 +6,7 @@ import { type CheckReport, reportOn, reportUnusable } from '../output/check-repo
 import { printSources } from '../output/describe-sources.ts';
 import { note, paint, print, printJson, toLine } from '../output/output.ts';
 import { reportFailure } from '../output/report-failure.ts';
-import { printTable } from '../output/table.ts';
+import { figures, flexible, printTable } from '../output/table.ts';
 import { tokenText } from '../output/token-figures.ts';
 import { staleSources } from '../running-sources.ts';
 
@@ -34,17 +34,13 @@ function printReport(report: CheckReport): void {
   if (report.sources.length > 0) section('Sources', () => printSources(report.sources, counting));
   section('Extensions, outermost first', () =>
     printTable(
-      [{ heading: 'PRIORITY', align: 'right' }, { heading: 'NAME' }, { heading: 'WHY HERE', flexible: true }],
+      [figures('PRIORITY'), 'NAME', flexible('WHY HERE')],
       report.extensions.map(({ priority, name, reason }) => [String(priority), name, reason]),
     ),
   );
   section('Token cost of the tools each profile shows at first', () =>
     printTable(
-      [
-        { heading: 'PROFILE' },
-        { heading: 'TOOLS', align: 'right' },
-        ...TOKEN_FORMATS.map((format) => ({ heading: format.toUpperCase(), align: 'right' as const })),
-      ],
+      ['PROFILE', figures('TOOLS'), ...TOKEN_FORMATS.map((format) => figures(format.toUpperCase()))],
       report.profiles.map(({ name, toolCount, tokens, ...profile }) => [
         profile.default ? `${name} (default)` : name,
         String(toolCount),

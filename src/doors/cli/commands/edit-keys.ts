@@ -1,3 +1,4 @@
+import { defined } from '../../../core/defined.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { CreatedKey, KeyInfo } from '../../../identity/keys.ts';
@@ -8,7 +9,7 @@ import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, print, printJson, toLine } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { flexible, printTable } from '../output/table.ts';
 import { whoIsHere } from '../who-is-here.ts';
 
 /** `toolcrib keys`: lists, makes and revokes API keys. */
@@ -35,11 +36,7 @@ async function listKeys(crib: Crib, flags: Flags): Promise<ExitCode> {
   if (flags.json === true) printJson({ keys: keys.map(toShownKey) });
   else if (keys.length === 0) note('There are no API keys. "toolcrib keys create --name NAME" makes one.');
   else {
-    const headings = ['ID', 'NAME', 'CALLER', 'ROLES', 'PROFILES', 'EXPIRES', 'STATE'];
-    printTable(
-      headings.map((heading) => ({ heading, ...(heading === 'NAME' && { flexible: true }) })),
-      keys.map(toRow),
-    );
+    printTable(['ID', flexible('NAME'), 'CALLER', 'ROLES', 'PROFILES', 'EXPIRES', 'STATE'], keys.map(toRow));
   }
   return 0;
 }
@@ -51,10 +48,7 @@ function createKey(flags: Flags, word: string | undefined): Promise<ExitCode> {
   if (profile !== undefined) throw usage('What a key may open is said by --allow-profile GLOB, not --profile.', 'keys');
   const request = {
     name,
-    ...(caller !== undefined && { caller }),
-    ...(role !== undefined && { roles: role }),
-    ...(permission !== undefined && { permissions: permission }),
-    ...(allowed !== undefined && { profiles: allowed }),
+    ...defined({ caller, roles: role, permissions: permission, profiles: allowed }),
     ...(expires !== undefined && readExpiry(expires)),
   };
   return withCrib(flags, async (crib) => {

@@ -46,7 +46,7 @@ async function listSpecs({ specs, flags }: Command): Promise<ExitCode> {
   else if (stored.length === 0) note('No specs are stored. "toolcrib specs add FILE" adds some.');
   else
     printTable(
-      [{ heading: 'NAME' }, { heading: 'CHANGED' }, { heading: 'BY' }],
+      ['NAME', 'CHANGED', 'BY'],
       stored.map(({ name, at, by }) => [name, at, by]),
     );
   return 0;
@@ -100,7 +100,7 @@ async function showHistory({ specs, flags }: Command, name: string): Promise<Exi
   if (flags.json === true) printJson({ name, changes });
   else
     printTable(
-      [{ heading: 'WHEN' }, { heading: 'WHAT' }, { heading: 'BY' }],
+      ['WHEN', 'WHAT', 'BY'],
       changes.map(({ at, what, by }) => [at, what, by]),
     );
   return 0;

@@ -16,7 +16,7 @@ import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, print, printJson } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { figures, flexible, printTable } from '../output/table.ts';
 
 /** `toolcrib eval --queries FILE`: how well search finds what labelled requests mean. */
 export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {
@@ -68,15 +68,15 @@ function warnOfUnknown(requests: readonly LabelledRequest[], isKnown: (id: strin
 }
 
 function show(quality: Quality, worst: number, flags: Flags): void {
-  const { outcomes, ...figures } = quality;
+  const { outcomes, ...measured } = quality;
   const worstOnes = outcomes.filter(({ ndcg10 }) => ndcg10 < 1).slice(0, worst);
   if (flags.json === true) {
-    printJson({ ...figures, worst: worstOnes });
+    printJson({ ...measured, worst: worstOnes });
     return;
   }
   const isAnswerable = outcomes.some(({ relevant }) => relevant.length > 0);
   printTable(
-    [{ heading: 'MEASURE' }, { heading: 'FIGURE', align: 'right' }],
+    ['MEASURE', figures('FIGURE')],
     [
       ['requests', String(quality.requests)],
       ...(['ndcg10', 'recall1', 'recall5', 'recall10', 'mrr', 'lost'] as const).map((key) => [
@@ -90,12 +90,7 @@ function show(quality: Quality, worst: number, flags: Flags): void {
   if (worstOnes.length === 0) return;
   print('');
   printTable(
-    [
-      { heading: 'NDCG@10', align: 'right' },
-      { heading: 'WORST REQUESTS', flexible: true },
-      { heading: 'WANTED', flexible: true },
-      { heading: 'FOUND', flexible: true },
-    ],
+    [figures('NDCG@10'), flexible('WORST REQUESTS'), flexible('WANTED'), flexible('FOUND')],
     worstOnes.map(({ ndcg10, query, relevant, found }) => [
       percent(ndcg10),
       query,

@@ -1,7 +1,7 @@
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
 import { paint, print, printJson, toLine } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { flexible, printTable } from '../output/table.ts';
 
 /** `toolcrib explain TOOL`: why a tool is visible to a caller or not, and which layer set each limit. */
 export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
@@ -21,8 +21,7 @@ export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
     for (const [how, names] of Object.entries(withheld ?? {}))
       if (names.length > 0) print(`arguments ${how} by overrides: ${toLine(names.join(', '))}`);
     const rows = Object.entries(policy).map(([key, { value, from }]) => [key, JSON.stringify(value), from.join(', ')]);
-    if (rows.length > 0)
-      printTable([{ heading: 'LIMIT' }, { heading: 'VALUE', flexible: true }, { heading: 'FROM' }], rows);
+    if (rows.length > 0) printTable(['LIMIT', flexible('VALUE'), 'FROM'], rows);
     return 0;
   });
 }

@@ -7,7 +7,7 @@ import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
 import { note, paint, print, printJson, toLine } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { figures, flexible, printTable } from '../output/table.ts';
 
 const VERBS: Readonly<Record<string, (crib: Crib, flags: Flags) => Promise<ExitCode>>> = {
   verify: verifyAudit,
@@ -30,13 +30,7 @@ async function summarizeAudit(crib: Crib, flags: Flags): Promise<ExitCode> {
   else {
     print(`${counted(summary.rows, 'row')} in ${counted(summary.chains.length, 'chain')}`);
     printTable(
-      [
-        { heading: 'CHAIN' },
-        { heading: 'BEGUN' },
-        { heading: 'ROWS', align: 'right' },
-        { heading: 'REMOVED', align: 'right' },
-        { heading: 'LAST CHECKPOINT', flexible: true },
-      ],
+      ['CHAIN', 'BEGUN', figures('ROWS'), figures('REMOVED'), flexible('LAST CHECKPOINT')],
       summary.chains.map(({ chain, startedAt, count, removed, checkpoint }) => [
         chain,
         timeText(startedAt),

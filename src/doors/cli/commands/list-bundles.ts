@@ -2,7 +2,7 @@ import { tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { figures, flexible, printTable } from '../output/table.ts';
 import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
 
 /** `toolcrib bundles`: the bundles in view, what is in them and what they cost. */
@@ -30,13 +30,7 @@ export function listBundles({ flags }: Invocation): Promise<ExitCode> {
     else if (bundles.length === 0) note('No bundles.');
     else {
       printTable(
-        [
-          { heading: 'NAME' },
-          { heading: 'STATE' },
-          { heading: 'TOOLS', align: 'right' },
-          { heading: 'TOKENS', align: 'right' },
-          { heading: 'DESCRIPTION', flexible: true },
-        ],
+        ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), flexible('DESCRIPTION')],
         bundles.map((bundle) => [
           bundle.name,
           stateOf(bundle),

@@ -1,3 +1,4 @@
+import { defined } from '../../../core/defined.ts';
 import { toShownCall } from '../../shown.ts';
 import { readCount } from '../arguments/read-count.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
@@ -12,12 +13,7 @@ export function listCalls({ flags }: Invocation): Promise<ExitCode> {
   const { tool, caller, outcome } = flags;
   const limit = readCount(flags.limit) ?? USUAL_LIMIT;
   return withCrib(flags, async (crib) => {
-    const calls = await crib.calls.list({
-      limit,
-      ...(tool !== undefined && { tool }),
-      ...(caller !== undefined && { caller }),
-      ...(outcome !== undefined && { outcome }),
-    });
+    const calls = await crib.calls.list(defined({ limit, tool, caller, outcome }));
     if (flags.json === true) printJson({ calls: calls.map(toShownCall) });
     else if (calls.length === 0) note('No such calls are on record.');
     else printCalls(calls);

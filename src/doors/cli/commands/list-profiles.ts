@@ -2,7 +2,7 @@ import { tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { withCrib } from '../open-crib.ts';
 import { printJson } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { figures, printTable } from '../output/table.ts';
 import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
 import { openProfiles } from '../profile-chests.ts';
 
@@ -22,12 +22,7 @@ export function listProfiles({ flags }: Invocation): Promise<ExitCode> {
       return 0;
     }
     printTable(
-      [
-        { heading: 'NAME' },
-        { heading: 'DEFAULT' },
-        { heading: 'TOOLS', align: 'right' },
-        { heading: 'TOKENS', align: 'right' },
-      ],
+      ['NAME', 'DEFAULT', figures('TOOLS'), figures('TOKENS')],
       profiles.map((profile) => [
         profile.name,
         profile.default ? 'yes' : '',

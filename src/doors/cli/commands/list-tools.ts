@@ -1,3 +1,4 @@
+import { defined } from '../../../core/defined.ts';
 import type { Criteria } from '../../../core/selector.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
@@ -6,7 +7,7 @@ import type { Flags } from '../arguments/flags.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { figures, flexible, printTable } from '../output/table.ts';
 import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
 
 /** `toolcrib list`: the tools that meet all filters, or their definitions for a vendor. */
@@ -36,12 +37,14 @@ function criteriaOf(flags: Flags): Criteria {
   });
   return {
     ...Object.fromEntries(booleans),
-    ...(flags.tag !== undefined && { tags: flags.tag }),
-    ...(flags.category !== undefined && { category: flags.category }),
-    ...(flags.pattern !== undefined && { namePattern: flags.pattern }),
-    ...(flags.kind !== undefined && { kind: flags.kind }),
-    ...(flags.source !== undefined && { source: flags.source }),
-    ...(flags.bundle !== undefined && { bundle: flags.bundle }),
+    ...defined({
+      tags: flags.tag,
+      category: flags.category,
+      namePattern: flags.pattern,
+      kind: flags.kind,
+      source: flags.source,
+      bundle: flags.bundle,
+    }),
   };
 }
 
@@ -61,13 +64,7 @@ async function printTools(crib: Crib, specs: readonly ToolSpec[], flags: Flags):
 
 function printToolTable(specs: readonly ToolSpec[], tokens: readonly string[]): void {
   printTable(
-    [
-      { heading: 'NAME' },
-      { heading: 'KIND' },
-      { heading: 'SOURCE' },
-      { heading: 'TOKENS', align: 'right' },
-      { heading: 'DESCRIPTION', flexible: true },
-    ],
+    ['NAME', 'KIND', 'SOURCE', figures('TOKENS'), flexible('DESCRIPTION')],
     specs.map((spec, index) => [spec.name, spec[RUN].kind, spec.source, tokens[index] ?? '', spec.description]),
   );
 }

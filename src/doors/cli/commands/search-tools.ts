@@ -2,7 +2,7 @@ import { readCount } from '../arguments/read-count.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output/output.ts';
-import { printTable } from '../output/table.ts';
+import { figures, flexible, printTable } from '../output/table.ts';
 
 /** `toolcrib search WORDS`: tools that fit a request, best first. */
 export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
@@ -26,12 +26,7 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
     } else if (hits.length === 0) note('No tool fits.');
     else {
       printTable(
-        [
-          { heading: 'SCORE', align: 'right' },
-          { heading: 'NAME' },
-          { heading: 'WHY', flexible: true },
-          { heading: 'DESCRIPTION', flexible: true },
-        ],
+        [figures('SCORE'), 'NAME', flexible('WHY'), flexible('DESCRIPTION')],
         hits.map(({ name, score, description, why }) => [score.toFixed(3), name, why, description]),
       );
     }

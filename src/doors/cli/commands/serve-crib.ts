@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { defined } from '../../../core/defined.ts';
 import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { packageVersion } from '../../../system/package-version.ts';
@@ -27,8 +28,7 @@ async function serve(crib: Crib, { host, insecure }: Flags, port: number | undef
   const mcp = createMcpDoor(crib, { version: packageVersion(), warn: crib.server.warn });
   const server = await startServer(crib, {
     mcp,
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
+    ...defined({ host, port }),
     isInsecure: insecure === true,
   });
   for (const line of await describeServer(crib, server)) note(line);

@@ -1,3 +1,4 @@
+import { defined } from '../../../core/defined.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { flagsOf } from '../../../core/selector.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
@@ -62,9 +63,7 @@ function describeTool(spec: ToolSpec, crib: Crib) {
     effects,
     flags: Object.fromEntries(flagsOf(spec)),
     policy,
-    ...(spec.requires !== undefined && { requires: spec.requires }),
-    ...(spec.instructions !== undefined && { instructions: spec.instructions }),
-    ...(spec.examples !== undefined && { examples: spec.examples }),
+    ...defined({ requires: spec.requires, instructions: spec.instructions, examples: spec.examples }),
     ...(withheld !== undefined && { fixedArguments: withheld.fixed, hiddenArguments: withheld.hidden }),
     inputSchema: spec.input,
     ...(spec.output !== undefined && { outputSchema: spec.output }),

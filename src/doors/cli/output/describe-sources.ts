@@ -1,7 +1,7 @@
 import type { Crib } from '../../../crib/crib.ts';
 import { type Counting, tokensOf } from '../../../formats/token-cost.ts';
 import type { StaleSource } from '../running-sources.ts';
-import { printTable } from './table.ts';
+import { figures, flexible, printTable } from './table.ts';
 import { tokenText, USUAL_FORMAT } from './token-figures.ts';
 
 /** How every source is doing and what its tools cost; that of tools in code only if there are some. What a running server has not taken yet is stale. */
@@ -30,13 +30,7 @@ function staleFields({ reason, since }: StaleSource) {
 /** The same as a table. */
 export function printSources(sources: Awaited<ReturnType<typeof describeSources>>, counting: Counting): void {
   printTable(
-    [
-      { heading: 'NAME' },
-      { heading: 'STATE' },
-      { heading: 'TOOLS', align: 'right' },
-      { heading: 'TOKENS', align: 'right' },
-      { heading: 'REASON', flexible: true },
-    ],
+    ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), flexible('REASON')],
     sources.map(({ name, state, reason = '', since, toolCount, tokens }) => [
       name,
       state,

@@ -1,20 +1,13 @@
 import type { CallRow } from '../../../audit/calls.ts';
-import { printTable } from './table.ts';
+import { figures, flexible, printTable } from './table.ts';
 
 /** Calls under headings, newest first. Rows that no key of this machine signs are marked. */
 export function printCalls(rows: readonly CallRow[]): void {
   const isMarked = rows.some(({ key }) => key !== undefined);
   printTable(
     [
-      { heading: 'AT' },
-      { heading: 'TOOL' },
-      { heading: 'OUTCOME' },
-      { heading: 'MS', align: 'right' },
-      { heading: 'CALLER', flexible: true },
-      { heading: 'PROFILE' },
-      { heading: 'APPROVED BY' },
-      { heading: 'CALL', flexible: true },
-      ...(isMarked ? [{ heading: 'KEY' }] : []),
+      ...['AT', 'TOOL', 'OUTCOME', figures('MS'), flexible('CALLER'), 'PROFILE', 'APPROVED BY', flexible('CALL')],
+      ...(isMarked ? ['KEY'] : []),
     ],
     rows.map(({ at, tool, outcome, durationMs, caller = '', profile, approval, callId, count, key = 'own' }) => [
       new Date(at).toISOString(),

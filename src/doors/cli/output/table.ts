@@ -1,7 +1,9 @@
 import { paint, print, toLine } from './output.ts';
 
-/** A column of a table. */
-export interface Column {
+/** A column of a table; a text is its heading. */
+export type Column = string | ColumnOptions;
+
+interface ColumnOptions {
   readonly heading: string;
   readonly align?: 'right';
   /** Cut before others where the terminal is narrow. */
@@ -14,6 +16,16 @@ const GAP = '  ';
 const LEAST_FLEXIBLE = 16;
 const LEAST = 4;
 
+/** A column of figures. */
+export function figures(heading: string): Column {
+  return { heading, align: 'right' };
+}
+
+/** A column that is cut before others. */
+export function flexible(heading: string): Column {
+  return { heading, flexible: true };
+}
+
 /** Prints rows under headings, as wide as the terminal and no wider; not cut where the output is no terminal. */
 export function printTable(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
@@ -23,10 +35,11 @@ export function printTable(columns: readonly Column[], rows: readonly (readonly 
 
 /** The lines of a table, headings first. */
 export function layOut(
-  columns: readonly Column[],
+  given: readonly Column[],
   rows: readonly (readonly string[])[],
   width: number | undefined,
 ): readonly string[] {
+  const columns = given.map((column): ColumnOptions => (typeof column === 'string' ? { heading: column } : column));
   const toCell = (cell: string, index: number) => (columns[index]?.isWhole === true ? cell : toLine(cell));
   const cells = [columns.map(({ heading }) => heading), ...rows.map((row) => row.map(toCell))];
   const natural = columns.map(({ isWhole, heading }, index) =>
@@ -43,11 +56,11 @@ export function layOut(
   );
 }
 
-function fitCell(text: string, width: number, column: Column): string {
+function fitCell(text: string, width: number, column: ColumnOptions): string {
   return pad(cutTo(text, width), width, column);
 }
 
-function fitInto(natural: readonly number[], columns: readonly Column[], room: number): readonly number[] {
+function fitInto(natural: readonly number[], columns: readonly ColumnOptions[], room: number): readonly number[] {
   const isFlexible = (index: number) => columns[index]?.flexible === true;
   return shrink(shrink(natural, room, LEAST_FLEXIBLE, isFlexible), room, LEAST, () => true);
 }
@@ -73,7 +86,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-function pad(text: string, width: number, { align }: Column): string {
+function pad(text: string, width: number, { align }: ColumnOptions): string {
   const filler = ' '.repeat(Math.max(0, width - widthOf(text)));
   return align === 'right' ? `${filler}${text}` : `${text}${filler}`;
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../core/defined.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { toTime } from '../../shown.ts';
 import { ok } from '../answers.ts';
@@ -104,8 +105,7 @@ function byTool(rows: readonly AuditRow[]) {
       tool,
       count: calls.length,
       failed: calls.filter(({ outcome }) => outcome !== 'done' && outcome !== 'waiting').length,
-      ...(medianMs !== undefined && { medianMs }),
-      ...(slowestMs !== undefined && { slowestMs }),
+      ...defined({ medianMs, slowestMs }),
     };
   });
 }

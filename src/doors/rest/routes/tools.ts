@@ -1,4 +1,5 @@
 import { notListedYet } from '../../../call/enter-call.ts';
+import { defined } from '../../../core/defined.ts';
 import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../../core/selector.ts';
 import { ToolcribError, toolError } from '../../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../../core/tool-spec.ts';
@@ -152,13 +153,7 @@ function compileFilters({ flag = [], ...filters }: ListQuery, flags: ReadonlySet
 }
 
 function toCriteria({ tag, tagAny, pattern, q, ...rest }: Omit<ListQuery, 'limit' | 'flag'>): Criteria {
-  return {
-    ...rest,
-    ...(tag !== undefined && { tags: tag }),
-    ...(tagAny !== undefined && { tagsAny: tagAny }),
-    ...(pattern !== undefined && { namePattern: pattern }),
-    ...(q !== undefined && { text: q }),
-  };
+  return defined({ ...rest, tags: tag, tagsAny: tagAny, namePattern: pattern, text: q });
 }
 
 /** Only a boolean: `flag=kind=shell` would be the filter "kind" by another name. */

@@ -1,5 +1,5 @@
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
-import { createRun, RUN, type ToolSpec, UNCONFIRMED } from '../../../core/tool-spec.ts';
+import { type ToolSpec, toUnconfirmed } from '../../../core/tool-spec.ts';
 import type { KeptList } from '../../../specs/kept-list.ts';
 import type { SpecListing } from '../../../specs/spec-listing.ts';
 import type { WarnOnce } from '../../../specs/warn-once.ts';
@@ -71,7 +71,7 @@ function createShow({ settings, place, listing }: FollowedDescription) {
 function showKept(description: Description, { settings, place, listing }: FollowedDescription): void {
   try {
     const { specs } = readOperations(description, { settings, url: addressOf(place) });
-    listing.show(specs.map(unconfirmed));
+    listing.show(specs.map(toUnconfirmed));
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause; // else somebody else wrote it
   }
@@ -79,9 +79,4 @@ function showKept(description: Description, { settings, place, listing }: Follow
 
 function addressOf(place: DescriptionPlace): URL | undefined {
   return 'url' in place ? new URL(place.url) : undefined;
-}
-
-/** A tool of the last description of another process: it may have been taken back since. */
-function unconfirmed(spec: ToolSpec): ToolSpec {
-  return Object.freeze({ ...spec, [RUN]: createRun({ ...spec[RUN], [UNCONFIRMED]: true }) });
 }
