@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ToolcribError } from '../core/tool-error.ts';
+import { codeOf, ToolcribError } from '../core/tool-error.ts';
 import type { ChainPlace } from './chain-writer.ts';
 import { listCheckpointFiles, replaceCheckpoint } from './checkpoint-files.ts';
 import {
@@ -51,7 +51,7 @@ export async function readOrigin(folder: string): Promise<SignedOrigin | 'damage
     const value: unknown = JSON.parse(await readFile(join(folder, FILE_NAME), 'utf8'));
     return isOrigin(value) ? value : 'damaged';
   } catch (cause) {
-    return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? undefined : 'damaged';
+    return codeOf(cause) === 'ENOENT' ? undefined : 'damaged';
   }
 }
 
@@ -85,7 +85,7 @@ async function createOrigin(options: OriginOptions): Promise<string> {
     await link(draft, join(folder, FILE_NAME));
     return origin;
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')) throw cause;
+    if (codeOf(cause) !== 'EEXIST') throw cause;
     return await openOrigin(options);
   } finally {
     await rm(draft, { force: true });

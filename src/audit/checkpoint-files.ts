@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../core/tool-error.ts';
+import { isAlive } from '../system/processes/process-tree.ts';
 import type { KeptCheckpoint } from './proof.ts';
 
 /** A file with the newest checkpoint of one chain. */
@@ -102,15 +103,6 @@ function stateOf(owner: string): CheckpointFile['state'] {
   if (host !== hostMark()) return 'held'; // unsure means held
   const isGone = Number(pid) === process.pid ? start !== startMark() : !isAlive(Number(pid));
   return isGone ? 'ended' : 'held';
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (cause) {
-    return codeOf(cause) !== 'ESRCH';
-  }
 }
 
 async function readKept(path: string): Promise<KeptCheckpoint | 'gone' | undefined> {

@@ -1,10 +1,13 @@
 import type { AuditTrail } from '../core/ports/audit-trail.ts';
 import type { Clock } from '../core/ports/ports.ts';
-import { FACTS } from '../core/tool-call.ts';
+import type { AuditOutcome } from '../core/ports/stored-audit.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
 import {
   type DraftEntry,
   type EndedCall,
+  type EntryTimes,
   toCallEntry,
   toEndedCall,
   toGapEntry,
@@ -14,7 +17,6 @@ import {
 } from './audit-entry.ts';
 import { openAuditPlace, type PlaceOptions } from './audit-place.ts';
 import { type Cleaner, createCleaner } from './clean-text.ts';
-import { createFloods, FLOOD_WINDOW_MS } from './floods.ts';
 import { type Backlog, RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 
@@ -142,4 +144,74 @@ function roomLeft(value: unknown, room: number): number {
     if (left < 0) return left;
   }
   return left;
+}
+
+/** Refusals that cost whoever makes them nothing, so that there may be any number of them. */
+const CHEAP: ReadonlySet<AuditOutcome> = new Set<AuditOutcome>(['unknown_tool', 'rate_limited', 'unauthenticated']);
+/** So many of one caller in one window have rows of their own. */
+const OWN_ROWS = 20;
+const FLOOD_WINDOW_MS = 60_000;
+/** Beyond so many callers they are counted together. */
+const MAX_CALLERS = 1000;
+const MAX_ID_LENGTH = 200;
+
+interface Flood {
+  readonly since: number;
+  own: number;
+  /** The first that got no row of its own. */
+  first: EndedCall | undefined;
+  count: number;
+  until: number;
+}
+
+/** Refusals that are told in one row. */
+interface CountedCalls {
+  readonly first: EndedCall;
+  readonly count: number;
+  readonly until: number;
+}
+
+/** Counts refusals that come in masses, so that nobody can fill the store with them, or hide among them. */
+interface Floods {
+  /** True if the refusal is counted, and gets no row of its own. */
+  takes(call: ToolCall, result: ToolResult): boolean;
+  /** True if some were counted and not collected yet. */
+  isCounting(): boolean;
+  /** What was counted in windows that are over, or in all. */
+  collect(which: 'over' | 'all'): readonly CountedCalls[];
+}
+
+function createFloods(times: EntryTimes): Floods {
+  const floods = new Map<string, Flood>();
+  const isOver = ({ since }: Flood): boolean => times.steadyNow() - since >= FLOOD_WINDOW_MS;
+  const floodOf = (call: ToolCall, outcome: AuditOutcome): Flood => {
+    const own = `${outcome} ${(call.caller.id ?? '').slice(0, MAX_ID_LENGTH)}`;
+    const key = floods.has(own) || floods.size < MAX_CALLERS ? own : outcome;
+    const known = floods.get(key);
+    if (known !== undefined && (known.count > 0 || !isOver(known))) return known;
+    const begun: Flood = { since: times.steadyNow(), own: 0, first: undefined, count: 0, until: 0 };
+    floods.set(key, begun);
+    return begun;
+  };
+  return {
+    takes(call, result) {
+      if (result.status !== 'failed' || !CHEAP.has(result.error.code)) return false;
+      const outcome = result.error.code;
+      const flood = floodOf(call, outcome);
+      if (flood.own < OWN_ROWS) {
+        flood.own++;
+        return false;
+      }
+      flood.first ??= toEndedCall(call, result, times);
+      flood.count++;
+      flood.until = times.now();
+      return true;
+    },
+    isCounting: () => floods.values().some(({ count }) => count > 0),
+    collect(which) {
+      const over = [...floods].filter(([, flood]) => which === 'all' || isOver(flood));
+      for (const [key] of over) floods.delete(key);
+      return over.flatMap(([, { first, count, until }]) => (first ? [{ first, count, until }] : []));
+    },
+  };
 }

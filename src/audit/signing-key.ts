@@ -1,8 +1,7 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { constants } from 'node:fs';
-import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
+import { createPrivateFile, FORBIDDEN, readPrivateFile } from '../system/private-file.ts';
 import { type SigningKey, toPublicText } from './proof.ts';
 
 /** Where the owner keeps the key of the audit: in a file, or in an environment variable. */
@@ -11,8 +10,6 @@ export type KeySource = { readonly file: string } | { readonly env: string };
 const FILE_NAME = 'key.pem';
 /** More than any key has. */
 const MAX_BYTES = 4096;
-/** Bits of the mode that a file may not have: the own key is for its owner only; a named one may be shared with a group, as orchestrators do. */
-const FORBIDDEN = { own: 0o077, named: 0o027 } as const;
 
 /** A key that lives as long as the process; no other process can vouch for what it signs. */
 export function createPassingKey(): SigningKey {
@@ -21,7 +18,6 @@ export function createPassingKey(): SigningKey {
 
 /** The key in a folder, made by the first process that asks. */
 export async function openSigningKey(folder: string): Promise<SigningKey> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
   return (await readSigningKey(folder)) ?? createSigningKey(folder);
 }
 
@@ -59,36 +55,23 @@ function readPrivateKey(text: string): KeyObject {
 }
 
 async function readPrivately(path: string, forbidden: number): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for ever
-  try {
-    const found = await file.stat();
-    if (!found.isFile()) throw new Error('it is not a file');
-    if (process.platform !== 'win32' && (found.mode & forbidden) !== 0)
-      throw new Error('others can read it; run "chmod 600" on it, or use another key if they may have read it');
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-    return buffer.toString('latin1', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
+  const read = await readPrivateFile(path, { forbidden, maxBytes: MAX_BYTES });
+  if ('text' in read) return read.text;
+  if (read.problem === 'not a file') throw new Error('it is not a file');
+  throw new Error('others can read it; run "chmod 600" on it, or use another key if they may have read it');
 }
 
-/** The name is given to a file that is whole; of processes that come at once the first wins, and the others take its key. */
+/** Of processes that come at once the first makes the key, and the others take it. */
 async function createSigningKey(folder: string): Promise<SigningKey> {
   const path = join(folder, FILE_NAME);
-  const draft = `${path}.${randomUUID()}.tmp`;
   const { privateKey } = generateKeyPairSync('ed25519');
-  try {
-    const text = privateKey.export({ type: 'pkcs8', format: 'pem' });
-    await writeFile(draft, text, { flag: 'wx', mode: 0o600, flush: true });
-    await link(draft, path);
-    return toSigningKey(privateKey);
-  } catch (cause) {
-    const other = codeOf(cause) === 'EEXIST' ? await readSigningKey(folder) : undefined;
-    if (other !== undefined) return other;
+  const text = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const isOurs = await createPrivateFile(path, text).catch((cause: unknown) => {
     throw unusable(path, cause);
-  } finally {
-    await rm(draft, { force: true });
-  }
+  });
+  const key = isOurs ? toSigningKey(privateKey) : await readSigningKey(folder);
+  if (key !== undefined) return key;
+  throw unusable(path, new Error('another process made and removed it'));
 }
 
 function toSigningKey(privateKey: KeyObject): SigningKey {

@@ -1,5 +1,4 @@
-import type { YAMLError } from 'yaml';
-import { TOO_DEEP, toData } from './config-data.ts';
+import type { Node, Pair, YAMLError, YAMLMap } from 'yaml';
 import { createFindOffset } from './find-offset.ts';
 import type { Mistake, Path } from './mistake.ts';
 
@@ -61,4 +60,111 @@ function inWords({ code, message, pos: [offset] }: YAMLError, text: string): str
   const [variable] = /^\$\{[^}\n]*\}/.exec(text.slice(offset - 1, offset + 100)) ?? [];
   if (variable !== undefined) return `Inside braces and brackets a variable needs quotes: "${variable}".`;
   return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+/** Data out of a document, and what in it cannot be data. */
+interface DocumentData {
+  readonly value: unknown;
+  readonly mistakes: readonly { readonly offset: number; readonly message: string }[];
+}
+
+// What aliases may add: far beyond any use of them, far below what would hurt.
+const MAX_ALIASED = 100_000;
+const MAX_DEPTH = 100;
+
+/** What is said where lists and maps stand in each other without end. */
+const TOO_DEEP = `It is nested too deeply: ${MAX_DEPTH} levels are enough.`;
+
+interface Anchored {
+  readonly value: unknown;
+  /** How many values it is made of, with everything its own aliases stand for. */
+  readonly weight: number;
+}
+
+interface Conversion {
+  readonly yaml: typeof import('yaml');
+  readonly anchors: Map<string, Anchored>;
+  readonly mistakes: { offset: number; message: string }[];
+  weight: number;
+  aliased: number;
+  depth: number;
+}
+
+/** Plain data: each name once, aliases and merge keys followed and counted. Takes time in proportion to the text. */
+function toData(root: Node | null, yaml: typeof import('yaml')): DocumentData {
+  const conversion: Conversion = { yaml, anchors: new Map(), mistakes: [], weight: 0, aliased: 0, depth: 0 };
+  const value = root === null ? undefined : toValue(root, conversion);
+  return { value: value ?? undefined, mistakes: conversion.mistakes };
+}
+
+function toValue(node: Node | null | undefined, conversion: Conversion): unknown {
+  const { yaml, anchors } = conversion;
+  if (node === null || node === undefined) return null; // beside a syntax error there may be nothing
+  if (yaml.isAlias(node)) return toAliased(node.source, offsetOf(node), conversion);
+  if (conversion.depth >= MAX_DEPTH) return reject(conversion, offsetOf(node), TOO_DEEP);
+  const { anchor } = node as { anchor?: string }; // scalars, lists and maps may have one
+  const before = conversion.weight++;
+  if (anchor !== undefined) anchors.delete(anchor); // from here on the name stands for this one
+  conversion.depth++;
+  const value = toContent(node, conversion);
+  conversion.depth--;
+  if (anchor !== undefined) anchors.set(anchor, { value, weight: conversion.weight - before });
+  return value;
+}
+
+function toContent(node: Node, conversion: Conversion): unknown {
+  const { yaml } = conversion;
+  if (yaml.isMap(node)) return toObject(node, conversion);
+  if (yaml.isSeq(node)) return node.items.map((item) => toValue(item as Node, conversion)); // composed lists hold nodes
+  const value: unknown = yaml.isScalar(node) ? node.value : undefined;
+  if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value;
+  return reject(conversion, offsetOf(node), 'Only text, numbers, true, false, lists and maps can be used here.');
+}
+
+function toAliased(name: string, offset: number, conversion: Conversion): unknown {
+  const found = conversion.anchors.get(name);
+  if (found === undefined) return reject(conversion, offset, `The alias *${name} stands inside what it stands for.`);
+  conversion.weight += found.weight;
+  conversion.aliased += found.weight;
+  if (conversion.aliased <= MAX_ALIASED) return found.value;
+  return reject(conversion, offset, `The aliases stand for more than ${MAX_ALIASED} values; write less of them.`);
+}
+
+function toObject(map: YAMLMap, conversion: Conversion): unknown {
+  const members = new Map<string, unknown>();
+  const merged: unknown[] = [];
+  for (const pair of map.items as Pair<Node, Node | null>[]) {
+    // composed maps hold pairs of nodes
+    const key = toKey(pair.key, conversion);
+    const value = toValue(pair.value, conversion);
+    if (key === undefined) continue;
+    if (key === '<<') merged.push(...toMerged(value, pair, conversion));
+    else if (members.has(key))
+      reject(conversion, offsetOf(pair.key), `${JSON.stringify(key)} is here twice; keep one.`);
+    else members.set(key, value);
+  }
+  // What is written here wins over what is merged in; of several merged maps the first wins.
+  return Object.assign({}, ...merged.reverse(), Object.fromEntries(members));
+}
+
+function toMerged(value: unknown, pair: Pair<Node, unknown>, conversion: Conversion): readonly object[] {
+  const maps = Array.isArray(value) ? value : [value];
+  if (maps.every((map) => typeof map === 'object' && map !== null && !Array.isArray(map))) return maps;
+  reject(conversion, offsetOf(pair.key), 'The merge key << takes a map, or a list of maps.');
+  return [];
+}
+
+function toKey(key: Node | null, conversion: Conversion): string | undefined {
+  const value: unknown = conversion.yaml.isScalar(key) ? key.value : undefined;
+  if (value === '__proto__') return reject(conversion, offsetOf(key), '"__proto__" is not allowed as a name.');
+  if (['string', 'number', 'boolean'].includes(typeof value) && value !== '') return String(value);
+  return reject(conversion, offsetOf(key), 'A name is missing or is no text here.');
+}
+
+function reject(conversion: Conversion, offset: number, message: string): undefined {
+  conversion.mistakes.push({ offset, message });
+}
+
+function offsetOf(node: Node | null): number {
+  return node?.range?.[0] ?? 0;
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { ToolcribError } from '../core/tool-error.ts';
+import { codeOf, ToolcribError } from '../core/tool-error.ts';
 
 /** No configuration that a person wrote is larger. */
 const MAX_CONFIG_BYTES = 5_000_000;
@@ -59,7 +59,7 @@ function hasControlCharacters(text: string): boolean {
 }
 
 function whyUnreadable(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':

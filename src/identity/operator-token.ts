@@ -1,7 +1,6 @@
-import { constants } from 'node:fs';
-import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
+import { createPrivateFile, FORBIDDEN, readPrivateFile } from '../system/private-file.ts';
 import {
   checksumOf,
   hashOf,
@@ -120,64 +119,40 @@ function isOwnToken(text: string): boolean {
 
 function ownFile(folder: string | undefined): TokenFile | undefined {
   if (folder === undefined) return undefined;
-  return { path: join(folder, FILE_NAME), forbidden: 0o077, isToken: isOwnToken };
+  return { path: join(folder, FILE_NAME), forbidden: FORBIDDEN.own, isToken: isOwnToken };
 }
 
-/** A service may share the file with a group, as orchestrators do; all others may not have it. */
 function namedFile(path: string): TokenFile {
-  return { path, forbidden: 0o027, isToken: (text) => SENDABLE.test(text) };
+  return { path, forbidden: FORBIDDEN.named, isToken: (text) => SENDABLE.test(text) };
 }
 
 /** The token in a private file; undefined if there is no file. */
-async function readToken(tokenFile: TokenFile): Promise<string | undefined> {
-  const { path } = tokenFile;
-  const text = await readPrivately(tokenFile).catch((cause: unknown) => {
-    if (cause instanceof ToolcribError) throw cause;
+async function readToken({ path, forbidden, isToken }: TokenFile): Promise<string | undefined> {
+  const read = await readPrivateFile(path, { forbidden, maxBytes: MAX_BYTES }).catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT') return undefined;
     throw unusable(path, `cannot be read: ${messageOf(cause)}`, cause);
   });
-  if (text === undefined) return undefined;
-  const token = text.trim();
-  if (tokenFile.isToken(token)) return token;
+  if (read === undefined) return undefined;
+  if ('problem' in read) throw unusable(path, PROBLEMS[read.problem]);
+  const token = read.text.trim();
+  if (isToken(token)) return token;
   throw unusable(path, 'holds no operator token; remove it, and a new one is made');
 }
 
-async function readPrivately({ path, forbidden }: TokenFile): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for ever
-  try {
-    const { mode } = await requireFile(file, path);
-    if (process.platform !== 'win32' && (mode & forbidden) !== 0)
-      throw unusable(path, 'can be read by others; remove it, and a new one is made, or run "chmod 600" on it');
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-    return buffer.toString('latin1', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
-}
+const PROBLEMS = {
+  'not a file': 'is not a file; remove it, and a new one is made',
+  'open to others': 'can be read by others; remove it, and a new one is made, or run "chmod 600" on it',
+} as const;
 
-async function requireFile(file: Awaited<ReturnType<typeof open>>, path: string) {
-  const found = await file.stat();
-  if (!found.isFile()) throw unusable(path, 'is not a file; remove it, and a new one is made');
-  return found;
-}
-
-/** The name is given to a file that is whole; of processes that come at once the first wins, and the others take its token. */
-async function createToken(tokenFile: TokenFile): Promise<string> {
-  const { path } = tokenFile;
-  const draft = `${path}.${process.pid}.${randomText(8)}.tmp`;
-  try {
-    const token = mintToken();
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(draft, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true });
-    await link(draft, path);
-    return token;
-  } catch (cause) {
-    const other = codeOf(cause) === 'EEXIST' ? await readToken(tokenFile) : undefined;
-    if (other !== undefined) return other;
-    throw unusable(path, `cannot be written: ${messageOf(cause)}`, cause);
-  } finally {
-    await rm(draft, { force: true });
-  }
+/** Of processes that come at once the first makes the token, and the others take it. */
+async function createToken(file: TokenFile): Promise<string> {
+  const token = mintToken();
+  const isOurs = await createPrivateFile(file.path, `${token}\n`).catch((cause: unknown) => {
+    throw unusable(file.path, `cannot be written: ${messageOf(cause)}`, cause);
+  });
+  const other = isOurs ? token : await readToken(file);
+  if (other !== undefined) return other;
+  throw unusable(file.path, 'cannot be written: another process made and removed it');
 }
 
 function unusable(path: string, why: string, cause?: unknown): ToolcribError {

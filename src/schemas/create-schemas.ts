@@ -4,10 +4,11 @@ import type { Schemas } from '../core/ports/ports.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
 import { type Parse, type Parsed, RUN, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 import { type CompilableSchema, toCompilable } from './compilable-schema.ts';
-import { isHarmless } from './harmless-schema.ts';
 import { toIssues } from './issues.ts';
 import { createLinearPatterns } from './linear-pattern.ts';
 import { type CompiledSchema, createSchemaCompiler } from './schema-compiler.ts';
+import { isKnownDialect } from './schema-dialect.ts';
+import { JSON_TYPES } from './schema-keywords.ts';
 import { createWithheldParse } from './withheld-parse.ts';
 import { createWorkLimit, TooMuchWorkError, type WorkLimit } from './work-limit.ts';
 
@@ -178,4 +179,49 @@ function isSmall(value: unknown): boolean {
     open.push(...members);
   }
   return true;
+}
+
+const MAX_DEPTH = 50;
+const MAX_NODES = 2000;
+
+/**
+ * True for most schemas: small plain data without a single word that could make trouble. Ten thousand tools are
+ * looked at when a crib starts, so this comes before any closer look; false means only "look closer".
+ */
+function isHarmless(schema: unknown): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false;
+  const { $schema } = schema as { $schema?: unknown }; // read as unknown
+  return isKnownDialect($schema) && isHarmlessAt(schema, 0, { nodes: MAX_NODES });
+}
+
+function isHarmlessAt(node: object, depth: number, left: { nodes: number }): boolean {
+  left.nodes -= 1;
+  if (depth > MAX_DEPTH || left.nodes < 0) return false;
+  if (Array.isArray(node)) {
+    for (const item of node) {
+      if (typeof item === 'object' && item !== null && !isHarmlessAt(item, depth + 1, left)) return false;
+    }
+    return true;
+  }
+  for (const key in node) {
+    if (isSuspicious(key)) return false;
+    const member = (node as Record<string, unknown>)[key]; // a key of it
+    if (key === 'type' && typeof member === 'string' && !JSON_TYPES.has(member)) return false;
+    if (typeof member === 'object' && member !== null && !isHarmlessAt(member, depth + 1, left)) return false;
+  }
+  return true;
+}
+
+function isSuspicious(key: string): boolean {
+  switch (key) {
+    case 'pattern':
+    case 'patternProperties':
+    case '$ref':
+    case '$dynamicRef':
+    case '$recursiveRef':
+    case '__proto__':
+      return true;
+    default:
+      return false;
+  }
 }

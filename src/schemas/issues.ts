@@ -1,8 +1,7 @@
 import type { ErrorObject } from 'ajv';
-import { escapePointer, type JsonSchema } from '../core/json.ts';
+import { escapePointer, type JsonSchema, resolveReference } from '../core/json.ts';
 import type { Issue } from '../core/tool-error.ts';
 import { cut, toGot, toWanted, toWords } from './issue-words.ts';
-import { createReach, type Reach } from './schema-reach.ts';
 
 const MAX_ISSUES = 20;
 const MAX_PATH = 200;
@@ -137,4 +136,36 @@ function pathOf(error: ErrorObject): string {
   const name: unknown = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? error.propertyName;
   const path = typeof name === 'string' ? `${error.instancePath}/${escapePointer(name)}` : error.instancePath;
   return cut(path, MAX_PATH);
+}
+
+/** True if `part` is applied by `branch`: it stands inside it, or inside what it refers to. */
+type Reach = (branch: unknown, part: unknown) => boolean;
+
+/** Tells which part of `schema` belongs to which branch. Without a schema every part belongs to every branch. */
+function createReach(schema: JsonSchema | undefined): Reach {
+  if (schema === undefined) return () => true;
+  const reached = new Map<unknown, ReadonlySet<unknown>>();
+  return function isReached(branch, part) {
+    let parts = reached.get(branch);
+    if (parts === undefined) {
+      parts = collect(branch, schema);
+      reached.set(branch, parts);
+    }
+    // `false` is a schema too, but has no identity; what stands among a branch's errors is taken for its own.
+    return parts.has(part) || typeof part !== 'object';
+  };
+}
+
+function collect(branch: unknown, root: JsonSchema): ReadonlySet<unknown> {
+  const found = new Set<unknown>();
+  const open = [branch];
+  while (open.length > 0) {
+    const node = open.pop();
+    if (typeof node !== 'object' || node === null || found.has(node)) continue;
+    found.add(node);
+    const { $ref } = node as { $ref?: unknown }; // an array has none
+    if (typeof $ref === 'string') open.push(resolveReference($ref, root)); // anchors and embedded ids are rare; there an issue is merely told less well;
+    for (const member of Object.values(node)) open.push(member);
+  }
+  return found;
 }

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
-import { patternSize, patternTokens, translatePattern } from './translate-pattern.ts';
 import type { WorkLimit } from './work-limit.ts';
 
 /** A regular expression that cannot hang. */
@@ -107,4 +106,137 @@ function nativeCost(tokens: readonly string[]): number | undefined {
   if (variable > 1 || (!anchored && variable + optional > 0)) return undefined;
   const cost = anchored && variable + optional === 0 ? 1 : (1 + after) * 2 ** optional;
   return cost > MAX_NATIVE_COST ? undefined : cost;
+}
+
+const SURROGATE_PAIR = String.raw`\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`;
+const ESCAPE = String.raw`\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[A-Za-z]|[pP]\{[^}]*\}|.)`;
+const CLASS = String.raw`\[(?:\\.|[^\]\\])*\]`;
+const GROUP = String.raw`\((?:\?(?:<?[=!]|<[^>]*>|[a-z-]*:))?`;
+const QUANTIFIER = String.raw`(?:[*+?]|\{\d+(?:,\d*)?\})\??`;
+
+const TOKEN = new RegExp([CLASS, SURROGATE_PAIR, ESCAPE, GROUP, QUANTIFIER, '.'].join('|'), 'gsu');
+const CLASS_TOKEN = new RegExp([SURROGATE_PAIR, ESCAPE, '.'].join('|'), 'gsu');
+
+// The linear engine's own \s, \S and dot know ASCII only; these are JavaScript's.
+const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
+const NOT_SPACE = String.raw`\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
+const DOT = String.raw`[^\n\r\x{2028}\x{2029}]`;
+
+/** The parts of a valid JavaScript pattern: classes, escapes, groups, quantifiers, single characters. */
+function patternTokens(pattern: string): readonly string[] {
+  return pattern.match(TOKEN) ?? [];
+}
+
+/** About how large a pattern gets when its counted repetitions (`a{100}`) are written out, as RE2 does. */
+function patternSize(tokens: readonly string[]): number {
+  const outer: number[] = [];
+  let size = 0;
+  let repeatable = 0;
+  for (const token of tokens) {
+    const count = /^\{(?:\d+,)?(\d+),?\}/.exec(token);
+    if (token.startsWith('(')) {
+      outer.push(size);
+      size = 0;
+    } else if (token === ')') {
+      repeatable = size;
+      size += outer.pop() ?? 0;
+    } else if (count !== null) {
+      size += repeatable * (Number(count[1]) - 1);
+    } else {
+      repeatable = 1;
+      size += 1;
+    }
+  }
+  return size;
+}
+
+/** A valid JavaScript pattern in RE2's syntax with the same meaning; undefined where RE2 has no word for it. */
+function translatePattern(tokens: readonly string[]): string | undefined {
+  let out = '';
+  for (const token of tokens) {
+    const translated = translateToken(token);
+    if (translated === undefined) return undefined;
+    out += translated;
+  }
+  return out;
+}
+
+function translateToken(token: string): string | undefined {
+  if (token === '.') return DOT;
+  if (token === '{' || token === '}' || token === ']') return `\\${token}`;
+  if (token === '(' || token === '(?:') return token;
+  // Look-around and inline flags have no place here; the name of a group does not matter to a test.
+  if (token.startsWith('(')) return /^\(\?<[^=!]/.test(token) ? '(' : undefined;
+  if (token.startsWith('[')) return translateClass(token);
+  if (token === '\\s') return `[${SPACE}]`;
+  if (token === '\\S') return `[^${SPACE}]`;
+  if (token.length > 1 && token.startsWith('\\')) return translateEscape(token);
+  return token;
+}
+
+function translateClass(token: string): string | undefined {
+  const negated = token.startsWith('[^');
+  const inner = token.slice(negated ? 2 : 1, -1);
+  if (inner === '') return negated ? String.raw`[\x00-\x{10ffff}]` : String.raw`[^\x00-\x{10ffff}]`;
+  let out = negated ? '[^' : '[';
+  for (const part of inner.match(CLASS_TOKEN) ?? []) {
+    const translated = translateClassPart(part);
+    if (translated === undefined) return undefined;
+    out += translated;
+  }
+  return `${out}]`;
+}
+
+function translateClassPart(part: string): string | undefined {
+  if (part === '\\s') return SPACE;
+  if (part === '\\S') return NOT_SPACE;
+  if (part === '\\b') return String.raw`\x08`;
+  if (part === '[' || part === '^') return `\\${part}`;
+  if (part.length > 1 && part.startsWith('\\')) return translateEscape(part);
+  return part;
+}
+
+function translateEscape(token: string): string | undefined {
+  const rest = token.slice(2);
+  switch (token[1]) {
+    case 'd':
+    case 'D':
+    case 'w':
+    case 'W':
+    case 'b':
+    case 'B':
+    case 'n':
+    case 'r':
+    case 't':
+    case 'v':
+    case 'f':
+      return token;
+    case '0':
+      return String.raw`\x00`;
+    case 'x':
+      return rest === '' ? undefined : token;
+    case 'c':
+      return rest === '' ? undefined : hex(rest.charCodeAt(0) % 32);
+    case 'u':
+      return translateUnicode(rest);
+    case 'p':
+    case 'P':
+      return rest === '' ? undefined : `\\${token[1]}${rest.replace(/\{(?:sc|Script|gc|General_Category)=/, '{')}`;
+    default:
+      // Back-references, and letters that mean something else to RE2 (\A, \Q, \z).
+      return /[A-Za-z0-9]/.test(token[1] ?? '') ? undefined : token;
+  }
+}
+
+function translateUnicode(rest: string): string | undefined {
+  if (rest === '') return undefined;
+  if (rest.startsWith('{')) return `\\x${rest}`;
+  if (rest.length === 4) return `\\x{${rest}}`;
+  const high = Number.parseInt(rest.slice(0, 4), 16);
+  const low = Number.parseInt(rest.slice(6), 16);
+  return hex((high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000);
+}
+
+function hex(codePoint: number): string {
+  return `\\x{${codePoint.toString(16)}}`;
 }

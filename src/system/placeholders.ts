@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ToolcribError } from '../core/tool-error.ts';
+import { isAlive } from './processes/process-tree.ts';
 
 /** What every name begins with that is put where nothing may be made for a while. */
 const MARK = '.toolcrib-held-';
@@ -92,13 +93,7 @@ function letGo(path: string, mark: string): void {
 /** True for the mark of a process that was killed. Processes of another container cannot be asked. */
 function isLeftBehind(name: string): boolean {
   const [namespace, pid] = name.slice(MARK.length).split('-');
-  if (namespace !== ownNamespace()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'ESRCH'; // of the system
-  }
+  return namespace === ownNamespace() && !isAlive(Number(pid));
 }
 
 function ownNamespace(): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTokenCache } from '../../src/identity/token-cache.ts';
+import { createTokenCache } from '../../src/identity/jwt.ts';
 
 describe('the memory of verified tokens', () => {
   it('forgets the oldest when it is full, so that tokens cannot fill the machine', () => {

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
-import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { CribContext } from '../../core/ports/crib-context.ts';
-import { stateFolders } from '../../store/place/state-folder.ts';
+import { realpathOf, stateFolders } from '../../store/place/state-folder.ts';
+import { isAlive } from '../../system/processes/process-tree.ts';
 
 /** Where a server listens. */
 interface Place {
@@ -55,15 +56,7 @@ export async function findServer(configuration: string): Promise<string | undefi
 }
 
 function nameOf(configuration: string): string {
-  return `server-${hash('sha256', realOf(configuration)).slice(0, 16)}.json`;
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
+  return `server-${hash('sha256', realpathOf(configuration)).slice(0, 16)}.json`;
 }
 
 async function readNote(file: string): Promise<Note | undefined> {
@@ -78,14 +71,6 @@ async function readNote(file: string): Promise<Note | undefined> {
 function isNote(note: unknown): note is Note {
   if (typeof note !== 'object' || note === null || !('pid' in note) || !('url' in note)) return false;
   return Number.isSafeInteger(note.pid) && typeof note.url === 'string' && /^http:\/\/[\w.:[\]-]+:\d+$/.test(note.url);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (cause) {
-    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM'; // it is there, and somebody else's
-  }
 }
 
 async function isAnswering(url: string): Promise<boolean> {

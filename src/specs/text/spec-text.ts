@@ -2,9 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { createEntryReader, type EntryOptions } from '../spec-entry.ts';
 import { createEntryCollector, type SpecReading } from './entry-collector.ts';
 import type { SpecFormat } from './spec-format.ts';
-import { readJsonEntries } from './spec-json.ts';
 import { createNdjsonReader } from './spec-ndjson.ts';
-import { type EntryReader, type EntrySink, NOT_TEXT, type NoList } from './spec-sink.ts';
+import { type EntryReader, type EntrySink, NOT_TEXT, type NoList, noToolsIn } from './spec-sink.ts';
 import { readYamlEntries } from './spec-yaml.ts';
 
 /** What a text is, and where it comes from. */
@@ -71,4 +70,70 @@ function whole(read: (text: string) => NoList | undefined): EntryReader {
 /** How many of the first bytes only say that the rest is UTF-8. */
 export function markLength(bytes: Buffer): 0 | 3 {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
+/** Reads the entries of JSON text: `{ "tools": [...] }`, or the bare list. */
+function readJsonEntries(text: string, sink: EntrySink): NoList | undefined {
+  let top: unknown;
+  try {
+    top = JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { reason: `it is not JSON: ${error.message}` };
+  }
+  const tools = typeof top === 'object' && top !== null && 'tools' in top ? top.tools : top;
+  if (!Array.isArray(tools)) return noToolsIn(top);
+  const lines = linesOfEntries(text, top === tools ? 1 : 2);
+  for (const [index, entry] of tools.entries()) sink.entry(entry, lines[index] ?? 1);
+  return undefined;
+}
+
+const [LINE_BREAK, SPACE, QUOTE, COMMA, COLON] = [10, 32, 34, 44, 58];
+const [LIST, LIST_END, MAP, MAP_END] = [91, 93, 123, 125];
+
+/** The line of each entry of valid JSON whose list of tools is nested `listDepth` deep; the parser does not tell. */
+function linesOfEntries(text: string, listDepth: 1 | 2): readonly number[] {
+  let lines: number[] = [];
+  let line = 1;
+  let depth = 0;
+  let key = '';
+  let isInList = false;
+  let isStart = false; // the next value is an entry
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === LINE_BREAK) line++;
+    if (char <= SPACE || char === COLON) continue;
+    if (char === COMMA) {
+      isStart = isInList && depth === listDepth;
+      continue;
+    }
+    if (char === LIST_END || char === MAP_END) {
+      depth--;
+      isStart = false;
+      continue;
+    }
+    if (isStart) lines.push(line);
+    isStart = false;
+    if (char === QUOTE) {
+      const end = endOfString(text, at);
+      if (depth === 1) key = text.slice(at, end + 1);
+      at = end;
+    } else if (char === LIST || char === MAP) {
+      depth++;
+      if (depth !== listDepth) continue;
+      isInList = char === LIST && (listDepth === 1 || key === '"tools"');
+      if (isInList) lines = [];
+      isStart = isInList;
+    }
+  }
+  return lines;
+}
+
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === '\\') slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
 }

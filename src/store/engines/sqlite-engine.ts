@@ -1,9 +1,13 @@
-import { createPrivateFile } from '../place/database-file.ts';
-import { storeUnavailable } from '../store-errors.ts';
-import { type Dialect, type Engine, sql } from './engine.ts';
-import { openReader } from './sqlite-reader.ts';
-import { SqliteScanner } from './sqlite-scanner.ts';
+import { extname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { createPrivateFile, type DatabaseFile, requireSameFile } from '../place/database-file.ts';
+import { failureError, isBusy, storeUnavailable, toFailure, toStoreError } from '../store-errors.ts';
+import { type Dialect, type Engine, type Row, type Statement, sql } from './engine.ts';
+import { createSession } from './group-commit.ts';
+import type { ScanAnswer, ScanQuestion } from './sqlite-scan-thread.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
+import type { WriterOptions } from './sqlite-writer-thread.ts';
 
 /** SQLite, in a file or in memory. */
 export const SQLITE_DIALECT: Dialect = {
@@ -55,4 +59,103 @@ export async function openSqlite(path: string, lockTimeoutMs: number): Promise<E
       return closed;
     },
   };
+}
+
+const RETRY_MS = 10;
+
+/** A connection that only reads and never makes the thread wait. */
+interface SqliteReader {
+  read(statement: Statement): Promise<readonly Row[]>;
+  close(): void;
+}
+
+/** Opens the file for reading. Where it is locked all the same (somebody recovers it, or it is not in WAL mode yet), a timer waits. */
+async function openReader(file: DatabaseFile, lockTimeoutMs: number): Promise<SqliteReader> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const { database, prepare } = openSession();
+  return {
+    read: async ({ sql, params }) => {
+      const deadline = performance.now() + lockTimeoutMs;
+      for (;;) {
+        try {
+          requireSameFile(file);
+          return prepare(sql).run(params);
+        } catch (error) {
+          if (!isBusy(toFailure(error)) || performance.now() > deadline) throw toStoreError(error, file.path);
+        }
+        await delay(RETRY_MS);
+      }
+    },
+    close: () => database.close(),
+  };
+
+  function openSession() {
+    try {
+      return createSession(new DatabaseSync(file.path, { readOnly: true, timeout: 0 }));
+    } catch (error) {
+      throw toStoreError(error, file.path);
+    }
+  }
+}
+
+type Pending = Map<number, PromiseWithResolvers<readonly Row[]>>;
+
+/** Threads of queries that are seldom asked need not stay. */
+const IDLE_MS = 10_000;
+
+/** Reads over many rows, on a thread of their own: it starts with the first and ends when none came for a while. */
+class SqliteScanner {
+  readonly #options: WriterOptions;
+  #thread: { readonly worker: Worker; readonly pending: Pending } | undefined;
+  #lastId = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  scan({ sql, params }: Statement): Promise<readonly Row[]> {
+    const id = ++this.#lastId;
+    this.#thread ??= this.#start();
+    const { worker, pending } = this.#thread;
+    const found = Promise.withResolvers<readonly Row[]>();
+    pending.set(id, found);
+    clearTimeout(this.#timer);
+    worker.ref();
+    worker.postMessage({ id, sql, params } satisfies ScanQuestion);
+    return found.promise;
+  }
+
+  /** What is being read is not waited for: it is told that the store is closed. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#thread?.worker.terminate();
+  }
+
+  #start() {
+    const url = new URL(`./sqlite-scan-thread${extname(import.meta.url)}`, import.meta.url); // .ts here, .js when built
+    const worker = new Worker(url, { workerData: this.#options, name: 'toolcrib-scan', execArgv: [], env: {} });
+    const pending: Pending = new Map();
+    let crash: unknown;
+    worker.on('message', (answer: ScanAnswer) => this.#settle(pending, answer));
+    worker.on('error', (error) => {
+      crash = error;
+    });
+    worker.on('exit', () => {
+      this.#thread = undefined;
+      const reason = 'was let go by the thread that read it, which ended; try again';
+      for (const { reject } of pending.values()) reject(storeUnavailable(this.#options.file.path, reason, crash));
+    });
+    return { worker, pending };
+  }
+
+  #settle(pending: Pending, answer: ScanAnswer): void {
+    const found = pending.get(answer.id);
+    pending.delete(answer.id);
+    if ('rows' in answer) found?.resolve(answer.rows);
+    else found?.reject(failureError(answer.failure, this.#options.file.path));
+    if (pending.size > 0) return;
+    this.#thread?.worker.unref();
+    this.#timer = setTimeout(() => void this.#thread?.worker.terminate(), IDLE_MS).unref();
+  }
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { codeOf } from '../../core/tool-error.ts';
 
 /** What tells the processes that a child started, and those that they started, from all others. */
 export interface Family {
@@ -77,6 +78,15 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
     } catch {
       // Gone, or by now somebody whom we may not end.
     }
+  }
+}
+
+/** True for a process that is there, ours or somebody else's. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    return codeOf(cause) !== 'ESRCH';
   }
 }
 

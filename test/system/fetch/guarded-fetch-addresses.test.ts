@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../src/system/fetch/private-address.ts';
+import { isPublicAddress } from '../../../src/system/fetch/guarded-request.ts';
 
 describe('an address of the public internet', () => {
   it.each([
