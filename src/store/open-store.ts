@@ -1,20 +1,16 @@
 import type { Clock } from '../core/ports/ports.ts';
 import type { Store, StoreStatus } from '../core/ports/store.ts';
-import { activeSets } from './active-sets.ts';
 import { approvals } from './approvals.ts';
 import { audit } from './audit.ts';
 import { claims, createHeartbeat } from './claims.ts';
 import { type Engine, sql } from './engines/engine.ts';
 import { type EngineOptions, type OpenedEngine, openEngine } from './engines/open-engine.ts';
-import { indexes } from './indexes.ts';
 import { keys } from './keys.ts';
 import { budgets, rates } from './limits.ts';
-import { lists } from './lists.ts';
 import { migrate } from './migrations.ts';
+import { activeSets, indexes, lists, sealKeys, snapshots } from './named-values.ts';
 import { repeats } from './repeats.ts';
 import { results } from './results.ts';
-import { sealKeys } from './seal-keys.ts';
-import { snapshots } from './snapshots.ts';
 import { specs } from './specs.ts';
 
 /** Where the store is, and its clocks. */
