@@ -1,6 +1,6 @@
 import { isRemember, whyNotAnswer } from '../core/approval.ts';
 import type { Caller } from '../core/caller.ts';
-import { pickDefined } from '../core/json.ts';
+import { pickDefined } from '../core/defined.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import {

@@ -1,6 +1,7 @@
 import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval.ts';
 import type { ApprovalRequest } from '../core/caller.ts';
-import { isPromise, pickDefined } from '../core/json.ts';
+import { pickDefined } from '../core/defined.ts';
+import { isPromise } from '../core/json.ts';
 import type { Approver } from '../core/policy.ts';
 import type { Clock } from '../core/ports/ports.ts';
 import type { NewApproval } from '../core/ports/stored-approvals.ts';

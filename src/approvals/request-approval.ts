@@ -1,5 +1,5 @@
 import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval.ts';
-import { pickDefined } from '../core/json.ts';
+import { pickDefined } from '../core/defined.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/keep-bounds.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';

@@ -1,5 +1,6 @@
 import type { HostAnswer, Permit, Question } from '../core/approval.ts';
-import { freezeJson, pickDefined } from '../core/json.ts';
+import { pickDefined } from '../core/defined.ts';
+import { freezeJson } from '../core/json.ts';
 import type { Recheck } from '../core/ports/identity.ts';
 import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import type { Clock } from '../core/ports/ports.ts';

@@ -8,3 +8,11 @@ export function defined<T extends object>(members: T): Defined<T> {
   const kept = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept) as Defined<T>; // only what may be absent was taken out
 }
+
+/** The members of these names, without those that are undefined. */
+export function pickDefined<T extends object, Key extends keyof T>(
+  from: T,
+  keys: readonly Key[],
+): Defined<Pick<T, Key>> {
+  return defined(Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, Key>); // it has these keys
+}

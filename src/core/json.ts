@@ -245,14 +245,3 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }
-
-type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
-
-/** The members of these names, without those that are undefined. */
-export function pickDefined<T extends object, Key extends keyof T>(
-  from: T,
-  keys: readonly Key[],
-): Defined<Pick<T, Key>> {
-  const entries = keys.filter((key) => from[key] !== undefined).map((key) => [key, from[key]]);
-  return Object.fromEntries(entries) as Defined<Pick<T, Key>>; // what may be undefined is optional
-}

@@ -1,5 +1,5 @@
 import { lostResult } from '../approvals/parked-results.ts';
-import { pickDefined } from '../core/json.ts';
+import { pickDefined } from '../core/defined.ts';
 import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';

@@ -1,5 +1,6 @@
 import type { LiveSource, Source } from '../core/source.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { createListeners } from '../system/listeners.ts';
 
 /** Tools that were handed to the crib itself; they survive every reload. */
 export interface CodeSource extends Source {
@@ -11,16 +12,10 @@ export interface CodeSource extends Source {
 /** The source of tools in code. */
 export function code(initial: readonly ToolSpec[]): CodeSource {
   const byName = new Map(initial.map((spec) => [spec.name, spec]));
-  const listeners = new Set<() => void>();
-  const announce = () => {
-    for (const listener of listeners) listener();
-  };
+  const listeners = createListeners();
   const live: LiveSource = {
     specs: () => [...byName.values()],
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: listeners.add,
     status: () => ({ state: 'ready' }),
     close: async () => listeners.clear(),
   };
@@ -33,11 +28,11 @@ export function code(initial: readonly ToolSpec[]): CodeSource {
     get: (name) => byName.get(name),
     add(specs) {
       for (const spec of specs) byName.set(spec.name, spec);
-      announce();
+      listeners.tell();
     },
     remove(names) {
       for (const name of names) byName.delete(name);
-      announce();
+      listeners.tell();
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { LiveSource, SourceStatus } from '../core/source.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { createListeners } from '../system/listeners.ts';
 
 /** The list that a live source shows, how it is doing, and who wants to hear of it. */
 export interface SpecListing extends Pick<LiveSource, 'specs' | 'onChange' | 'status'> {
@@ -20,28 +21,25 @@ interface ListingNote {
 
 /** Starts with an empty list that nobody has read yet. */
 export function createListing(): SpecListing {
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let listed: readonly ToolSpec[] = [];
   let wasRead = false;
   let status: SourceStatus = { state: 'failed', reason: 'it has not been read yet' };
   return {
     specs: () => listed,
     status: () => status,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: listeners.add,
     show(specs, { down, leftOut } = {}) {
       wasRead ||= down === undefined || specs.length > 0;
       status = down === undefined ? withReason('ready', leftOut) : { state: wasRead ? 'down' : 'failed', reason: down };
       if (specs.length === listed.length && specs.every((spec, index) => spec === listed[index])) return;
       listed = specs;
-      for (const listener of listeners) listener();
+      listeners.tell();
     },
     fail(reason) {
       status = { state: wasRead ? 'down' : 'failed', reason };
     },
-    close: () => listeners.clear(),
+    close: listeners.clear,
   };
 }
 

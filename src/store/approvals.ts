@@ -1,6 +1,7 @@
 import { stateAfter } from '../core/ports/approval-states.ts';
 import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/ports/keep-bounds.ts';
 import type { NewApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import { createListeners } from '../system/listeners.ts';
 import { readApprovals, resultOf } from './approval-reads.ts';
 import { isApprovalId, toApproval, toTexts } from './approval-rows.ts';
 import {
@@ -32,13 +33,10 @@ const PURGED_ROWS = 500;
 /** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
 export function approvals(engine: Engine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
   const reads = readApprovals(engine, now);
-  const listeners = new Set<(id: string) => void>();
+  const { tell, ...listeners } = createListeners<[id: string]>();
   /** The claims of this process, as their rows say them. */
   const claims = new Map<string, string>();
   let added = 0;
-  const tell = (id: string) => {
-    for (const listener of listeners) listener(id);
-  };
   /** A claim that is called like no other of this process that has not ended, whatever the clock says. */
   const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
     const { process } = heartbeat;
@@ -127,10 +125,7 @@ export function approvals(engine: Engine, now: () => number, heartbeat: Heartbea
       const [forgotten] = await engine.write([sql`DELETE FROM toolcrib_grants WHERE id = ${id} RETURNING id`]);
       return forgotten?.length === 1;
     },
-    onAnswer(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onAnswer: listeners.add,
   };
 }
 

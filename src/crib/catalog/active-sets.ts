@@ -3,6 +3,7 @@ import type { Store, StoredActiveSet } from '../../core/ports/store.ts';
 import { readNameList } from '../../core/read-options.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { notAvailable } from '../../core/tool-error.ts';
+import { createListeners } from '../../system/listeners.ts';
 import type { Chest } from '../chest.ts';
 import type { Names } from './activation.ts';
 
@@ -18,7 +19,7 @@ export interface CribActiveSets {
 
 /** The choices that are kept in a store; without one nothing can be chosen. */
 export function createActiveSets(store: Store | undefined, open: (profile: string) => Promise<Chest>): CribActiveSets {
-  const listeners = new Set<(profile: string) => void>();
+  const listeners = createListeners<[profile: string]>();
   return {
     get: async (profile) => store?.activeSets.get(profile),
     async put(profile, names, by) {
@@ -30,12 +31,9 @@ export function createActiveSets(store: Store | undefined, open: (profile: strin
         .map((name) => ({ name, reason: `unknown bundle.${didYouMean(name, available)}` }));
       if (rejected.length > 0) return outcome([], rejected);
       await store.activeSets.put(profile, wanted, by);
-      for (const listener of listeners) listener(profile);
+      listeners.tell(profile);
       return outcome(wanted);
     },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: listeners.add,
   };
 }

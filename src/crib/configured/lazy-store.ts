@@ -1,5 +1,6 @@
 import type { Store } from '../../core/ports/store.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { createListeners } from '../../system/listeners.ts';
 
 /** A store whose stored specs tell of changes that were made through it. */
 export interface LazyStore extends Store {
@@ -11,9 +12,9 @@ type PartName = Exclude<keyof Store, 'status' | 'requireWritable' | 'close'>;
 
 /** A store that is opened by its first use: most commands never need one. */
 export function lazyStore(open: () => Promise<Store>): LazyStore {
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   const announce = <T>(result: T): T => {
-    for (const listener of listeners) listener();
+    listeners.tell();
     return result;
   };
   let opening: Promise<Store> | undefined;
@@ -34,10 +35,7 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
       put: async (spec, by) => announce(await specs.put(spec, by)),
       putAll: async (list, by) => announce(await specs.putAll(list, by)),
       remove: async (name, by) => announce(await specs.remove(name, by)),
-      onChange(listener) {
-        listeners.add(listener);
-        return () => listeners.delete(listener);
-      },
+      onChange: listeners.add,
     },
     lists: lazyPart(opened, 'lists'),
     activeSets: lazyPart(opened, 'activeSets'),

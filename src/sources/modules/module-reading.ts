@@ -1,5 +1,6 @@
 import type { LiveSource, SourceContext, SourceStatus } from '../../core/source.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { createListeners } from '../../system/listeners.ts';
 import type { ModuleExport } from '../../system/modules/module-exports.ts';
 import { createModuleLoader } from '../../system/modules/module-loader.ts';
 import { createFoundModules } from './found-modules.ts';
@@ -43,13 +44,12 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   const { source, clock, signal, warn, importTimeoutMs } = options;
   const loader = createModuleLoader({ timeoutMs: importTimeoutMs, clock, signal });
   const found = createFoundModules(source, warn);
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let status: SourceStatus = { state: 'ready' };
   let looking: Promise<unknown> = Promise.resolve();
 
   const announce = (): void => {
-    if (signal.aborted) return;
-    for (const listener of listeners) listener();
+    if (!signal.aborted) listeners.tell();
   };
   const load = async ({ file, label, factories, parts }: ModuleToRead): Promise<void> => {
     const { good, failure } = await loader.load(file, factories);
@@ -93,10 +93,7 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
         bundles: found.bundles,
         status: () => status,
         refresh: readAll,
-        onChange(listener) {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
-        },
+        onChange: listeners.add,
       };
     },
   };

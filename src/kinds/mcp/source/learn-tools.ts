@@ -1,5 +1,6 @@
 import type { Clock } from '../../../core/ports/ports.ts';
 import { messageOf } from '../../../core/tool-error.ts';
+import { createListeners } from '../../../system/listeners.ts';
 import type { Connections } from '../connection/connections.ts';
 import type { McpConnection } from '../connection/mcp-connection.ts';
 import { McpFailure } from '../mcp-failure.ts';
@@ -54,17 +55,13 @@ type OnAbort = (listener: () => void) => () => void;
 async function within(clock: Clock, timeoutMs: number, work: (onAbort: OnAbort) => Promise<void>): Promise<void> {
   const late = new McpFailure('unreachable', 'it took too long to list its tools');
   const isOver = Promise.withResolvers<never>();
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   const stopTimer = clock.setTimer(timeoutMs, () => {
     isOver.reject(late);
-    for (const listener of listeners) listener();
+    listeners.tell();
   });
-  const onAbort: OnAbort = (listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  };
   try {
-    await Promise.race([work(onAbort), isOver.promise]);
+    await Promise.race([work(listeners.add), isOver.promise]);
   } finally {
     stopTimer();
   }

@@ -2,6 +2,7 @@ import { isRecord } from '../../../core/json.ts';
 import type { KeptListPort } from '../../../core/ports/store.ts';
 import type { LiveSource, Source } from '../../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../../core/tool-spec.ts';
+import { createListeners } from '../../../system/listeners.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
 import type { PythonWorkers } from '../python-workers.ts';
 import type { PythonDescriptions } from './python-descriptions.ts';
@@ -18,7 +19,7 @@ export function describePython(source: Source, options: DescribingOptions): Sour
     ...source,
     async start(context) {
       const live = await source.start(context);
-      const listeners = new Set<() => void>();
+      const listeners = createListeners();
       let descriptions: PythonDescriptions | undefined;
       const update = oneAtATime(async () => {
         const silent = live.specs().filter(isSilent);
@@ -29,19 +30,11 @@ export function describePython(source: Source, options: DescribingOptions): Sour
       });
       const describe = (spec: ToolSpec): ToolSpec => (isSilent(spec) ? (descriptions?.describe(spec) ?? spec) : spec);
       await update();
-      const stop = live.onChange(
-        () =>
-          void update().finally(() => {
-            for (const listener of listeners) listener();
-          }),
-      );
+      const stop = live.onChange(() => void update().finally(listeners.tell));
       return {
         ...live,
         specs: () => (descriptions === undefined ? live.specs() : live.specs().map(describe)),
-        onChange(listener) {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
-        },
+        onChange: listeners.add,
         async refresh() {
           await live.refresh?.();
           await update();
