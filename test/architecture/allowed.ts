@@ -25,7 +25,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'kinds/http/openapi/schemas/schema-conversion.ts createSchemaConversion': 62,
   'kinds/mcp/connection/child-transport.ts childTransport': 74,
   'kinds/mcp/connection/connections.ts createConnections': 107,
-  'kinds/mcp/connection/http-transport.ts httpTransport': 78,
+  'kinds/mcp/connection/http-transport.ts httpTransport': 79,
   'kinds/mcp/connection/reconnect.ts createReconnect': 99,
   'kinds/mcp/connection/wire-requests.ts createWireRequests': 92,
   'kinds/python/async-worker.ts workersTogether': 78,

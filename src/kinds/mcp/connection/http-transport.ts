@@ -1,4 +1,5 @@
 import type {
+  FetchLike,
   JSONRPCMessage,
   StreamableHTTPClientTransport,
   Transport,
@@ -49,7 +50,8 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     hasSession: () => inner.sessionId !== undefined,
     isClosed: () => isClosed,
   });
-  const options = { fetch: exchange.fetch, ...(auth !== undefined && { authProvider: auth }) };
+  const { fetch, send } = type === 'sse' ? unlessEnded(exchange.fetch) : { fetch: exchange.fetch, send: sendBy };
+  const options = { fetch, ...(auth !== undefined && { authProvider: auth }) };
   const inner: Transport =
     type === 'sse'
       ? new sdk.SSEClientTransport(url, options)
@@ -64,7 +66,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     async send(message, sendOptions = {}) {
       // The SDK does a lot for each message. It is needed for tokens, for the older transport, and for answers that are not plain.
       const id = type === 'http' && auth === undefined ? idOfCall(message, sendOptions) : undefined;
-      if (id === undefined) return inner.send(message, sendOptions);
+      if (id === undefined) return send(inner, message, sendOptions);
       const headers = headersOf(message, sendOptions, { session: inner.sessionId, version });
       const answer = await exchange.post({ id, message, headers, signal: sendOptions.requestSignal });
       if (answer !== undefined)
@@ -101,6 +103,26 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     transport.onerror?.(error);
   };
   return transport;
+}
+
+function sendBy(inner: Transport, message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
+  return inner.send(message, options);
+}
+
+/** The SDK forgets in the older transport that a request has ended, and would send it again once it has another token. */
+function unlessEnded(fetch: FetchLike) {
+  const signals = new Map<string, AbortSignal | undefined>();
+  return {
+    fetch: async (...[to, init]: Parameters<FetchLike>) => {
+      signals.get(String(init?.body))?.throwIfAborted();
+      return fetch(to, init);
+    },
+    async send(inner: Transport, message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
+      const body = JSON.stringify(message);
+      signals.set(body, options.requestSignal);
+      await sendBy(inner, message, options).finally(() => signals.delete(body));
+    },
+  };
 }
 
 /** A stream that breaks off is taken up again where the server lets us; timers of ours hold up no process. */
