@@ -12,10 +12,11 @@ import { activeSets, indexes, lists, sealKeys, snapshots } from './named-values.
 import { repeats } from './repeats.ts';
 import { results } from './results.ts';
 import { specs } from './specs.ts';
+import { timedEngine } from './store-clock.ts';
 
 /** Where the store is, and its clocks. */
 export interface StoreOptions extends EngineOptions {
-  /** Says when something changed. */
+  /** Says when something changed; that of the store itself if absent. */
   readonly now?: () => number;
   /** Says when the process gives its next sign of life. */
   readonly clock?: Clock;
@@ -26,15 +27,10 @@ export interface StoreOptions extends EngineOptions {
 /** Opens the store with its schema up to date. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const opened = await openEngine(options);
-  const { engine } = opened;
-  try {
-    await migrate(engine);
-  } catch (error) {
-    await engine.close();
-    throw error;
-  }
+  const timed = await prepare(opened.engine);
   for (const warning of opened.warnings) options.warn?.(warning);
-  const now = options.now ?? Date.now;
+  const { engine } = timed;
+  const { now = timed.now } = options;
   const heartbeat = createHeartbeat(engine, options.clock);
   return {
     specs: specs(engine, now),
@@ -44,7 +40,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     snapshots: snapshots(engine, now),
     budgets: budgets(engine, now),
     rates: rates(engine),
-    results: results(engine, now),
+    results: results(engine, now, options.now ?? Date.now),
     repeats: repeats(engine, now, heartbeat),
     keys: keys(engine, now),
     approvals: approvals(engine, now, heartbeat),
@@ -58,6 +54,16 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await engine.close();
     },
   };
+}
+
+async function prepare(engine: Engine) {
+  try {
+    await migrate(engine);
+    return await timedEngine(engine);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
 }
 
 async function requireWritable(engine: Engine, at: number): Promise<void> {

@@ -2,8 +2,9 @@ import type { JsonValue } from '../core/json.ts';
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 import { type Engine, jsonOf, numberOf, sql, textOf } from './engines/engine.ts';
 
-/** Large results in an engine. */
-export function results(engine: Engine, now: () => number): StoredResults {
+/** Large results in an engine. Who keeps one says until when by the clock of its machine; the rest goes by that of the store. */
+export function results(engine: Engine, now: () => number, machineNow: () => number): StoredResults {
+  const toStoreTime = (at: number): number => (now === machineNow ? at : at - machineNow() + now());
   return {
     async put({ id, owner, tool, text, data, expiresAt }, quotaBytes) {
       const body = JSON.stringify({ text, ...(data !== undefined && { data }) });
@@ -14,7 +15,7 @@ export function results(engine: Engine, now: () => number): StoredResults {
           INSERT INTO toolcrib_results (id, owner, tool, body, bytes, expires_at)
           SELECT id, owner, tool, body, bytes, expires_at
           FROM (SELECT ${id} AS id, ${owner} AS owner, ${tool} AS tool, ${body} AS body,
-            CAST(${bytes} AS BIGINT) AS bytes, CAST(${expiresAt} AS BIGINT) AS expires_at) AS made
+            CAST(${bytes} AS BIGINT) AS bytes, CAST(${toStoreTime(expiresAt)} AS BIGINT) AS expires_at) AS made
           WHERE CAST(${bytes} AS BIGINT) + (SELECT coalesce(sum(bytes), 0) FROM toolcrib_results) <= CAST(${quotaBytes} AS BIGINT)
           RETURNING id`,
       ]);

@@ -4,6 +4,7 @@ import type { Store } from '../../src/core/ports/store.ts';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { engineContract } from './engine-contract.ts';
 import { ratesContract } from './limits-contract.ts';
+import { otherClocksContract } from './other-clocks-contract.ts';
 import { missingPackage, PASSWORD, sharedPostgres } from './postgres-server.ts';
 import { startProcess } from './start-process.ts';
 import { startWire } from './start-wire.ts';
@@ -27,6 +28,7 @@ describe.skipIf(missing !== undefined)(title, { timeout: 30_000 }, () => {
 
   describe('the store', () => storeContract(place, emptyPlace));
   describe('the engine', () => engineContract(emptyPlace));
+  describe('machines whose clocks differ', () => otherClocksContract(opened, place));
   describe('shared rates', () => ratesContract(async () => opened(await place())));
 
   it('is shared by processes: four that start and write at once lose nothing', async () => {
