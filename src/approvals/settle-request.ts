@@ -55,12 +55,14 @@ export async function awaitAnswer(asking: Asking, approval: StoredApproval): Pro
   const { call, context } = asking;
   const own = answerToOwn(asking, approval);
   if (own !== undefined) return reply(asking, approval, { isYes: own, by: callerOf(call) });
-  const leftMs = Math.min(approval.lifetimeMs, Math.max(0, approval.expiresAt - context.clock.now()));
+  // The store says that it waits: where it is over by the clock of this machine, that clock is wrong.
+  const { expiresAt, lifetimeMs } = approval;
+  const leftMs = expiresAt > context.clock.now() ? Math.min(lifetimeMs, expiresAt - context.clock.now()) : lifetimeMs;
   const ending = await waitForAnswer({
     call,
     request: toRequest(approval),
     clock: context.clock,
-    timeoutMs: approval.isParked ? leftMs : approval.lifetimeMs,
+    timeoutMs: approval.isParked ? leftMs : lifetimeMs,
     follow: (settled) =>
       context.poller.watch(approval.id, (state) => void (state === undefined || state === 'waiting' || settled())).stop,
     onSlow: () => approval.isParked || context.announce?.(approval), // that a parked one waits has been told
