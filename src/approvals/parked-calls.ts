@@ -4,12 +4,15 @@ import type { RunnableApproval, StoredApproval, StoredApprovals } from '../core/
 import type { SaidAlong } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { definitionHash } from '../specs/hashes.ts';
 import { systemClock } from '../system/clock.ts';
 import type { ApprovalPoller } from './poller.ts';
 import { saidWith } from './settle-request.ts';
 
 /** Where a parked call is made again. */
 interface CallingChest {
+  get(tool: string): ToolSpec | undefined;
   call(
     tool: string,
     input: JsonObject,
@@ -24,6 +27,8 @@ export interface ParkedCallsOptions {
   openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<CallingChest>;
   /** True while a source is not there: a tool that is unknown now may be one of its. */
   mayBeListedLater(): boolean;
+  /** True where servers with other configurations may run calls of the same store. */
+  isShared(): Promise<boolean>;
   readonly poller: ApprovalPoller;
   warn(message: string): void;
 }
@@ -110,7 +115,10 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   const approval = await approvals.get(id);
   if (approval?.parked === undefined) return undefined;
   const { callId } = approval.parked;
-  const result = await call(approval, callId, options);
+  const chest = await chestOf(approval, options);
+  // A server that has the tool as it was approved may run it; where there is none, the yes expires.
+  if (!hasAsApproved(chest, approval) && (await options.isShared())) return 0;
+  const result = await call(approval, callId, chest);
   const after = await approvals.get(id);
   if (after?.state !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
   const { code, retryAfterMs } = result.status === 'failed' ? result.error : {};
@@ -123,15 +131,28 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   return undefined;
 }
 
-async function call(approval: StoredApproval, callId: string, { openAgain }: ParkedCallsOptions): Promise<ToolResult> {
-  const { id, profile, tool, unlisted } = approval;
+/** The chest that the call was made in; undefined where the profile is not there, or not for the caller. */
+async function chestOf(
+  { profile, unlisted }: StoredApproval,
+  { openAgain }: ParkedCallsOptions,
+): Promise<CallingChest | undefined> {
   try {
-    const chest = await openAgain({ profile, caller: unlisted.caller });
-    const said = { ...saidWith(approval), id: callId, approvalId: id };
-    return await chest.call(tool, approval.arguments, said);
+    return await openAgain({ profile, caller: unlisted.caller });
   } catch (cause) {
-    if (!(cause instanceof ToolcribError)) throw cause;
-    const message = `"${tool}" cannot be run any more: the profile "${profile}" is not there, or not for the caller.`;
-    return failed(toolError('denied', message, { cause }));
+    if (cause instanceof ToolcribError) return undefined;
+    throw cause;
   }
+}
+
+function hasAsApproved(chest: CallingChest | undefined, { tool, definitionHash: approved }: StoredApproval): boolean {
+  const spec = chest?.get(tool);
+  return spec !== undefined && definitionHash(spec) === approved;
+}
+
+async function call(approval: StoredApproval, callId: string, chest: CallingChest | undefined): Promise<ToolResult> {
+  const { id, profile, tool } = approval;
+  if (chest !== undefined)
+    return chest.call(tool, approval.arguments, { ...saidWith(approval), id: callId, approvalId: id });
+  const message = `"${tool}" cannot be run any more: the profile "${profile}" is not there, or not for the caller.`;
+  return failed(toolError('denied', message));
 }

@@ -112,6 +112,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
         approvals: store.approvals,
         openAgain: (call) => openAgain({ open, openAll }, profiles(), call),
         mayBeListedLater: () => engine.sources().some(({ state }) => state !== 'ready'),
+        isShared: async () => (await store.status()).engine === 'postgres',
         poller: engine.poller,
         warn,
       });
