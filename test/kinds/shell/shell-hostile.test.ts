@@ -115,23 +115,64 @@ describe.each(MODES)('a hostile program %s', (_, sandbox) => {
   });
 });
 
+/** Ways out of the session, group and environment of a call. */
+const ORPHANS: readonly (readonly [string, string])[] = [
+  ['a session of its own without its environment', 'setsid -f env -i sh -c'],
+  ['a session of its own', 'setsid -f sh -c'],
+  ['a session in a session', 'setsid -f env -i setsid -f sh -c'],
+  ['a child that its parent left alone', '(env -i setsid nohup sh -c'],
+];
+/** How a call ends, after its orphan is up. */
+const ENDINGS = [
+  'ends',
+  'fails',
+  'is cancelled',
+  'is out of time',
+  'says too much',
+  'is left when the crib closes',
+] as const;
+
+/** Makes a call that leaves an orphan behind, and lets it end. */
+async function leaveOrphan(
+  sandbox: 'required' | 'none',
+  [command, ending]: readonly [string, (typeof ENDINGS)[number]],
+) {
+  const seconds = uniqueSeconds();
+  const close = command.startsWith('(') ? ' > /dev/null 2>&1 &)' : '';
+  const orphan = `${command} 'touch up.txt; exec sleep ${seconds}'${close}`;
+  const tails = { ends: 'true', fails: 'exit 3', 'says too much': 'yes flood' } as Readonly<Record<string, string>>;
+  const text = `${orphan}; while [ ! -e up.txt ]; do sleep 0.01; done; ${tails[ending] ?? 'sleep 1000'}`;
+  const policy = ending === 'is out of time' ? { timeoutMs: 2000 } : {};
+  const { chest, crib, folder } = await shopWith({
+    sandbox,
+    roots: ['.'],
+    tools: [script('orphan', text, {}, policy)],
+  });
+  const ended = new AbortController();
+  const answer = chest.call('orphan', {}, { signal: ended.signal });
+  await appears(join(folder, 'up.txt'));
+  if (ending === 'is cancelled') ended.abort();
+  if (ending === 'is left when the crib closes') await crib.close();
+  await answer;
+  return { seconds, crib };
+}
+
 describe.skipIf(!SANDBOX.ok)('a program in a sandbox', () => {
-  it('does not outlive its call in a session of its own without its environment', async () => {
-    const seconds = uniqueSeconds();
-    const { chest, folder } = await shopWith({
-      sandbox: 'required',
-      roots: ['.'],
-      tools: [
-        script(
-          'orphan',
-          `setsid -f env -i sh -c 'touch up.txt; exec sleep ${seconds}'; while [ ! -e up.txt ]; do sleep 0.01; done`,
-        ),
-      ],
-    });
-    expect(said(await chest.call('orphan', {}))).toBe('');
-    expect(existsSync(join(folder, 'up.txt'))).toBe(true);
+  it.each(
+    ORPHANS.flatMap(([how, command], index) =>
+      ENDINGS.slice(0, index === 0 ? undefined : 3).map((ending) => [how, ending, command] as const),
+    ),
+  )('does not outlive its call in %s, where the call %s', async (_, ending, command) => {
+    const { seconds, crib } = await leaveOrphan('required', [command, ending]);
+    if (ending !== 'ends' && ending !== 'fails') await crib.close(); // the call has ended for its caller; closing waits for the rest
     isGone(seconds);
   });
+});
+
+it('a program without a sandbox that leaves its session without its environment is still there, as docs/security.md says', async () => {
+  const { seconds, crib } = await leaveOrphan('none', ['setsid -f env -i sh -c', 'ends']);
+  await crib.close();
+  expect(processesOf(seconds)).toHaveLength(1); // if it were gone, the tests above would show nothing
 });
 
 describe.each(MODES)('many calls at once %s', (_, sandbox) => {
