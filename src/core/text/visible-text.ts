@@ -101,3 +101,8 @@ function take(text: string, room: Room): string {
   room.left -= text.length;
   return text;
 }
+
+/** The beginning of a text with the sign that it was cut, by which redaction also finds the beginning of a secret. */
+export function beginningOf(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
+}

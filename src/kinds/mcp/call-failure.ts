@@ -1,3 +1,4 @@
+import { beginningOf } from '../../core/text/visible-text.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { McpFailure } from './mcp-failure.ts';
@@ -67,5 +68,6 @@ function codeOf(code: number | undefined): 'invalid_input' | 'upstream' | 'tool_
 function withoutStack(message: string): string {
   const lines = message.split('\n');
   const stack = lines.findIndex((line) => /^\s+at .*[:)]\d*|^Traceback \(/.test(line));
-  return (stack === -1 ? message : lines.slice(0, stack).join('\n')).trim().slice(0, MAX_MESSAGE) || 'The tool failed.';
+  const words = (stack === -1 ? message : lines.slice(0, stack).join('\n')).trim();
+  return beginningOf(words, MAX_MESSAGE) || 'The tool failed.';
 }

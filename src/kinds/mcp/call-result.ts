@@ -1,4 +1,5 @@
 import { isJson, isJsonObject, type JsonObject, type JsonValue } from '../../core/json.ts';
+import { beginningOf } from '../../core/text/visible-text.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { type Content, type FailedResult, failed, isContent, type ToolResult, textOf } from '../../core/tool-result.ts';
 
@@ -11,7 +12,7 @@ export function toToolResult(result: JsonObject, tool: string): ToolResult {
   const said = parts.length === 0 && data !== undefined ? [textPart(JSON.stringify(data))] : parts;
   const extras = { ...(data !== undefined && { data }), ...metaOf(result._meta) };
   if (isError !== true) return { ok: true, status: 'done', content: said, ...extras };
-  const message = textOf({ ok: true, status: 'done', content: said }).slice(0, MAX_MESSAGE);
+  const message = beginningOf(textOf({ ok: true, status: 'done', content: said }), MAX_MESSAGE);
   const error = toolError('tool_error', message === '' ? `"${tool}" failed and does not say why.` : message);
   return { ok: false, status: 'failed', error, content: said, ...extras };
 }

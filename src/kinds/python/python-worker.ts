@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { beginningOf } from '../../core/text/visible-text.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { createLineSplitter } from '../../system/processes/line-splitter.ts';
 import type { OutputTail } from '../../system/processes/output-tail.ts';
@@ -131,8 +132,8 @@ function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTa
   if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return 'the folder of its module is not there';
   if (end.kind === 'failed')
     return end.reason === 'ENOENT' ? noProgram(command) : `Python cannot be run: ${end.reason}`;
-  const last = output.text().trimEnd().split('\n').at(-1)?.trim().slice(0, 200);
-  const said = last ? `; the last that it said: ${last}` : '';
+  const last = output.text().trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const said = last === '' ? '' : `; the last that it said: ${beginningOf(last, 200)}`;
   return `Python ended with ${end.signal ?? `exit code ${end.code}`}${said}`;
 }
 

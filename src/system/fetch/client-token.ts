@@ -1,6 +1,7 @@
 import { defined } from '../../core/defined.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
+import { beginningOf } from '../../core/text/visible-text.ts';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
 
 /** What a token is asked for with, by the client credentials grant of OAuth 2. */
@@ -31,6 +32,8 @@ export class TokenRefused extends Error {
   }
 }
 
+/** The characters that OAuth 2 allows. With others no header can be made, and an error about it would show the token. */
+const TOKEN = /^[\x20-\x7e]+$/;
 const MAX_BYTES = 100_000;
 const TIMEOUT_MS = 10_000;
 
@@ -56,8 +59,8 @@ export async function fetchClientToken(request: TokenRequest, clock: Clock): Pro
     timeoutMs: TIMEOUT_MS,
   });
   const answer = readJson(bytes.toString('utf8'));
-  if (status !== 200 || typeof answer.access_token !== 'string' || answer.access_token === '') {
-    const why = typeof answer.error === 'string' ? answer.error.slice(0, 100) : `status ${status}`;
+  if (status !== 200 || typeof answer.access_token !== 'string' || !TOKEN.test(answer.access_token)) {
+    const why = typeof answer.error === 'string' ? beginningOf(answer.error, 100) : `status ${status}`;
     throw new TokenRefused(`${url.host} gives out no token: ${why}`);
   }
   const livesMs = typeof answer.expires_in === 'number' ? answer.expires_in * 1000 : Number.POSITIVE_INFINITY;

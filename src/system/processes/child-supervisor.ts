@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { createLineSplitter, MAX_ORDER_BYTES } from './line-splitter.ts';
 import { livingGuarded, livingMembers, signalAll } from './process-tree.ts';
 
 /** What a supervisor is told first: what to run. It comes over the pipe, so that nothing of it stands in the process table twice. */
@@ -54,9 +54,7 @@ function supervise(pipe: Socket): void {
   const report = (what: SupervisorReport) => void (pipe.writable && pipe.write(`${JSON.stringify(what)}\n`));
   pipe.on('error', () => {}); // `close` follows
   pipe.on('close', () => end(graceMs));
-  const lines = createInterface({ input: pipe });
-  lines.on('error', () => {});
-  lines.on('line', (line) => {
+  const onLine = (line: string) => {
     const order: SupervisorOrder | GuardOrder | GroupNews | EndOrder = JSON.parse(line); // from our own parent
     if ('endWithinMs' in order) return end(order.endWithinMs);
     if ('began' in order) return void groupIds.add(order.began);
@@ -64,7 +62,9 @@ function supervise(pipe: Socket): void {
     graceMs = order.graceMs;
     end =
       'guard' in order ? endAll(() => livingGuarded(order.guard, groupIds), leave, LATE_MS) : run(order, report, leave);
-  });
+  };
+  // Not by readline, for which U+2028 ends a line, too: it may stand in a variable.
+  pipe.on('data', createLineSplitter(MAX_ORDER_BYTES, { onLine, onTooLong() {} }));
 }
 
 /** Starts the program; returns how to end it. */

@@ -5,6 +5,9 @@ export interface LineReader {
   onTooLong(head: string, tail: string): void;
 }
 
+/** More than any command line and environment can have. */
+export const MAX_ORDER_BYTES = 50_000_000;
+
 const END_BYTES = 1024;
 const NEWLINE = 0x0a;
 

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
 import { closedStream, holdAll, NO_GROUP } from './guarded-spawn.ts';
+import { createLineSplitter, MAX_ORDER_BYTES } from './line-splitter.ts';
 import { livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
 import { startSupervisor } from './start-supervisor.ts';
 
@@ -79,13 +79,12 @@ function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Pick<C
   const ended = Promise.withResolvers<ChildEnd>();
   const gone = Promise.withResolvers<void>();
   let pid: number | undefined;
-  const lines = createInterface({ input: pipe });
-  lines.on('error', () => {}); // it repeats what the pipe says
-  lines.on('line', (line) => {
+  const onLine = (line: string): void => {
     const report: SupervisorReport = JSON.parse(line);
     if (report.kind === 'started') pid = report.pid;
     else ended.resolve(report);
-  });
+  };
+  pipe.on('data', createLineSplitter(MAX_ORDER_BYTES, { onLine, onTooLong() {} }));
   supervisor.on('error', (cause) => {
     ended.resolve({ kind: 'failed', reason: `its supervisor cannot be started: ${cause.message}` });
     gone.resolve();

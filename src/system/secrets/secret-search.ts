@@ -19,6 +19,7 @@ type Search = (text: string) => string;
 export function createSearch(values: readonly Hidden[]): Search {
   // The longest first: a shorter one may be a part of it.
   const hidden = values
+    .flatMap(withParts)
     .filter(({ value }) => value.length >= MIN_LENGTH)
     .toSorted((a, b) => b.value.length - a.value.length);
   if (hidden.length === 0) return (text) => text;
@@ -30,6 +31,20 @@ export function createSearch(values: readonly Hidden[]): Search {
     for (const search of searches) shown = search(shown);
     return shown.includes(CUT) ? hideCut(shown) : shown;
   };
+}
+
+/** A line that is shorter, or has spaces in it, may stand elsewhere for another reason. */
+const SECRET_LINE = /^\S{16,}$/;
+
+/** A value, and what is shown of it where a text is quoted by the line or without the spaces around it. */
+function withParts({ name, value }: Hidden): readonly Hidden[] {
+  const lines = value.split(/\r?\n/).map((line) => line.trim());
+  const parts = new Set([
+    value,
+    value.trim(),
+    ...(lines.length > 1 ? lines.filter((line) => SECRET_LINE.test(line)) : []),
+  ]);
+  return Array.from(parts, (part) => ({ name, value: part }));
 }
 
 /** What is too long for a pattern (a whole file, say) is looked for as it is, in its usual spellings. */

@@ -45,6 +45,23 @@ describe('the environment of a server', () => {
     expect(crib.sourceOutput('s')).toContain('the token is [secret s]');
   });
 
+  it.each([
+    ['that is longer than what is quoted', 'head.tail-of-the-secret'.repeat(20)],
+    ['of many lines', `-----BEGIN KEY-----\n${'mno4PQR5stu6VWX7'.repeat(3)}\n${'abc1DEF2ghi3JKL4'.repeat(3)}`],
+    ['with spaces around it', '  the-secret-itself  '],
+    ['that holds what ends a line for some readers', 'the-first-half\u2028the-second-half'],
+  ])('a secret %s is not shown in part either', async (_, secret) => {
+    process.env.UPSTREAM_SECRET = secret;
+    onTestFinished(() => void delete process.env.UPSTREAM_SECRET);
+    const mcp = { command: 'sh', args: ['-c', 'echo "$TOKEN" >&2; exit 1'], env: { TOKEN: '${secret:s}' } };
+    const crib = await cribWith({ s: { mcp } }, { rest: { secrets: { s: { env: 'UPSTREAM_SECRET' } } } });
+    expect(stateOf(crib, 's')?.reason).toContain('"sh" ended with exit code 1; the last that it said: [secret s]');
+    const shown = JSON.stringify([crib.sources(), crib.warnings(), crib.sourceOutput('s')]);
+    for (const part of secret.split(/[\s\u2028-]{2,}|[\n\u2028]/).filter((text) => text.length > 8))
+      expect(shown).not.toContain(part);
+    expect(shown).not.toContain('head.tail');
+  });
+
   it('a secret or a file that is missing fails that source alone', async () => {
     const sources = {
       secret: { mcp: { ...serverOf('rough.ts'), env: { TOKEN: '${secret:gone}' } } },

@@ -219,3 +219,19 @@ describe('a server that refuses us cannot have a clientSecret that is bound to n
     expect(door.asked).toContain('/token');
   });
 });
+
+it.each(['a-token\r\nof two lines', 'a-token\u0000of two halves', 'a-token\u2028of two lines', 'a-token of é'])(
+  'a token that no header can hold is refused, and not shown: %j',
+  async (text) => {
+    const tokens = await startHttp((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token: text }));
+    });
+    const auth = { clientCredentials: { clientId: 'me', clientSecret: 'written-down', tokenUrl: tokens.url } };
+    const crib = await cribWith({ m: { mcp: { url: tokens.url, auth } } });
+    expect(stateOf(crib, 'm')).toMatchObject({
+      state: 'failed',
+      reason: `${tokens.host} gives out no token: status 200`,
+    });
+    expect(JSON.stringify([crib.sources(), crib.warnings()])).not.toMatch(/a-token|of two/);
+  },
+);

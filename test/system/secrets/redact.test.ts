@@ -96,6 +96,18 @@ describe('a known secret is taken out of a text', () => {
     }
   });
 
+  it('also one line of it, where it has many, or without the spaces around it', () => {
+    const key = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC';
+    const redact = redactOf({
+      key: `-----BEGIN KEY-----\r\n  ${key}\n{ "type": "account" }\nshort-line\n`,
+      padded: '  hunter2-hunter2\n',
+    });
+    expect(redact(`the last that it said: ${key}`)).toBe('the last that it said: [secret key]');
+    expect(redact('said hunter2-hunter2')).toBe('said [secret padded]');
+    for (const other of ['-----BEGIN KEY-----', '{ "type": "account" }', 'short-line'])
+      expect(redact(other)).toBe(other);
+  });
+
   it('whatever characters it is made of', () => {
     const value = String.raw`^$.*+?()[]{}|\/-"'$&<>`;
     expect(redactOf({ s: value })(`<${value}>`)).toBe('<[secret s]>');

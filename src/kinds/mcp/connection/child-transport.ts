@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { beginningOf } from '../../../core/text/visible-text.ts';
 import { createLineSplitter } from '../../../system/processes/line-splitter.ts';
 import type { OutputTail } from '../../../system/processes/output-tail.ts';
 import { type Child, type ChildCommand, type ChildEnd, startChild } from '../../../system/processes/start-child.ts';
@@ -37,7 +38,7 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
       const message = readMessage(text);
       if (message !== undefined)
         transport.onmessage?.(message as JSONRPCMessage); // whoever asked looks at the rest
-      else if (text.trim() !== '') output.add(Buffer.from(`${text.slice(0, 2000)}\n`));
+      else if (text.trim() !== '') output.add(Buffer.from(`${beginningOf(text, 2000)}\n`));
     },
     onTooLong(head, tail) {
       const id = idOfEnds(head, tail);
@@ -116,8 +117,8 @@ function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTa
   if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder "${cwd}" is not there`;
   if (end.kind === 'failed')
     return end.reason === 'ENOENT' ? `there is no program "${command}"` : `"${command}" cannot be run: ${end.reason}`;
-  const last = output.text().trimEnd().split('\n').at(-1)?.trim().slice(0, 200);
-  const said = last ? `; the last that it said: ${last}` : '';
+  const last = output.text().trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const said = last === '' ? '' : `; the last that it said: ${beginningOf(last, 200)}`;
   return `"${command}" ended with ${end.signal ?? `exit code ${end.code}`}${said}`;
 }
 

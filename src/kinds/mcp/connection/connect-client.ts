@@ -1,5 +1,6 @@
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../core/json.ts';
+import { beginningOf } from '../../../core/text/visible-text.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { FetchError } from '../../../system/fetch/fetch-error.ts';
 import { packageVersion } from '../../../system/package-version.ts';
@@ -125,7 +126,7 @@ const NO_VALIDATOR: NonNullable<ClientOptions['jsonSchemaValidator']> = {
 function wordsOf(cause: unknown): string {
   for (let at = cause; at instanceof Error; at = at.cause)
     if (at instanceof McpFailure || at instanceof ToolcribError || at instanceof FetchError) return at.message;
-  return messageOf(cause).replaceAll(/\s+/g, ' ').slice(0, 300);
+  return beginningOf(messageOf(cause).replaceAll(/\s+/g, ' '), 300);
 }
 
 /** Resolves when no request waits any more, or at once when everything ends: an answer may never come. */
