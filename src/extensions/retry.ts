@@ -9,10 +9,6 @@ import type { ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { readPolicy, requireNumber } from '../define/read-policy.ts';
 
-interface RetryOptions extends RetryConfig, WithClock {
-  readonly random?: () => number;
-}
-
 const LONGEST_DELAY_MS = 30_000;
 /** How long a call may sleep, all pauses together, because it was told when to come back; else it answers with that. */
 const LONGEST_HINTED_MS = 2000;
@@ -25,7 +21,7 @@ interface Attempt {
 }
 
 /** Tries again what failed for a passing reason, if doing it twice does no harm or it never began. What a person approved runs once. */
-export const retry: ExtensionRecord<RetryOptions> = {
+export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?: () => number }> = {
   name: 'retry',
   priority: 180,
   reason: 'repeats the work, not the guards',
