@@ -1,22 +1,23 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { policyNode } from '../../config/policy-schema.ts';
-import { clientCredentials } from '../../config/records.ts';
 import type { SchemaNode } from '../../config/schema-node.ts';
-import { mcpNode } from '../../kinds/mcp/kind.ts';
 import { configNode } from './config-schema.ts';
-import { extensionsNode } from './extensions-schema.ts';
-import { executorsNode } from './guard-schema.ts';
-import { overridesNode, sourceNode } from './source-schema.ts';
+
+const sections = configNode.properties ?? {};
+const sourceNode = (sections.sources?.additionalProperties || undefined) ?? {};
+const branches = sourceNode.anyOf ?? [];
+const optionsOf = (key: string) => branches.find(({ required }) => required?.includes(key))?.properties ?? {};
+const server = optionsOf('mcp').mcp;
+const apiAuth = optionsOf('openapi').auth?.additionalProperties || undefined;
 
 /** The generated files under `src/config/types`, and the nodes that each begins with. */
-const FILES: readonly (readonly [file: string, ...roots: readonly SchemaNode[]])[] = [
-  ['guards.ts', policyNode, extensionsNode, executorsNode],
+const FILES: readonly (readonly [file: string, ...roots: readonly (SchemaNode | undefined)[]])[] = [
+  ['guards.ts', policyNode, sections.extensions, sections.executors],
   ['sources.ts', sourceNode],
   ['config.ts', configNode],
 ];
 
-const branches = sourceNode.anyOf ?? [];
 /** What every kind of source has. */
 const settings = Object.entries(branches[0]?.properties ?? {}).filter(([key, node]) =>
   branches.every(({ properties }) => properties?.[key] === node),
@@ -33,19 +34,16 @@ const KINDS: Readonly<Record<string, string>> = { openapi: 'OpenApi', module: 'C
 const NAMES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [sourceNode, 'WrittenSource'],
   [settingsNode, 'SourceSettings'],
-  ...branches.map(({ required }, index) => [branches[index], `${kindOf(required)}SourceConfig`] as const),
-  [
-    branches.find(({ required }) => required?.includes('openapi'))?.properties?.auth?.additionalProperties,
-    'OpenApiAuth',
-  ],
-  [mcpNode, 'McpServer'],
-  [mcpNode.anyOf?.[0], 'McpChild'],
-  [mcpNode.anyOf?.[1], 'McpRemote'],
-  [clientCredentials, 'ClientCredentials'],
-  [overridesNode.additionalProperties, 'OverrideConfig'],
-  [executorsNode, 'ExecutorsConfig'],
-  [executorsNode.additionalProperties, 'CustomExecutorConfig'],
-  [executorsNode.properties?.python, 'PythonConfig'],
+  ...branches.map((branch) => [branch, `${kindOf(branch.required)}SourceConfig`] as const),
+  [optionsOf('mcp').overrides?.additionalProperties, 'OverrideConfig'],
+  [server, 'McpServer'],
+  [server?.anyOf?.[0], 'McpChild'],
+  [server?.anyOf?.[1], 'McpRemote'],
+  [apiAuth, 'OpenApiAuth'],
+  [apiAuth?.anyOf?.at(-1), 'ClientCredentials'],
+  [sections.executors, 'ExecutorsConfig'],
+  [sections.executors?.additionalProperties, 'CustomExecutorConfig'],
+  [sections.executors?.properties?.python, 'PythonConfig'],
 ]);
 
 /** A type that a file imports, and the module it comes from. */
@@ -56,7 +54,7 @@ export function emitTypes(): Readonly<Record<string, string>> {
   const fileOf = new Map<string, string>();
   const files = FILES.map(([file, ...roots]) => {
     const named = new Map<string, SchemaNode>();
-    for (const root of roots) collect(root, (name, node) => void (fileOf.has(name) || named.set(name, node)));
+    for (const root of roots) collect(root ?? {}, (name, node) => void (fileOf.has(name) || named.set(name, node)));
     for (const name of named.keys()) fileOf.set(name, `./${file}`);
     return { file, named };
   });
