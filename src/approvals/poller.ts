@@ -36,24 +36,17 @@ const IDS_PER_QUERY = 500;
 
 /** A poller that rests while nobody waits. What happens in this process makes it look at once. */
 export function createPoller({ approvals, findLost, warn, clock = idleClock }: PollerOptions): ApprovalPoller {
-  const watchers = new Set<{ readonly id: string; told(state: ApprovalState | undefined): void }>();
+  const watchers = new Set<Watcher>();
   const works = new Set<() => Promise<void>>();
   let isClosed = false;
   let stopTimer: (() => void) | undefined;
   let stopListening: (() => void) | undefined;
 
-  const tellStates = async (): Promise<void> => {
-    const watching = [...watchers];
-    for (let start = 0; start < watching.length; start += IDS_PER_QUERY) {
-      const some = watching.slice(start, start + IDS_PER_QUERY);
-      const states = await approvals?.statesOf([...new Set(some.map(({ id }) => id))]);
-      for (const watcher of some) if (watchers.has(watcher)) watcher.told(states?.get(watcher.id));
-    }
-  };
   const look = oneByOne(async () => {
     rest();
+    if (isClosed) return;
     await findLost();
-    const ended = await Promise.allSettled([tellStates(), ...Array.from(works, (work) => work())]);
+    const ended = await Promise.allSettled([tellStates(watchers, approvals), ...Array.from(works, (work) => work())]);
     for (const one of ended)
       if (one.status === 'rejected' && !(one.reason instanceof ToolcribError) && !isClosed)
         warn(`Approvals could not be looked at: ${messageOf(one.reason)}`); // a store that does not answer is asked again
@@ -88,12 +81,26 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
   };
   return {
     watch: (id, told) => join(watchers, { id, told }),
-    subscribe: (work) => join(works, () => work()),
+    subscribe: (work) => join(works, async () => work()), // a throw is a failed look
     close() {
       isClosed = true;
       leave();
     },
   };
+}
+
+interface Watcher {
+  readonly id: string;
+  told(state: ApprovalState | undefined): void;
+}
+
+async function tellStates(watchers: ReadonlySet<Watcher>, approvals: PollerOptions['approvals']): Promise<void> {
+  const watching = [...watchers];
+  for (let start = 0; start < watching.length; start += IDS_PER_QUERY) {
+    const some = watching.slice(start, start + IDS_PER_QUERY);
+    const states = await approvals?.statesOf([...new Set(some.map(({ id }) => id))]);
+    for (const watcher of some) if (watchers.has(watcher)) watcher.told(states?.get(watcher.id));
+  }
 }
 
 /** One after the other; who asks during one gets another after it. */

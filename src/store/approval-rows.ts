@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { canonicalJson } from '../core/json.ts';
+import { canonicalJson, pickDefined } from '../core/json.ts';
 import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
 import {
   type ApprovalReply,
@@ -126,10 +126,10 @@ export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): Ap
   const answers = inputResponses === undefined ? undefined : cutArguments(inputResponses);
   const { inputState, ...others } = unlisted;
   const isLong = answers?.argumentsLength !== undefined || (inputState ?? '').length > LONGEST_STATE;
-  const listed = Object.entries(approval).filter(([key]) => !isUnlisted(key));
+  const listed = Object.entries(approval).filter(([key]) => !UNLISTED_KEYS.some((unlisted) => unlisted === key));
   const shown = answers === undefined ? {} : { inputResponses: answers.arguments };
   const request = JSON.stringify({ ...Object.fromEntries(listed), ...cut, ...shown });
-  const bound = Object.fromEntries(UNLISTED_KEYS.map((key) => [key, approval[key]]));
+  const bound = pickDefined(approval, UNLISTED_KEYS);
   const subject = JSON.stringify(isLong ? { ...bound, unlisted: others } : { ...bound, inputResponses });
   const parts: LongParts = [approval.arguments, inputResponses ?? null, inputState ?? null];
   const short = cut.argumentsLength === undefined ? null : text;
@@ -140,10 +140,6 @@ export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): Ap
 
 /** What a tool wants back is kept with the request up to so many characters, and else only while it is needed. */
 const LONGEST_STATE = 4000;
-
-function isUnlisted(key: string): boolean {
-  return UNLISTED_KEYS.some((unlisted) => unlisted === key);
-}
 
 /** A row as data. */
 export function toApproval(row: Row, at: number): StoredApproval {

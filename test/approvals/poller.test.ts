@@ -94,16 +94,21 @@ describe('one poller', () => {
     await look();
     expect(warnings).toEqual(['Approvals could not be looked at: a mistake']);
     breakWith(undefined);
+    poller.subscribe(() => {
+      throw new Error('thrown at once');
+    });
     await look();
     expect(told).toEqual(['waiting']);
+    expect(warnings.at(-1)).toBe('Approvals could not be looked at: thrown at once');
+    expect(clock.count()).toBe(1);
   });
 
   it('ends for good', async () => {
-    const { poller, clock, add } = await openPoller();
+    const { poller, clock, queries, add } = await openPoller();
     const id = await add('one');
     poller.watch(id, () => {});
     poller.close();
-    poller.watch(id, () => {});
-    expect(clock.count()).toBe(0);
+    await poller.watch(id, () => {}).look();
+    expect([clock.count(), queries]).toEqual([0, []]);
   });
 });
