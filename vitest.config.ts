@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** What starts processes, databases or servers, waits for the file system, or loads the vendors' libraries. */
@@ -16,7 +17,6 @@ const SYSTEM = [
   'test/store/**/*.test.ts',
   'test/schemas/hostile-schemas.test.ts',
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
-  'test/behaviour/deprecated-names.test.ts', // what is said once in a process
 ];
 /** What shares one PostgreSQL. */
 const POSTGRES = [
@@ -25,6 +25,10 @@ const POSTGRES = [
   'test/audit/processes.test.ts',
   'test/crib/limits.test.ts',
 ];
+/** What needs a process of its own. */
+const ALONE = [
+  'test/behaviour/deprecated-names.test.ts', // what is said once in a process
+];
 /** What needs the built package. */
 const BUILT = ['test/package/**/*.test.ts'];
 
@@ -32,18 +36,21 @@ const BUILT = ['test/package/**/*.test.ts'];
 const SOAK = ['test/soak/**/*.test.ts'];
 
 /** Times are generous: a busy machine is not a failing test. */
-const limits = { testTimeout: 60_000, hookTimeout: 60_000, setupFiles: ['test/own-state-folder.ts'] };
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, setupFiles: ['test/own-surroundings.ts'] };
+
+/** Modules are loaded once for all files of a worker, which is most of the time of many; test/own-surroundings.ts keeps them apart. */
+const isolate = false;
 
 export default defineConfig({
   test: {
-    maxWorkers: '100%', // the default leaves a core to the terminal, which is half of a small machine
+    maxWorkers: availableParallelism() + 1, // some wait for times that are promised, and one more works meanwhile
     projects: [
       {
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SYSTEM, ...POSTGRES, ...BUILT, ...SOAK],
-          isolate: false, // modules are loaded once for all files, which is most of their time
+          exclude: [...SYSTEM, ...POSTGRES, ...ALONE, ...BUILT, ...SOAK],
+          isolate,
           ...limits,
         },
       },
@@ -51,8 +58,9 @@ export default defineConfig({
         test: {
           name: 'system',
           include: SYSTEM,
-          exclude: POSTGRES,
+          exclude: [...POSTGRES, ...ALONE],
           globalSetup: 'test/bundle-command-line.ts',
+          isolate,
           ...limits,
         },
       },
@@ -61,9 +69,11 @@ export default defineConfig({
           name: 'postgres',
           include: POSTGRES,
           globalSetup: ['test/bundle-command-line.ts', 'test/shared-postgres.ts'],
+          isolate,
           ...limits,
         },
       },
+      { test: { name: 'alone', include: ALONE, ...limits } },
       { test: { name: 'package', include: BUILT, ...limits } },
     ],
   },

@@ -7,6 +7,6 @@ export default defineConfig({
     testTimeout: 1_800_000,
     hookTimeout: 60_000,
     globalSetup: 'test/bundle-command-line.ts',
-    setupFiles: ['test/own-state-folder.ts'],
+    setupFiles: ['test/own-surroundings.ts'],
   },
 });

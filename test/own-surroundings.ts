@@ -1,7 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
+
+// Files share a process: what one of them changes in it does not reach the next.
+const before = { ...process.env };
+afterAll(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+  Object.assign(process.env, before);
+});
 
 // Each test file has a state directory of its own, and so have the processes that it starts: none writes into the home of the person who runs the tests.
 const folder = mkdtempSync(join(tmpdir(), 'toolcrib-state-'));
