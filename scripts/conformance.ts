@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { ERAS, runClientScenarios, runServerScenarios } from '../test/conformance/run-suite.ts';
+import { bundleClient, ERAS, runClientScenarios, runServerScenarios } from '../test/conformance/run-suite.ts';
 import { serveCrib } from '../test/conformance/served-crib.ts';
 import { type ExpectedFailures, judge, type Run, unknownEntries, type Verdict } from '../test/conformance/verdicts.ts';
 
@@ -42,6 +42,7 @@ async function runAll(results: string): Promise<readonly Run[]> {
   } finally {
     await gateway.close();
   }
+  await bundleClient();
   for (const suite of suites) done.push(...(await runClientScenarios(suite)));
   return done;
 }
