@@ -4,7 +4,7 @@ import { flag } from '../config/schema-node.ts';
 import type { DatabaseSourceConfig } from '../config/types/sources.ts';
 import { copyJson, type MaybePromise, NotJsonError } from '../core/json.ts';
 import type { ReadRunText } from '../core/ports/runs.ts';
-import { describe, readOptions } from '../core/read-options.ts';
+import { describe } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -28,7 +28,7 @@ export interface DatabaseOptions {
   readonly name: string;
   readonly specs: SpecsPort;
   /** How often to ask for the version, for changes that other processes make; default 2 s. */
-  readonly refreshMs?: number;
+  readonly refreshMs?: number | undefined;
   readonly trust?: boolean;
   readonly bundle?: string | false;
   /** Default: `http` alone. */
@@ -36,8 +36,6 @@ export interface DatabaseOptions {
   /** Looks at secrets in how tools run. */
   readonly readRunText?: ReadRunText;
 }
-
-const KEYS = ['name', 'specs', 'refreshMs', 'trust', 'bundle', 'kinds', 'readRunText'] as const;
 
 type DatabaseEntry = OwnEntry<DatabaseSourceConfig>;
 
@@ -48,11 +46,9 @@ export const databaseSource: SourceRecord<DatabaseEntry> = {
   properties: { database: flag('Specs kept in the store; false lists none.'), secrets: grantedSecrets, refreshMs },
   bringsAnyKind: true,
   namesSecrets: true,
-  make(name, { database: isOn, secrets, ...entry }, { store, readRemoteText }) {
+  make(name, { database: isOn, secrets, refreshMs: everyMs }, { store, readRemoteText }) {
     if (!isOn) return empty(name);
-    const { specs } = store;
-    const readRunText = readRemoteText(name, secrets);
-    return database({ name, specs, readRunText, ...(entry.refreshMs !== undefined && { refreshMs: entry.refreshMs }) });
+    return database({ name, specs: store.specs, refreshMs: everyMs, readRunText: readRemoteText(name, secrets) });
   },
 };
 
@@ -72,8 +68,7 @@ function empty(name: string): Source {
 }
 
 /** The source of specs kept in the store. A store that cannot be read any more leaves the last list. */
-export function database(given: DatabaseOptions): Source {
-  const options = readOptions<DatabaseOptions>(given, KEYS, 'database()');
+export function database(options: DatabaseOptions): Source {
   const { specs, refreshMs: everyMs = 2000, kinds = ['http'], readRunText, ...source } = options;
   if (typeof specs?.list !== 'function')
     throw new ToolcribError(
@@ -85,7 +80,8 @@ export function database(given: DatabaseOptions): Source {
   return { ...source, kinds, readStored, start: (context) => startDatabase(settings, context) };
 }
 
-interface Settings extends Required<Pick<DatabaseOptions, 'name' | 'specs' | 'refreshMs'>> {
+interface Settings extends Pick<DatabaseOptions, 'name' | 'specs'> {
+  readonly refreshMs: number;
   readStored(entry: unknown): ToolSpec;
 }
 

@@ -33,9 +33,9 @@ export interface HttpOptions {
   readonly url: string | (() => MaybePromise<string>);
   readonly headers?: FetchHeaders | (() => MaybePromise<FetchHeaders>);
   /** How often the list is fetched again; default 60 s. */
-  readonly refreshMs?: number;
+  readonly refreshMs?: number | undefined;
   /** How long a request may take; default 8 s. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Default 5 MB; of YAML never more than 1 MB. */
   readonly maxBytes?: number;
   /** Which private hosts may be reached; default: the one of `url` itself, but no redirect. */
@@ -51,18 +51,8 @@ export interface HttpOptions {
 }
 
 const KEYS = [
-  'name',
-  'url',
-  'headers',
-  'refreshMs',
-  'timeoutMs',
-  'maxBytes',
-  'allowPrivate',
-  'trust',
-  'bundle',
-  'kinds',
-  'readRunText',
-  'kept',
+  ...(['name', 'url', 'headers', 'refreshMs', 'timeoutMs', 'maxBytes'] as const),
+  ...(['allowPrivate', 'trust', 'bundle', 'kinds', 'readRunText', 'kept'] as const),
 ] as const;
 
 type HttpEntry = OwnEntry<HttpSourceConfig>;
@@ -93,8 +83,8 @@ export const httpSource: SourceRecord<HttpEntry> = {
       headers: filled,
       readRunText: readRemoteText(name, granted),
       kept: kept(name, url),
-      ...(entry.refreshMs !== undefined && { refreshMs: entry.refreshMs }),
-      ...(entry.initTimeoutMs !== undefined && { timeoutMs: entry.initTimeoutMs }),
+      refreshMs: entry.refreshMs,
+      timeoutMs: entry.initTimeoutMs,
     });
   },
 };

@@ -1,3 +1,4 @@
+import { isAbsolute, resolve } from 'node:path';
 import { isRecord } from '../core/json.ts';
 import type { KindTraits, ReadRunText, TraitsOf } from '../core/ports/runs.ts';
 import { describe } from '../core/read-options.ts';
@@ -5,9 +6,9 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { toToolSpec } from '../define/define-tool.ts';
 import { createSpecAdoption } from './fast-reader.ts';
-import { hasReferences, readRunTexts } from './run-texts.ts';
-import { pathFieldsOf, resolveRunPaths } from './spec-paths.ts';
 import { isLegacyEntry, toEntry } from './text/legacy-spec.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Where entries come from. */
 export interface EntryOptions {
@@ -77,4 +78,81 @@ function readWithCare(given: unknown, options: EntryOptions): ToolSpec {
   }
   if (folder === undefined) return toToolSpec(entry, source);
   return toToolSpec({ ...entry, run: resolveRunPaths(run, folder, traitsOf(String(run.kind))) }, source);
+}
+
+/** Fields that are paths where the kind does not say which are. */
+const USUAL_FIELDS: readonly string[] = ['cwd', 'file', 'module', 'sandbox.read', 'sandbox.write'];
+
+/** The fields of a run of this kind that are paths or hold some. */
+function pathFieldsOf({ pathFields = USUAL_FIELDS }: KindTraits): ReadonlySet<string> {
+  return new Set(pathFields.map((field) => field.replace(/\..*/, '')));
+}
+
+/** How a tool runs, with relative paths taken from the folder of the file that names them. */
+function resolveRunPaths(run: Fields, folder: string, traits: KindTraits): Fields {
+  const { pathFields = USUAL_FIELDS, findsModules } = traits;
+  const resolved = pathFields.reduce((fields, field) => resolveField(fields, field, folder), run);
+  const isFound = findsModules === 'always' || (findsModules === 'byName' && isName(run.module));
+  return isFound ? { ...resolved, folder: resolvePath(run.folder ?? '.', folder) } : resolved;
+}
+
+function resolveField(fields: Fields, field: string, folder: string): Fields {
+  const [outer = '', inner] = field.split('.');
+  const value = fields[outer];
+  if (value === undefined) return fields;
+  if (inner !== undefined) return isRecord(value) ? { ...fields, [outer]: resolveField(value, inner, folder) } : fields;
+  // `file_tools` and `lodash` are names; only `./tools.ts` is a path.
+  if (outer === 'module') return isDotted(value) ? { ...fields, module: resolve(folder, value) } : fields;
+  const resolved = Array.isArray(value) ? value.map((path) => resolvePath(path, folder)) : resolvePath(value, folder);
+  return { ...fields, [outer]: resolved };
+}
+
+// What begins with a placeholder may turn out to be absolute, and is for whoever fills it in.
+function resolvePath(path: unknown, folder: string): unknown {
+  if (typeof path !== 'string' || path === '' || path.startsWith('{') || isAbsolute(path)) return path;
+  return resolve(folder, path);
+}
+
+function isName(module: unknown): boolean {
+  return typeof module === 'string' && !isDotted(module) && !isAbsolute(module);
+}
+
+function isDotted(path: unknown): path is string {
+  return typeof path === 'string' && /^\.{1,2}([/\\]|$)/.test(path);
+}
+
+/** Nothing that is nested deeper is let in. */
+const MAX_DEPTH = 200;
+
+/** True if a text of a run holds `${`, at any depth. */
+function hasReferences(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return value.includes('${');
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
+  for (const key in value) if (hasReferences((value as Fields)[key], depth + 1)) return true; // an own key
+  return false;
+}
+
+/** The entry with the texts of its run read. Its names, like everything beside the run, stay as they are written. */
+function readRunTexts(entry: Fields, read: ReadRunText): Fields {
+  const mistakes: string[] = [];
+  const readAt = (value: unknown, path: string, depth: number): unknown => {
+    if (typeof value === 'string') return value.includes('${') ? readOne(value, path) : value;
+    if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+    if (Array.isArray(value)) return value.map((item, index) => readAt(item, `${path}[${index}]`, depth + 1));
+    const members = Object.entries(value);
+    return Object.fromEntries(members.map(([key, member]) => [key, readAt(member, memberOf(path, key), depth + 1)]));
+  };
+  const readOne = (text: string, path: string): string => {
+    const reading = read(text);
+    if ('text' in reading) return reading.text;
+    for (const mistake of reading.mistakes) mistakes.push(`${path} ${mistake}`);
+    return text;
+  };
+  const run = readAt(entry.run, 'run', 0);
+  if (mistakes.length === 0) return { ...entry, run };
+  throw new ToolcribError('invalid_run', `Tool ${describe(entry.name)}: ${mistakes.join(' ')}`);
+}
+
+function memberOf(path: string, key: string): string {
+  return /^[\w-]{1,64}$/.test(key) ? `${path}.${key}` : `${path}[${describe(key)}]`;
 }

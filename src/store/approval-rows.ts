@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { canonicalJson, pickDefined } from '../core/json.ts';
+import { pickDefined } from '../core/defined.ts';
+import { canonicalJson } from '../core/json.ts';
 import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
 import {
   type ApprovalReply,

@@ -36,7 +36,6 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
     return source;
   };
   const ports = portsOf(surroundings);
-  const makerOf = createMakers(surroundings.kinds);
   return async (loaded) => {
     const { sources, tools = [] } = loaded.config;
     await used.look(sources);
@@ -47,7 +46,7 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
       const record = recordOf(entry);
       const more = [used.markOf(entry), record.namesSecrets === true ? names : null];
       const make = async () => {
-        const source = await makerOf(record)(name, entry, ports);
+        const source = await makerOf(record, surroundings.kinds)(name, entry, ports);
         const made = withSettings(source, settingsOf(name, entry, record));
         return { ...made, connection: () => connectionText(entry, more), mayStay: used.stillHas(name, entry) };
       };
@@ -65,11 +64,9 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
 type Make = (name: string, entry: object, ports: SourcePorts) => MaybePromise<Source>;
 
 /** How an entry becomes a source. Its record tells that the entry is its own. */
-function createMakers(kinds: OpenKinds): (record: SourceEntry) => Make {
-  return (record) => {
-    const make = kinds.find(({ source }) => source === record)?.makeSource ?? (record as SourceRecord).make;
-    return make as Make;
-  };
+function makerOf(record: SourceEntry, kinds: OpenKinds): Make {
+  const { makeSource = (record as SourceRecord).make } = kinds.find(({ source }) => source === record) ?? {}; // of a kind, or by itself
+  return makeSource as Make;
 }
 
 /** What sources get of the crib. */
@@ -85,7 +82,7 @@ function portsOf({ kinds, store, used: _used, ...given }: SourceSurroundings): S
     readLocalText: () => texts().local,
     readRemoteText: (source, granted = []) => texts().remote({ source, secrets: [granted].flat().flatMap(secretsIn) }),
     describe: (source) =>
-      kinds.reduce((one, { describe }) => describe?.(one, kept(`${source.name}:python`, '')) ?? one, source),
+      kinds.reduce((one, kind) => kind.describe?.(one, kept(`${one.name}:${kind.executor.kind}`, '')) ?? one, source),
   };
 }
 

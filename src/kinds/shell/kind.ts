@@ -1,6 +1,7 @@
 import type { Kind, KindPorts } from '../../config/records.ts';
 import { choice, object, oneOrMany, text } from '../../config/schema-node.ts';
 import type { BuiltInExecutorsConfig } from '../../config/types/guards.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
 import { SANDBOX_MODES, type SandboxMode } from './shell-run.ts';
 
 /** What a configuration says about commands. */
@@ -45,3 +46,19 @@ export const shellKind: Kind<'shell', ShellConfig> = {
     };
   },
 };
+
+/** What the configuration says about commands. */
+export interface ShellSettings {
+  readonly sandbox?: SandboxMode | undefined;
+  /** What the owner says at the source of the command. */
+  readonly source?: SandboxMode | undefined;
+  readonly roots?: string | readonly string[] | undefined;
+}
+
+/** What commands are run with. */
+export interface ShellPorts extends Pick<KindPorts, 'folder' | 'env' | 'hidden'> {
+  readonly secrets: Pick<Secrets, 'fill'>;
+  /** What the configuration says now about commands of a source. */
+  settings(source: string): ShellSettings;
+  noteCode?: KindPorts['noteCode'] | undefined;
+}

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readTemplate } from '../../specs/template.ts';
+import type { ShellPorts } from './kind.ts';
 import { rootsOf } from './sandbox/surroundings.ts';
-import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 
 const SCRIPT = /\.([cm]?[jt]sx?|pyz?|sh|bash|zsh|rb|php|pl|lua|jar|wasm)$/i;

@@ -5,6 +5,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { CommandPlan } from './command-plan.ts';
 import { findCwd, type Place, resolvePaths } from './fill-call.ts';
 import { fillArguments } from './fill-command.ts';
+import type { ShellPorts } from './kind.ts';
 import { type AllowedFolders, findFolders } from './sandbox/allowed-folders.ts';
 import { requireNoJoin } from './sandbox/joined-arguments.ts';
 import { createWork } from './sandbox/judging-work.ts';
@@ -12,7 +13,6 @@ import type { FoundSandbox, Sandbox } from './sandbox/sandbox.ts';
 import { requireNoState } from './sandbox/state-arguments.ts';
 import { cureOf, modeOf, rootsOf } from './sandbox/surroundings.ts';
 import { intentOf } from './sandbox/write-access.ts';
-import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** Everything that one call is prepared of. */

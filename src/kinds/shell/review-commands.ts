@@ -6,13 +6,13 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
 import { namesIn } from '../../specs/template.ts';
 import { planCommand, templatesOf } from './command-plan.ts';
+import type { ShellPorts } from './kind.ts';
 import { findFolders } from './sandbox/allowed-folders.ts';
 import { looseLinks, withSystem } from './sandbox/masks.ts';
 import type { FoundSandbox } from './sandbox/sandbox.ts';
 import { fixedPathsOf } from './sandbox/state-arguments.ts';
 import { cureOf, modeOf, REPAIR, rootsOf } from './sandbox/surroundings.ts';
 import { isInside, tracePath } from './sandbox/trace-path.ts';
-import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** What the owner should know about all commands on this machine: which cannot run, which run unconfined, and which may write what decides what the crib runs. */

@@ -8,11 +8,11 @@ import { createPrograms, type RunningProgram } from '../../system/processes/prog
 import { type CommandPlan, planCommand } from './command-plan.ts';
 import { toCommandResult } from './command-result.ts';
 import { UnfitArgument } from './fill-command.ts';
+import type { ShellPorts } from './kind.ts';
 import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
 import { type Preparation, resolveCall } from './resolve-call.ts';
 import { reviewCommands } from './review-commands.ts';
 import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox/sandbox.ts';
-import type { ShellPorts } from './shell-ports.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** Runs commands, and ends them. */

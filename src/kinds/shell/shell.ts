@@ -1,9 +1,9 @@
 import type { Executor } from '../../core/executor.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { checkCommand } from './check-command.ts';
+import type { ShellPorts } from './kind.ts';
 import { codeOf } from './own-code.ts';
 import type { Commands } from './run-command.ts';
-import type { ShellPorts } from './shell-ports.ts';
 import { SHELL_RUN_SCHEMA, type ShellRun } from './shell-run.ts';
 
 /** Runs programs by argument lists, in a sandbox where there is one. */

@@ -3,9 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { OwnEntry } from '../../config/records.ts';
 import { initTimeoutMs, paths, requireOne, type SourceRecord } from '../../config/records.ts';
 import type { ModulesSourceConfig } from '../../config/types/sources.ts';
-import { describe, readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
 import { createModuleReading, type ModuleToRead } from './module-reading.ts';
@@ -18,10 +16,8 @@ export interface ModulesOptions extends Pick<Source, 'name' | 'trust' | 'bundle'
   /** Whether edits are noticed as they happen; true if absent. */
   readonly watch?: boolean;
   /** How long one module may take to be imported. */
-  readonly importTimeoutMs?: number;
+  readonly importTimeoutMs?: number | undefined;
 }
-
-const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'watch', 'importTimeoutMs'] as const;
 
 type ModulesEntry = OwnEntry<ModulesSourceConfig>;
 
@@ -31,14 +27,8 @@ export const modulesSource: SourceRecord<ModulesEntry> = {
   description: 'Modules.',
   properties: { modules: paths('Modules that export tools or bundles; files or folders.'), initTimeoutMs },
   bringsAnyKind: true,
-  make(name, { modules: path, initTimeoutMs: importTimeoutMs }, { watch }) {
-    return modules({
-      name,
-      path: requireOne(path, name),
-      watch,
-      ...(importTimeoutMs !== undefined && { importTimeoutMs }),
-    });
-  },
+  make: (name, { modules: path, initTimeoutMs: importTimeoutMs }, { watch }) =>
+    modules({ name, path: requireOne(path, name), watch, importTimeoutMs }),
   discover({ env, written }) {
     const path = env.TOOLCRIB_PLUGINS_DIR;
     return path && written.plugins === undefined ? { name: 'plugins', entry: { modules: path } } : undefined;
@@ -54,13 +44,9 @@ const FACTORIES = ['default', 'tools'];
  * Its code runs in this process, so it is trusted unless told otherwise. Each text of a module is imported twice: tried in
  * a worker, then here. A changed module is read anew, what it imports is not.
  */
-export function modules(given: ModulesOptions): Source {
-  const { importTimeoutMs = IMPORT_TIMEOUT_MS, ...options } = readOptions<ModulesOptions>(given, KEYS, 'modules()');
-  const { path: _path, watch = true, ...rest } = options;
-  if (typeof options.path !== 'string') {
-    throw new ToolcribError('invalid_option', `modules() takes a path, got ${describe(options.path)}.`);
-  }
-  const path = resolve(options.path);
+export function modules(options: ModulesOptions): Source {
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, watch = true, path: given, ...rest } = options;
+  const path = resolve(given);
   return {
     trust: true,
     isLocal: true,

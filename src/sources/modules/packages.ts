@@ -1,29 +1,29 @@
-import { join, resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { join, relative, resolve, sep } from 'node:path';
 import type { OwnEntry } from '../../config/records.ts';
 import { initTimeoutMs, type SourceRecord } from '../../config/records.ts';
 import { either, flag, list, text } from '../../config/schema-node.ts';
 import type { PackagesSourceConfig } from '../../config/types/sources.ts';
-import { describe, readOptions } from '../../core/read-options.ts';
+import { isRecord } from '../../core/json.ts';
+import { describe } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { type InstalledPackage, installedPackages } from '../../system/modules/installed-packages.ts';
+import { splitReference } from '../../system/modules/import-export.ts';
+import { type InstalledPackage, installedPackages, readManifest } from '../../system/modules/installed-packages.ts';
 import { chooseExport, isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { isThere } from '../../system/placeholders.ts';
 import { createModuleReading, type ModuleToRead } from './module-reading.ts';
-import { type PackageEntry, packageEntries } from './package-entries.ts';
 
 /** Which project's packages to look through. */
 export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** The project's folder: its dependencies count, or all of node_modules where it has no package.json. */
   readonly folder: string;
   /** The packages that are meant; all if absent. */
-  readonly only?: readonly string[];
+  readonly only?: readonly string[] | undefined;
   /** How long one module may take to be imported. */
-  readonly importTimeoutMs?: number;
+  readonly importTimeoutMs?: number | undefined;
 }
-
-const KEYS = ['name', 'folder', 'only', 'trust', 'bundle', 'kinds', 'importTimeoutMs'] as const;
 
 type PackagesEntry = OwnEntry<PackagesSourceConfig>;
 
@@ -42,12 +42,7 @@ export const packagesSource: SourceRecord<PackagesEntry> = {
   bringsAnyKind: true,
   make(name, { packages: meant, initTimeoutMs: importTimeoutMs }, { folder }) {
     const only = meant === false ? [] : meant;
-    return packages({
-      name,
-      folder,
-      ...(only !== true && { only }),
-      ...(importTimeoutMs !== undefined && { importTimeoutMs }),
-    });
+    return packages({ name, folder, only: only === true ? undefined : only, importTimeoutMs });
   },
   discover({ folder, written }) {
     const isSaid = Object.values(written).some((entry) => 'packages' in entry) || written.packages !== undefined;
@@ -62,16 +57,9 @@ export const packagesSource: SourceRecord<PackagesEntry> = {
  * `"toolcrib": { "tools": { "my_tool": "./dist/tools.js#myTool" }, "bundles": { ... } }`. A package without that field is
  * never imported. Each text is imported twice: tried in a worker, then here. Changes are seen on reload.
  */
-export function packages(given: PackagesOptions): Source {
-  const { importTimeoutMs = IMPORT_TIMEOUT_MS, ...options } = readOptions<PackagesOptions>(given, KEYS, 'packages()');
-  const { folder: _folder, only, ...rest } = options;
-  if (typeof options.folder !== 'string') {
-    throw new ToolcribError('invalid_option', `packages() takes a folder, got ${describe(options.folder)}.`);
-  }
-  if (only !== undefined && !isNameList(only)) {
-    throw new ToolcribError('invalid_option', `packages() takes names of packages as only, got ${describe(only)}.`);
-  }
-  const folder = resolve(options.folder);
+export function packages(options: PackagesOptions): Source {
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, folder: given, only, ...rest } = options;
+  const folder = resolve(given);
   return {
     trust: true,
     isLocal: true,
@@ -103,10 +91,6 @@ function meantPackages(
   for (const name of only)
     if (!installed.some((found) => found.name === name)) warn(`The package "${name}" is not installed in ${folder}.`);
   return installed.filter(({ name }) => only.includes(name));
-}
-
-function isNameList(value: unknown): boolean {
-  return Array.isArray(value) && value.every((name) => typeof name === 'string');
 }
 
 /** Reads what packages offer; a package.json that cannot be read leaves its package as it was. */
@@ -150,4 +134,52 @@ function chooseEntry(
     warn(`${entry.place}: it is named ${describe(value.name)} and stays so; name both alike.`);
   }
   return chosen;
+}
+
+/** One tool or bundle that a package offers under `"toolcrib"` in its package.json. */
+interface PackageEntry {
+  /** The words to report it by: the package, what it is, and where. */
+  readonly place: string;
+  readonly package: string;
+  /** The name it is offered under. */
+  readonly name: string;
+  readonly file: string;
+  readonly exportName: string | undefined;
+}
+
+/** What a package offers, and what is wrong with the rest. Nothing is imported. */
+function packageEntries(found: InstalledPackage, warn: (message: string) => void): readonly PackageEntry[] {
+  if (!found.manifest.includes('"toolcrib"')) return []; // reading hundreds of them as JSON would take its time
+  const path = join(found.folder, 'package.json');
+  const field = readManifest(path, found.manifest).toolcrib;
+  if (field === undefined) return [];
+  const about = `Package "${found.name}" (${path})`;
+  if (!isRecord(field)) throw new ToolcribError('invalid_file', `${about}: "toolcrib" must be an object`);
+  return (['tools', 'bundles'] as const).flatMap((kind) => {
+    const map = field[kind] ?? {};
+    if (!isRecord(map)) {
+      warn(`${about}: "toolcrib.${kind}" must be an object of names, got ${describe(map)}.`);
+      return [];
+    }
+    return Object.entries(map).flatMap(([name, target]) => {
+      try {
+        return [toEntry(found, `${kind}.${name}`, target)];
+      } catch (cause) {
+        warn(`${about}: "toolcrib.${kind}.${name}": ${messageOf(cause)}.`);
+        return [];
+      }
+    });
+  });
+}
+
+function toEntry(found: InstalledPackage, key: string, target: unknown): PackageEntry {
+  if (typeof target !== 'string')
+    throw new Error(`it must be a path such as "./tools.js#add", got ${describe(target)}`);
+  const { specifier, name: exportName } = splitReference(target);
+  const folder = realpathSync(found.folder); // linked packages live elsewhere, and Node goes by where they live
+  const file = realpathSync(join(folder, specifier));
+  const inner = relative(folder, file);
+  if (inner.startsWith(`..${sep}`)) throw new Error(`${target} lies outside of the package`);
+  const place = `Package "${found.name}", ${file}, "toolcrib.${key}"`;
+  return { place, package: found.name, name: key.slice(key.indexOf('.') + 1), file, exportName };
 }

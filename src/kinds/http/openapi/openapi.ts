@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { MaybePromise } from '../../../core/json.ts';
 import type { KeptListPort } from '../../../core/ports/store.ts';
-import { describe, readOptions } from '../../../core/read-options.ts';
+import { describe } from '../../../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { FetchHeaders } from '../../../specs/fetched-list.ts';
@@ -39,14 +39,8 @@ export interface OpenApiOptions {
   readonly kept?: KeptListPort;
 }
 
-const KEYS = [
-  ...(['name', 'description', 'settings', 'headers', 'refreshMs', 'timeoutMs'] as const),
-  ...(['allowPrivate', 'trust', 'watch', 'kept'] as const),
-] as const;
-
 /** The source of the operations of an API. A description that cannot be read any more leaves its tools as they were. */
-export function openapi(given: OpenApiOptions): Source {
-  const options = readOptions<OpenApiOptions>(given, KEYS, 'openapi()');
+export function openapi(options: OpenApiOptions): Source {
   const { name, description, timeoutMs = 8000 } = options;
   if (typeof description !== 'string' || description === '')
     throw new ToolcribError(

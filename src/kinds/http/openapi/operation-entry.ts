@@ -1,16 +1,17 @@
 import { hash } from 'node:crypto';
-import type { JsonSchema } from '../../../core/json.ts';
+import { isRecord, type JsonSchema } from '../../../core/json.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
 import { type Effects, toToolName } from '../../../core/tool-spec.ts';
 import type { HttpRun } from '../http-run.ts';
 import { createArguments } from './arguments.ts';
 import type { Fields } from './description.ts';
 import type { NamedOperation } from './operations.ts';
 import { readParameters } from './parameters.ts';
-import type { Reading } from './reading.ts';
+import type { ApiSettings, Operation, Reading } from './reading.ts';
 import { readBody } from './request-body.ts';
-import { outputOf } from './schemas/response-schema.ts';
+import { followRefs } from './schemas/local-refs.ts';
+import { toWholeSchema } from './schemas/whole-schema.ts';
 import { authOf } from './security.ts';
-import { baseUrlOf } from './servers.ts';
 import { shortText } from './short-text.ts';
 
 /** A tool of an API as an entry of a list of specs. */
@@ -95,4 +96,81 @@ function unlessEmpty<Key extends string, Value extends object>(
   value: Value,
 ): { readonly [K in Key]?: Value } {
   return Object.keys(value).length === 0 ? {} : ({ [key]: value } as { readonly [K in Key]: Value }); // one key, one value
+}
+
+/** What an operation answers, where it answers in one way only: with JSON of one shape. */
+function outputOf({ fields }: Operation, { description, responses }: Reading): JsonSchema | undefined {
+  if (!isRecord(fields.responses)) return undefined;
+  const good = Object.entries(fields.responses).filter(([status]) => /^2(\d\d|XX)$/i.test(status));
+  const [only, ...others] = good;
+  if (only === undefined || others.length > 0) return undefined;
+  const { content } = followRefs(description, only[1], `its response ${only[0]}`);
+  const [media, ...more] = isRecord(content) ? Object.entries(content) : [];
+  if (media === undefined || more.length > 0 || !/^application\/([\w.-]+\+)?json\b/i.test(media[0])) return undefined;
+  const schema = isRecord(media[1]) ? media[1].schema : undefined;
+  if (!isRecord(schema)) return undefined;
+  const part = responses.convert(schema);
+  const isTelling = Object.keys(part.schema).some((key) => key !== 'description');
+  return isTelling ? toWholeSchema(part.schema, part.uses, responses) : undefined;
+}
+
+/** Where an operation is called: the owner's address, else the first server that is said nearest to it. */
+function baseUrlOf({ fields, shared }: Operation, reading: Reading): string {
+  const { settings, description, url } = reading;
+  if (settings.baseUrl !== undefined) return toBase(new URL(settings.baseUrl));
+  const lists = [fields.servers, shared.servers, description.root.servers];
+  const [server] = lists.filter(Array.isArray).find((list) => list.length > 0) ?? [];
+  const written =
+    isRecord(server) && typeof server.url === 'string' ? fillVariables(server.url, server.variables) : '/';
+  const found = URL.parse(written, url?.href);
+  if (found === null) {
+    throw new ToolcribError(
+      'invalid_description',
+      `its server "${written.slice(0, 120)}" is no address: write baseUrl`,
+    );
+  }
+  if (!/^https?:$/.test(found.protocol) || found.username !== '' || found.password !== '') {
+    throw new ToolcribError('invalid_description', 'its server is no plain address of http or https: write baseUrl');
+  }
+  if (settings.staysOnHost && found.host !== url?.host) {
+    const why = 'and what is sent there (headers, auth) is bound to no host';
+    throw new ToolcribError(
+      'invalid_description',
+      `its server is ${found.host}, which the description names, ${why}: write baseUrl, or \${secret:NAME} with hosts`,
+    );
+  }
+  if (isPlainOfSafe(found, url) && sendsSomething(settings)) {
+    const why = 'and what is sent there (headers, auth) could be read on the way';
+    throw new ToolcribError(
+      'invalid_description',
+      `its server is ${found.origin}, though the description came over https, ${why}: write baseUrl`,
+    );
+  }
+  return toBase(found);
+}
+
+/** A description that came over https does not choose plain text; neither for a secret of that very host. */
+function isPlainOfSafe({ protocol }: URL, fetchedFrom: URL | undefined): boolean {
+  return fetchedFrom?.protocol === 'https:' && protocol === 'http:';
+}
+
+function sendsSomething({ headers, auth }: ApiSettings): boolean {
+  return Object.keys(headers).length + Object.keys(auth).length > 0;
+}
+
+function fillVariables(url: string, variables: unknown): string {
+  return url.replace(/\{([^{}]*)\}/g, (_, name: string) => {
+    const variable = isRecord(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = isRecord(variable) ? variable.default : undefined;
+    if (typeof value === 'string' || typeof value === 'number') return String(value);
+    throw new ToolcribError(
+      'invalid_description',
+      `its server has a variable "${name}" without a default: write baseUrl`,
+    );
+  });
+}
+
+/** Braces and the like are encoded in it, so that nothing in it can look like an argument or a secret. */
+function toBase({ origin, pathname }: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
 }

@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { canonicalJson } from '../../../core/json.ts';
 import type { KeptListPort } from '../../../core/ports/store.ts';
-import { describe, readOptions } from '../../../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
-import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import { messageOf } from '../../../core/tool-error.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';
 import { createKeptList, type KeptList } from '../../../specs/kept-list.ts';
 import { keepKnown } from '../../../specs/spec-list.ts';
@@ -33,18 +32,12 @@ export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' 
   readonly kept?: KeptListPort;
 }
 
-const KEYS = ['name', 'path', 'workers', 'trust', 'bundle', 'kinds', 'watch', 'importTimeoutMs', 'kept'] as const;
-
 /**
  * Tools of Python files: public functions, and classes with name, description, parameters_schema and execute; besides
  * them what installed distributions offer as `toolcrib.tools`. Trusted unless told otherwise: it is code of this machine.
  */
-export function python(given: PythonOptions): Source {
-  const options = readOptions<PythonOptions>(given, KEYS, 'python()');
+export function python(options: PythonOptions): Source {
   const { path, workers, watch = true, importTimeoutMs = 10_000, kept, ...rest } = options;
-  if (typeof path !== 'string') {
-    throw new ToolcribError('invalid_option', `python() takes a path, got ${describe(path)}.`);
-  }
   const settings = { name: rest.name, path: resolve(path), workers, watches: watch, importTimeoutMs, kept };
   return {
     trust: true,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { listOf } from '../../../core/text/names.ts';
 import { REMOTE } from '../../../core/tool-spec.ts';
 import { findProgram } from '../find-program.ts';
-import type { ShellSettings } from '../shell-ports.ts';
+import type { ShellSettings } from '../kind.ts';
 import type { SandboxMode, ShellLimits, ShellRun } from '../shell-run.ts';
 import type { Root } from './allowed-folders.ts';
 
