@@ -8,8 +8,7 @@ import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { listOf } from '../core/text/names.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { createSpecIndexes } from '../specs/index/spec-indexes.ts';
-import { readSpecFolders, type SpecFolders, troublesOf } from '../specs/spec-folders.ts';
+import type { SpecFolders } from '../specs/spec-folders.ts';
 import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
@@ -99,6 +98,10 @@ interface Settings {
 const DEAF: FolderWatch = { listen() {}, keepOnly() {}, close() {} };
 
 async function startFiles(settings: Settings, context: SourceContext): Promise<LiveSource> {
+  const [{ readSpecFolders, troublesOf }, { createSpecIndexes }] = await Promise.all([
+    import('../specs/spec-folders.ts'),
+    import('../specs/index/spec-indexes.ts'),
+  ]);
   const listing = createListing();
   const told = new Set<string>();
   let known: SpecFolders = { files: new Map(), unreadable: [] };

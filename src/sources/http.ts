@@ -8,19 +8,11 @@ import type { ReadRunText } from '../core/ports/runs.ts';
 import type { KeptListPort } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import { messageOf, ToolcribError } from '../core/tool-error.ts';
-import { toUnconfirmed } from '../core/tool-spec.ts';
-import {
-  type FetchHeaders,
-  fetchList,
-  type LastList,
-  type ListAddress,
-  MAX_LIST_BYTES,
-  toLastList,
-} from '../specs/fetched-list.ts';
-import { createKeptList, type KeptList } from '../specs/kept-list.ts';
-import { createListing, type SpecListing } from '../specs/spec-listing.ts';
-import { createWarnOnce, type WarnOnce } from '../specs/warn-once.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { FetchHeaders, ListAddress } from '../specs/fetched-list.ts';
+import { createKeptList } from '../specs/kept-list.ts';
+import { createListing } from '../specs/spec-listing.ts';
+import { createWarnOnce } from '../specs/warn-once.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';
@@ -111,7 +103,8 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
   const signal = AbortSignal.any([context.signal, closing.signal]);
   const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
-  const update = oneAtATime(createUpdate({ address: addressOf(settings), listing, kept, told, signal }));
+  const { followList } = await import('../specs/fetched-list.ts');
+  const update = oneAtATime(followList(addressOf(settings), { listing, kept, told, signal }));
 
   await update();
   const stop = repeat(everyMs, update);
@@ -130,50 +123,8 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
   };
 }
 
-interface UpdateParts {
-  readonly address: ListAddress;
-  readonly listing: SpecListing;
-  readonly kept: KeptList;
-  readonly told: WarnOnce;
-  readonly signal: AbortSignal;
-}
-
-const FROM_BEFORE = 'The tools of its last list are shown and cannot be called.';
-
-/** Fetches the list and shows it. Until one has come, the last list that is kept stands in for it. */
-function createUpdate({ address, listing, kept, told, signal }: UpdateParts): () => Promise<void> {
-  let last: LastList | undefined;
-  let isConfirmed = false;
-  return async () => {
-    try {
-      last ??= await readKept(kept, address);
-      const { list, entries } = await fetchList(address, last, signal);
-      last = list;
-      isConfirmed = true;
-      told.forget();
-      for (const trouble of list.leftOut) told.tell(trouble);
-      listing.show(list.specs, { leftOut: list.leftOut[0] });
-      if (entries !== undefined) kept.write(entries, { hash: list.hash, about: { validators: list.validators } });
-    } catch (cause) {
-      // Whatever it is, an address or header that cannot be made too: the last list stays.
-      if (signal.aborted) return;
-      const before = isConfirmed ? undefined : last;
-      if (before !== undefined && listing.specs().length === 0) listing.show(before.specs.map(toUnconfirmed));
-      for (const trouble of before?.leftOut ?? []) told.tell(trouble);
-      const reason = before === undefined ? messageOf(cause) : `${messageOf(cause)} ${FROM_BEFORE}`;
-      listing.fail(reason);
-      told.tell(reason);
-    }
-  };
-}
-
-async function readKept(kept: KeptList, address: ListAddress): Promise<LastList | undefined> {
-  const stored = await kept.read();
-  return stored === undefined ? undefined : toLastList(stored, address);
-}
-
 function addressOf({ name, url, headers = {}, ...rest }: HttpOptions): ListAddress {
-  const { timeoutMs = 8000, maxBytes = MAX_LIST_BYTES, allowPrivate = 'first', readRunText } = rest;
+  const { timeoutMs = 8000, maxBytes, allowPrivate = 'first', readRunText } = rest;
   return { source: name, url, headers, timeoutMs, maxBytes, allowPrivate, readRunText };
 }
 

@@ -2,16 +2,19 @@ import { hash } from 'node:crypto';
 import type { MaybePromise } from '../core/json.ts';
 import type { ReadRunText } from '../core/ports/runs.ts';
 import type { StoredList } from '../core/ports/store.ts';
-import { ToolcribError } from '../core/tool-error.ts';
-import type { ToolSpec } from '../core/tool-spec.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { type ToolSpec, toUnconfirmed } from '../core/tool-spec.ts';
 import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../system/fetch/guarded-fetch.ts';
+import type { KeptList } from './kept-list.ts';
 import { createEntryReader } from './spec-entry.ts';
 import { describeProblems, keepKnown } from './spec-list.ts';
+import type { SpecListing } from './spec-listing.ts';
 import { formatOfType, MAX_BYTES } from './text/spec-format.ts';
 import { readSpecText } from './text/spec-text.ts';
+import type { WarnOnce } from './warn-once.ts';
 
 /** The last list that came whole, and how to ask whether it is still the same. */
-export interface LastList {
+interface LastList {
   readonly specs: readonly ToolSpec[];
   readonly leftOut: readonly string[];
   readonly validators: FetchHeaders;
@@ -27,24 +30,62 @@ export interface ListAddress {
   readonly url: string | (() => MaybePromise<string>);
   readonly headers: FetchHeaders | (() => MaybePromise<FetchHeaders>);
   readonly timeoutMs: number;
-  readonly maxBytes: number;
+  readonly maxBytes: number | undefined;
   readonly allowPrivate: AllowPrivate;
   readonly readRunText: ReadRunText | undefined;
 }
 
+/** What a list that was fetched is shown, kept and told by. */
+interface Following {
+  readonly listing: SpecListing;
+  readonly kept: KeptList;
+  readonly told: WarnOnce;
+  readonly signal: AbortSignal;
+}
+
+const FROM_BEFORE = 'The tools of its last list are shown and cannot be called.';
+
+/** Fetches the list and shows it, each time it is asked. Until one has come, the last list that is kept stands in for it. */
+export function followList(address: ListAddress, { listing, kept, told, signal }: Following): () => Promise<void> {
+  let last: LastList | undefined;
+  let isConfirmed = false;
+  return async () => {
+    try {
+      last ??= await readKept(kept, address);
+      const { list, entries } = await fetchList(address, last, signal);
+      last = list;
+      isConfirmed = true;
+      told.forget();
+      for (const trouble of list.leftOut) told.tell(trouble);
+      listing.show(list.specs, { leftOut: list.leftOut[0] });
+      if (entries !== undefined) kept.write(entries, { hash: list.hash, about: { validators: list.validators } });
+    } catch (cause) {
+      // Whatever it is, an address or header that cannot be made too: the last list stays.
+      if (signal.aborted) return;
+      const before = isConfirmed ? undefined : last;
+      if (before !== undefined && listing.specs().length === 0) listing.show(before.specs.map(toUnconfirmed));
+      for (const trouble of before?.leftOut ?? []) told.tell(trouble);
+      const reason = before === undefined ? messageOf(cause) : `${messageOf(cause)} ${FROM_BEFORE}`;
+      listing.fail(reason);
+      told.tell(reason);
+    }
+  };
+}
+
+async function readKept(kept: KeptList, address: ListAddress): Promise<LastList | undefined> {
+  const stored = await kept.read();
+  return stored === undefined ? undefined : toLastList(stored, address);
+}
+
 /** A list that is here; `entries` as they came, if it is another than the last. */
-export interface FetchedList {
+interface FetchedList {
   readonly list: LastList;
   readonly entries?: readonly unknown[];
 }
 
 /** Fetches a list, or learns that the last one is still the same. Throws if there is none to be had. */
-export async function fetchList(
-  address: ListAddress,
-  last: LastList | undefined,
-  signal: AbortSignal,
-): Promise<FetchedList> {
-  const { url, headers, timeoutMs, maxBytes, allowPrivate } = address;
+async function fetchList(address: ListAddress, last: LastList | undefined, signal: AbortSignal): Promise<FetchedList> {
+  const { url, headers, timeoutMs, maxBytes = MAX_LIST_BYTES, allowPrivate } = address;
   const response = await guardedFetch(typeof url === 'function' ? await url() : url, {
     headers: { ...ACCEPT, ...(typeof headers === 'function' ? await headers() : headers), ...last?.validators },
     signal,
@@ -90,7 +131,7 @@ function readResponse(
 }
 
 /** A list out of the store, read like one that was just fetched. Nothing for what is no list: somebody else wrote it. */
-export function toLastList(stored: StoredList, { source, readRunText }: ListAddress): LastList | undefined {
+function toLastList(stored: StoredList, { source, readRunText }: ListAddress): LastList | undefined {
   if (!Array.isArray(stored.specs) || typeof stored.hash !== 'string') return undefined;
   const read = createEntryReader({ source, readRunText });
   const leftOut: string[] = [];
@@ -110,7 +151,7 @@ export function toLastList(stored: StoredList, { source, readRunText }: ListAddr
 const MAX_YAML_BYTES = 1_000_000;
 
 /** The most that is fetched of a list, unless somebody says otherwise. */
-export const MAX_LIST_BYTES: number = MAX_BYTES.json;
+const MAX_LIST_BYTES: number = MAX_BYTES.json;
 
 const ACCEPT = { accept: 'application/json, application/yaml, application/x-ndjson;q=0.9, text/*;q=0.5' };
 

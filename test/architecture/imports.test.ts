@@ -92,6 +92,14 @@ describe('who may import whom', () => {
     expect(wrong.map(say)).toEqual([]);
   });
 
+  it('extensions and the reading of specs know no kind by name', () => {
+    const kinds = KINDS.map((room) => room.replace('kinds/', '')).filter((kind) => kind !== 'function'); // also a word of JavaScript
+    const named = new RegExp(`'(?:${kinds.join('|')})'|\\bkind [!=]== '(?!string)`);
+    const formerFormat = 'specs/text/legacy-spec.ts'; // it had kinds of its own
+    const asked = files.filter((file) => /^(extensions|specs)\//.test(file) && file !== formerFormat);
+    expect(asked.filter((file) => named.test(readSource(file)))).toEqual([]);
+  });
+
   it('search by words and search by meaning do not know each other', () => {
     const wrong = inside.filter(
       ({ file, target }) =>

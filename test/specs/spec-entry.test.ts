@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { KindTraits } from '../../src/core/ports/runs.ts';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { toToolSpec } from '../../src/define/define-tool.ts';
 import { createSpecAdoption } from '../../src/specs/fast-reader.ts';
@@ -153,6 +154,24 @@ describe('relative paths of a run', () => {
     expect(read({ kind: 'function', module: '@acme/tools', export: 'a' })).toMatchObject({ module: '@acme/tools' });
     expect(read({ kind: 'shell', command: ['ls'], cwd: '/srv' })).toMatchObject({ cwd: '/srv' });
     expect(read({ kind: 'shell', command: ['ls'], cwd: '{folder}/x' })).toMatchObject({ cwd: '{folder}/x' });
+  });
+
+  it('are what the kind says, however often it is asked', () => {
+    const traitsOf = (kind: string): KindTraits =>
+      kind === 'mine' ? { pathFields: ['where', 'box.in'], findsModules: 'byName' } : {};
+    const readMine = createEntryReader({ source: 'local', folder: '/etc/crib', traitsOf });
+    const run = { kind: 'mine', where: 'a', box: { in: ['b', '/c'], out: 'd' }, cwd: 'e', module: 'name' };
+    for (const name of ['first', 'second'])
+      expect(readMine({ name, run: structuredClone(run) })[RUN]).toEqual({
+        ...run,
+        where: '/etc/crib/a',
+        box: { in: ['/etc/crib/b', '/c'], out: 'd' },
+        folder: '/etc/crib',
+      });
+    expect(readMine({ name: 'other', run: { kind: 'other', cwd: 'e', where: 'a' } })[RUN]).toMatchObject({
+      cwd: '/etc/crib/e',
+      where: 'a',
+    });
   });
 
   it('stay as they are in what did not come from a file here', () => {

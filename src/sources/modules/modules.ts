@@ -6,7 +6,7 @@ import type { ModulesSourceConfig } from '../../config/types/sources.ts';
 import type { Source } from '../../core/source.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
-import { createModuleReading, type ModuleToRead } from './module-reading.ts';
+import type { ModuleToRead } from './module-reading.ts';
 import { scanModules } from './scan-modules.ts';
 
 /** Where to look for modules that export tools. */
@@ -53,6 +53,7 @@ export function modules(options: ModulesOptions): Source {
     ...rest,
     startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
     async start(context) {
+      const { createModuleReading } = await import('./module-reading.ts');
       const { clock } = context;
       const closing = new AbortController();
       const signal = AbortSignal.any([context.signal, closing.signal]);

@@ -13,7 +13,7 @@ import { type InstalledPackage, installedPackages, readManifest } from '../../sy
 import { chooseExport, isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { isThere } from '../../system/placeholders.ts';
-import { createModuleReading, type ModuleToRead } from './module-reading.ts';
+import type { ModuleToRead } from './module-reading.ts';
 
 /** Which project's packages to look through. */
 export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
@@ -66,6 +66,7 @@ export function packages(options: PackagesOptions): Source {
     ...rest,
     startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
     async start(context) {
+      const { createModuleReading } = await import('./module-reading.ts');
       const { clock } = context;
       const closing = new AbortController();
       const signal = AbortSignal.any([context.signal, closing.signal]);
