@@ -23,16 +23,11 @@ export interface SpecsPort {
   onChange?(listener: () => void): () => void;
 }
 
-/** Which stored specs to follow. */
-export interface DatabaseOptions {
-  readonly name: string;
+/** Which stored specs to follow. They are of the kind `http` if `kinds` does not say otherwise. */
+export interface DatabaseOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   readonly specs: SpecsPort;
   /** How often to ask for the version, for changes that other processes make; default 2 s. */
   readonly refreshMs?: number | undefined;
-  readonly trust?: boolean;
-  readonly bundle?: string | false;
-  /** Default: `http` alone. */
-  readonly kinds?: readonly string[];
   /** Looks at secrets in how tools run. */
   readonly readRunText?: ReadRunText;
 }

@@ -13,15 +13,10 @@ import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 
-/** Where spec files lie. */
-export interface FilesOptions {
-  readonly name: string;
+/** Where spec files lie. They are trusted if `trust` does not say otherwise: what lies here was put here. */
+export interface FilesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** Files (`*.yaml`, `*.yml`, `*.json`, `*.ndjson`) and folders of them; relative ones start from the working directory. */
   readonly path: string | readonly string[];
-  /** True unless said otherwise: what lies here was put here. */
-  readonly trust?: boolean;
-  readonly bundle?: string | false;
-  readonly kinds?: readonly string[];
   /** The most that is read of one file; default 5 MB, NDJSON 50 MB. */
   readonly maxBytes?: number;
   /** Whether edits are noticed as they happen; true if absent. */

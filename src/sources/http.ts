@@ -16,11 +16,10 @@ import { createWarnOnce } from '../specs/warn-once.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { oneAtATime } from '../system/one-at-a-time.ts';
 import { repeat } from '../system/repeat.ts';
-import { hostNamesOf, hostOf, type SecretText } from '../system/secrets/secret-template.ts';
+import { fillAll, hostNamesOf, hostOf, type SecretText } from '../system/secrets/secret-template.ts';
 
-/** Where a list of specs is fetched from. */
-export interface HttpOptions {
-  readonly name: string;
+/** Where a list of specs is fetched from. Its tools are of the kind `http` if `kinds` does not say otherwise. */
+export interface HttpOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** A function is asked before each request, so that what is secret in it is held no longer than needed. */
   readonly url: string | (() => MaybePromise<string>);
   readonly headers?: FetchHeaders | (() => MaybePromise<FetchHeaders>);
@@ -32,10 +31,6 @@ export interface HttpOptions {
   readonly maxBytes?: number;
   /** Which private hosts may be reached; default: the one of `url` itself, but no redirect. */
   readonly allowPrivate?: AllowPrivate;
-  readonly trust?: boolean;
-  readonly bundle?: string | false;
-  /** Default: `http` alone. */
-  readonly kinds?: readonly string[];
   /** Looks at secrets in how tools run. */
   readonly readRunText?: ReadRunText;
   /** Where the last list is kept for a start at which it cannot be fetched. */
@@ -65,14 +60,10 @@ export const httpSource: SourceRecord<HttpEntry> = {
   hostsOf: (entry) => hostNamesOf(entry.http),
   make(name, { http: url, headers = {}, secrets: granted, ...entry }, { secrets, kept, readRemoteText }) {
     const fill = (text: SecretText) => secrets.fill(text, { host: hostOf(url) });
-    const filled = async () => {
-      const texts = Object.entries(headers).map(async ([key, text]) => [key, await fill(text)] as const);
-      return Object.fromEntries(await Promise.all(texts));
-    };
     return http({
       name,
       url: typeof url === 'string' ? url : () => fill(url),
-      headers: filled,
+      headers: () => fillAll(headers, fill),
       readRunText: readRemoteText(name, granted),
       kept: kept(name, url),
       refreshMs: entry.refreshMs,

@@ -1,8 +1,16 @@
-import { sep } from 'node:path';
+import { dirname, sep } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ToolSpec } from '../core/tool-spec.ts';
 import type { FolderWatch } from '../system/watch.ts';
-import { readSpecFile, type SpecFile, type SpecFileOptions } from './spec-file.ts';
-import { scanSpecFiles, type Unreadable } from './spec-files.ts';
-import { describeProblems } from './spec-list.ts';
+import { hashOf, readPieces, readWhole } from './file-reading.ts';
+import { readByIndex } from './index/spec-index.ts';
+import type { SpecIndexes } from './index/spec-indexes.ts';
+import type { EntryOptions } from './spec-entry.ts';
+import { type FoundFile, scanSpecFiles, type Unreadable } from './spec-files.ts';
+import { describeProblems, keepKnown } from './spec-list.ts';
+import type { SpecProblem, SpecReading } from './text/entry-collector.ts';
+import { formatOfName, MAX_BYTES } from './text/spec-format.ts';
+import { createSpecTextReader, type SpecTextOptions } from './text/spec-text.ts';
 
 /** The spec files under some paths, in their order, and what could not be looked into. */
 export interface SpecFolders {
@@ -57,4 +65,108 @@ export function troublesOf({ files, unreadable }: SpecFolders, roots: readonly s
     else failures.push(failure);
   }
   return { failures, passedOver, leftOut: [...files.values()].flatMap((file) => describeProblems(file.problems)) };
+}
+
+/** What a file holds, as far as it could be read. */
+export interface SpecFile {
+  readonly found: FoundFile;
+  readonly readAt: number;
+  readonly hash: string;
+  readonly specs: readonly ToolSpec[];
+  readonly problems: readonly SpecProblem[];
+  /** Why it could not be read at all; then the specs are those of before. */
+  readonly failure?: string;
+  /** It is something else, and always was. */
+  readonly foreign?: true;
+}
+
+interface SpecFileOptions extends Omit<EntryOptions, 'folder'> {
+  readonly maxBytes?: number;
+  /** Whether a file that looks untouched is read all the same. */
+  readonly read: 'changed' | 'all';
+  /** Where what is known of large files is kept. */
+  readonly indexes?: SpecIndexes | undefined;
+}
+
+/** Smaller files are read sooner than a store is opened. */
+const INDEXED_BYTES = 1_000_000;
+
+/** Times of files can be this coarse: a file that was read so soon after a change may have changed again unnoticed. */
+const COARSE_MS = 2000;
+
+/** Reads a file, or answers with what is known if its content is the same. A file that is broken now keeps its specs. */
+export async function readSpecFile(
+  found: FoundFile,
+  before: SpecFile | undefined,
+  { source, readRunText, traitsOf, maxBytes, read, indexes }: SpecFileOptions,
+): Promise<SpecFile> {
+  const { path } = found;
+  const format = formatOfName(path) ?? 'yaml';
+  const readAt = Date.now();
+  const known = indexes?.isDoubted(path) ? undefined : before;
+  if (known !== undefined && read === 'changed' && isUntouched(found, known)) return known;
+  const text = { source, readRunText, traitsOf, format, file: path, folder: dirname(path) };
+  const options = { ...text, maxBytes: maxBytes ?? MAX_BYTES[format], hashBefore: known?.hash || undefined };
+  const isIndexed = indexes !== undefined && format === 'ndjson' && found.bytes >= INDEXED_BYTES;
+  const content = isIndexed ? await readIndexedContent(options, indexes) : await readContent(options);
+  const old = { found, readAt, specs: known?.specs ?? [], problems: [] };
+  if (!content.ok) return { ...old, hash: '', failure: `${path}: ${content.reason}.` };
+  const { hash, next } = content;
+  if (next === undefined) return { ...(known ?? old), found, readAt, hash };
+  if (next.ok) return { found, readAt, hash, specs: keepKnown(old.specs, next), problems: next.problems };
+  const foreign = next.foreign === true && old.specs.length === 0;
+  return { ...old, hash, failure: `${path}: ${next.reason}.`, ...(foreign && { foreign }) };
+}
+
+function isUntouched(found: FoundFile, { found: before, readAt }: SpecFile): boolean {
+  return before.stamp === found.stamp && readAt - before.changedAt > COARSE_MS;
+}
+
+/** What a file says; without `next`, what it said before. Or why it could not be read. */
+type FileContent =
+  | { readonly ok: true; readonly hash: string; readonly next?: SpecReading }
+  | { readonly ok: false; readonly reason: string };
+
+/** Which file to read, and the hash it had if it was read before. */
+interface ContentOptions extends SpecTextOptions {
+  readonly maxBytes: number;
+  readonly hashBefore: string | undefined;
+}
+
+/** Reads a file as its bytes come in. */
+async function readContent(options: ContentOptions): Promise<FileContent> {
+  const { file, maxBytes, hashBefore } = options;
+  if (hashBefore !== undefined && hashBefore === (await hashOf(file, maxBytes))) return { ok: true, hash: hashBefore };
+  const reader = createSpecTextReader(options);
+  const reading = await readPieces(file, maxBytes, reader.take);
+  return reading.ok ? { ok: true, hash: reading.hash, next: reader.end() } : reading;
+}
+
+/** Lists a large file by its index if one was made of this very content; else reads it and has one made. */
+async function readIndexedContent(options: ContentOptions, indexes: SpecIndexes): Promise<FileContent> {
+  const { file, maxBytes, hashBefore } = options;
+  const asked = hashBefore === undefined ? indexes.find(file) : undefined;
+  const reading = await readWhole(file, maxBytes);
+  const stored = await asked;
+  if (!reading.ok) return reading;
+  const { hash, bytes } = reading;
+  if (hash === hashBefore) return { ok: true, hash };
+  const how = { ...options, hash, admission: indexes.admission, onDoubt: () => indexes.doubt(file) };
+  const listed = stored?.hash === hash ? readByIndex(bytes, stored.text, how) : undefined;
+  if (listed !== undefined) return { ok: true, hash, next: listed };
+  const next = await readInTurns(bytes, options);
+  if (next.ok) indexes.keep({ path: file, hash, bytes, entries: next.entries });
+  return { ok: true, hash, next };
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/** Reads what is there already, and lets others have their turn meanwhile. */
+async function readInTurns(bytes: Buffer, options: SpecTextOptions): Promise<SpecReading> {
+  const reader = createSpecTextReader(options);
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    reader.take(bytes.subarray(at, at + PIECE_BYTES));
+    await nextTurn();
+  }
+  return reader.end();
 }

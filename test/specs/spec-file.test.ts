@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPieces, readWhole } from '../../src/specs/file-reading.ts';
-import { readSpecFile, type SpecFile } from '../../src/specs/spec-file.ts';
+import { readSpecFile, type SpecFile } from '../../src/specs/spec-folders.ts';
 
 let folder = '';
 beforeEach(async () => {

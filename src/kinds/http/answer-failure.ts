@@ -1,8 +1,11 @@
-import { type ToolError, toolError } from '../../core/tool-error.ts';
+import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
+import { TokenRefused } from '../../system/fetch/client-token.ts';
+import { FetchError } from '../../system/fetch/fetch-error.ts';
 import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';
 import { readRetryAfterMs } from '../../system/fetch/retry-after.ts';
 import { bodyText, readContentType } from './content-type.ts';
+import { BadArgument } from './fill-text.ts';
 import { statusText } from './read-answer.ts';
 
 /** What is known about a request that failed. */
@@ -36,7 +39,7 @@ export function answerFailure(answer: FetchedResponse, failing: Failing): ToolEr
 const REPEATABLE_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'];
 
 /** True if doing it twice does no harm: the tool says so, or its method does. */
-export function isRepeatable({ spec, method }: Pick<Failing, 'spec' | 'method'>): boolean {
+function isRepeatable({ spec, method }: Pick<Failing, 'spec' | 'method'>): boolean {
   const { idempotent, readOnly } = spec.effects;
   return idempotent ?? (readOnly === true || REPEATABLE_METHODS.includes(method));
 }
@@ -56,4 +59,61 @@ function excerptOf({ headers, bytes }: FetchedResponse, redact: (text: string) =
     .replaceAll(/[\s\x00-\x1f\x7f]+/g, ' ')
     .trim();
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text;
+}
+
+/** What a request that brought no answer means for whoever called; undefined for what nobody has thought of. Where it went is its owner's business. */
+export function fetchFailure(cause: unknown, failing: Failing): ToolError | undefined {
+  const { name } = failing.spec;
+  if (cause instanceof BadArgument) return badArgument(cause);
+  if (cause instanceof TokenRefused)
+    return toolError(
+      'upstream',
+      `"${name}" is given no token to call its server with; its owner can check the credential.`,
+      { cause },
+    );
+  if (cause instanceof ToolcribError)
+    return toolError(
+      'unavailable',
+      `"${name}" cannot be called: its credential cannot be used; its owner can look at the log.`,
+      { cause },
+    );
+  return cause instanceof FetchError ? lostRequest(cause, failing) : undefined;
+}
+
+function badArgument({ argument, message }: BadArgument): ToolError {
+  const issues = argument === '' ? [] : [{ path: `/${argument}`, message }];
+  return toolError('invalid_input', `${argument === '' ? 'An argument' : `"${argument}"`} ${message}.`, { issues });
+}
+
+function lostRequest(cause: FetchError, failing: Failing): ToolError {
+  const { name } = failing.spec;
+  switch (cause.failure) {
+    case 'refused':
+      return toolError(
+        'denied',
+        `"${name}" calls an address that may not be reached from here; its owner can look at the log, and name private hosts under executors.http.allowPrivate.`,
+        { cause },
+      );
+    case 'unreachable':
+      return toolError('unavailable', `"${name}" cannot be called while its server cannot be reached.`, {
+        retryable: true,
+        cause,
+      });
+    case 'lost':
+      return isRepeatable(failing)
+        ? toolError('upstream', `The server of "${name}" was lost before it answered.`, { retryable: true, cause })
+        : toolError(
+            'unknown_outcome',
+            `The server of "${name}" was lost before it answered. It may have done what was asked: look before you try again.`,
+            { cause },
+          );
+    case 'timeout':
+      return toolError('timeout', `The server of "${name}" did not answer in time.`, { retryable: true, cause });
+    case 'too_large':
+      return toolError('too_large', `"${name}" answered with more than can be taken; ask for less.`, { cause });
+    case 'malformed':
+      return toolError('upstream', `What the server of "${name}" sends cannot be read.`, { cause });
+    case 'cancelled':
+      return toolError('cancelled', `The call of "${name}" was cancelled.`, { cause });
+  }
 }

@@ -13,10 +13,9 @@ import {
 } from '../../system/fetch/guarded-fetch.ts';
 import { createRedact } from '../../system/secrets/redact.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import { answerFailure, type Failing } from './answer-failure.ts';
+import { answerFailure, type Failing, fetchFailure } from './answer-failure.ts';
 import { type Authorizer, type Credentials, createAuthorizer } from './authorize.ts';
 import { addressOf, type BuiltRequest, buildRequest, findSecrets, headersOf, originOf } from './build-request.ts';
-import { fetchFailure } from './fetch-failure.ts';
 import type { HttpRun } from './http-run.ts';
 import { readAnswer } from './read-answer.ts';
 import { planRequest, type RequestPlan } from './request-plan.ts';

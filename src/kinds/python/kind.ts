@@ -12,6 +12,7 @@ import { object, text, whole } from '../../config/schema-node.ts';
 import type { PythonConfig } from '../../config/types/guards.ts';
 import type { PythonSourceConfig } from '../../config/types/sources.ts';
 import { idleClock } from '../../system/clock.ts';
+import { fillAll } from '../../system/secrets/secret-template.ts';
 import { findInterpreter, interpreterFile } from './interpreter.ts';
 import type { PythonWorkers } from './python-workers.ts';
 
@@ -71,9 +72,8 @@ function lazyWorkers({
       import('../../system/processes/child-environment.ts'),
     ]);
     const environment = async () => {
-      const texts = Object.entries(settings().env ?? {});
-      const filled = texts.map(async ([name, text]) => [name, await secrets.fill(text, { child: true })] as const);
-      return childEnvironment(env, Object.fromEntries(await Promise.all(filled)));
+      const filled = await fillAll(settings().env ?? {}, (text) => secrets.fill(text, { child: true }));
+      return childEnvironment(env, filled);
     };
     workers = createPythonWorkers({ settings, interpreter, environment, clock, idleClock });
     return workers;

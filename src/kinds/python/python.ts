@@ -5,10 +5,9 @@ import type { JsonObject, JsonValue } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
-import type { ToolSpec } from '../../core/tool-spec.ts';
+import type { Run, ToolSpec } from '../../core/tool-spec.ts';
 import { toResult } from '../../define/to-result.ts';
 import { PythonFailure } from './python-failure.ts';
-import { type PythonRun, placeOf } from './python-place.ts';
 import type { PythonAnswer, PythonWorkers } from './python-workers.ts';
 import { MAX_ANSWER_BYTES } from './worker-answer.ts';
 
@@ -174,4 +173,27 @@ function answerFailure(
     case 'missing':
       return toolError('unavailable', `"${tool}" cannot be called: its module ${basename(module)} ${message}.`);
   }
+}
+
+/** How a Python function runs. */
+export interface PythonRun extends Run {
+  readonly kind: 'python';
+  /** A name as `import` takes it, or the path of a file. */
+  readonly module: string;
+  /** A function, or a method as `Class.method`. */
+  readonly function: string;
+  /** Where the module is looked for first: the folder of the file that names it. */
+  readonly folder?: string;
+}
+
+/** Where a function is found. */
+export interface PythonPlace {
+  readonly folder: string;
+  readonly module: string;
+  readonly function: string;
+}
+
+/** A file is found from its own folder, a name from the folder of whoever names it. */
+export function placeOf({ module, function: name, folder = '' }: PythonRun): PythonPlace {
+  return { module, function: name, folder: isAbsolute(module) ? dirname(module) : folder };
 }

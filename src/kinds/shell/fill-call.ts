@@ -7,8 +7,7 @@ import type { Secrets } from '../../system/secrets/secrets.ts';
 import { type CommandPlan, templatesOf } from './command-plan.ts';
 import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';
 import { allowPath } from './sandbox/allowed-folders.ts';
-import type { SpendWork } from './sandbox/judging-work.ts';
-import { type PathUse, whyNotUsed } from './sandbox/write-access.ts';
+import { type PathUse, type SpendWork, whyNotUsed } from './sandbox/write-access.ts';
 
 /** Where relative paths begin, a folder that a command may use; and how it uses paths. */
 export interface Place extends PathUse {

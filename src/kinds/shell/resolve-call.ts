@@ -8,11 +8,10 @@ import { fillArguments } from './fill-command.ts';
 import type { ShellPorts } from './kind.ts';
 import { type AllowedFolders, findFolders } from './sandbox/allowed-folders.ts';
 import { requireNoJoin } from './sandbox/joined-arguments.ts';
-import { createWork } from './sandbox/judging-work.ts';
 import type { FoundSandbox, Sandbox } from './sandbox/sandbox.ts';
 import { requireNoState } from './sandbox/state-arguments.ts';
 import { cureOf, modeOf, rootsOf } from './sandbox/surroundings.ts';
-import { intentOf } from './sandbox/write-access.ts';
+import { createWork, intentOf } from './sandbox/write-access.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** Everything that one call is prepared of. */

@@ -89,6 +89,15 @@ export function secretsIn(text: SecretText): readonly string[] {
   return text.secretTemplate.flatMap((part) => (typeof part === 'string' ? [] : part.secret));
 }
 
+/** The texts of a map, each filled in. */
+export async function fillAll(
+  texts: Readonly<Record<string, SecretText>>,
+  fill: (text: SecretText) => Promise<string>,
+): Promise<Readonly<Record<string, string>>> {
+  const filled = Object.entries(texts).map(async ([name, text]) => [name, await fill(text)] as const);
+  return Object.fromEntries(await Promise.all(filled));
+}
+
 /** The host of an address, parts of which may be secret. */
 export function hostOf(url: SecretText): string {
   return hostNamesOf(url)[1] ?? '';

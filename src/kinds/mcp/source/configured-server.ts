@@ -7,7 +7,7 @@ import type { Source } from '../../../core/source.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { systemClock } from '../../../system/clock.ts';
 import { childEnvironment } from '../../../system/processes/child-environment.ts';
-import { hostNamesOf, type SecretText } from '../../../system/secrets/secret-template.ts';
+import { fillAll, hostNamesOf, type SecretText } from '../../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../../system/secrets/secrets.ts';
 import type { McpAddress, Sdk } from '../connection/mcp-connection.ts';
 import type { McpEntry } from '../kind.ts';
@@ -113,12 +113,4 @@ async function fetchedTokens(sdk: Sdk, serverUrl: URL, { credentials, secrets, n
 
 function bearerOf(token: SecretText): SecretText {
   return typeof token === 'string' ? `Bearer ${token}` : { secretTemplate: ['Bearer ', ...token.secretTemplate] };
-}
-
-async function fillAll(
-  texts: Readonly<Record<string, SecretText>>,
-  fill: (text: SecretText) => Promise<string>,
-): Promise<Readonly<Record<string, string>>> {
-  const filled = Object.entries(texts).map(async ([name, text]) => [name, await fill(text)] as const);
-  return Object.fromEntries(await Promise.all(filled));
 }

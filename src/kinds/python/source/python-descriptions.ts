@@ -4,7 +4,7 @@ import type { SourceContext } from '../../../core/source.ts';
 import { messageOf } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import { createKeptList } from '../../../specs/kept-list.ts';
-import { type PythonPlace, type PythonRun, placeOf } from '../python-place.ts';
+import { type PythonPlace, type PythonRun, placeOf } from '../python.ts';
 import type { DescribingOptions } from './described-source.ts';
 import { type Found, lookAtPython } from './look-at-python.ts';
 import { areUnchanged, readStates, statesOf } from './path-states.ts';

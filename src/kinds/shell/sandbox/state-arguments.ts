@@ -6,11 +6,10 @@ import { namesIn, type Template } from '../../../specs/template.ts';
 import { type CommandPlan, templatesOf } from '../command-plan.ts';
 import { fillText, isGiven, roundsOf, UnfitArgument } from '../fill-command.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
-import type { SpendWork } from './judging-work.ts';
 import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
 import type { Places } from './places.ts';
 import { type TracedPath, tracePath } from './trace-path.ts';
-import { FIXED, type Intent } from './write-access.ts';
+import { FIXED, type Intent, type SpendWork } from './write-access.ts';
 
 /** What a command outside of a sandbox is told, and where it runs. */
 export interface BareCall {
