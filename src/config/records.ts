@@ -22,7 +22,7 @@ export interface Kind<Name extends string = string, Options extends object = nev
   readonly sourceOptions?: Readonly<Record<string, SchemaNode>>;
   /** The source that brings tools of this kind alone; what is open makes it. */
   readonly source?: SourceEntry<Entry>;
-  /** Absent for a kind that is not available yet: its tools are listed and cannot be called. */
+  /** Absent where every crib has the executor, or none has it yet: then its tools are listed and cannot be called. */
   open?(ports: KindPorts<Options>): Promise<OpenKind<Entry>>;
 }
 
