@@ -133,6 +133,15 @@ describe('schema and types agree', () => {
     expect(Object.keys(configNode.properties ?? {}).sort()).toEqual(Object.keys(keys).sort());
   });
 
+  it('in the key by which each source is told from the others', () => {
+    for (const { properties = {}, required = [] } of sourceNode.anyOf ?? []) {
+      const [key = ''] = required;
+      expect(Object.keys(properties)).toContain(key);
+      const others = (sourceNode.anyOf ?? []).filter((branch) => branch.properties !== properties);
+      expect(others.filter((branch) => key in (branch.properties ?? {}))).toEqual([]);
+    }
+  });
+
   it('in the kinds of sources', () => {
     const kinds = (sourceNode.anyOf ?? []).flatMap((branch) => branch.required ?? []);
     expect(kinds).toEqual([
