@@ -19,10 +19,10 @@ type HttpConfig = NonNullable<BuiltInExecutorsConfig['http']>;
 /** The operations of an OpenAPI document: a file or an address. */
 export type OpenApiEntry = OwnEntry<OpenApiSourceConfig>;
 
-interface OpenApiUser {
+type OpenApiUser = {
   readonly username: SecretText;
   readonly password: SecretText;
-}
+};
 
 const openApiAuth = either(
   'What is sent for a security scheme.',
