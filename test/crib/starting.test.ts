@@ -141,7 +141,7 @@ describe('tools/list while a source is in its first start', () => {
   it('waits for the list', async () => {
     const { crib, list } = await starting();
     const gateway = await serveCrib(crib);
-    const waits = vi.spyOn(crib, 'listed');
+    const waits = vi.spyOn(crib.server, 'listed');
     const asked = (await modernClient(gateway.url())).listTools();
     await vi.waitFor(() => expect(waits).toHaveBeenCalled(), PATIENCE);
     list('late');
