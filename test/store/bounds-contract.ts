@@ -352,7 +352,9 @@ export function repeatBoundsContract(opened: Opened, place: () => Promise<string
 
   it('many at once over several connections do not pass a bound', async () => {
     const url = await place();
-    const stores = await Promise.all(Array.from({ length: url === 'memory:' ? 1 : 3 }, () => opened({ url })));
+    const stores = await Promise.all(
+      Array.from({ length: url === 'memory:' ? 1 : 3 }, () => opened({ url, now: () => NOON })),
+    );
     const some = { maxPerCaller: 7, maxBytesPerCaller: 30_000 };
     const begun = await Promise.all(
       stores.flatMap(({ repeats }, store) =>
