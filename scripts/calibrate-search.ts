@@ -1,7 +1,7 @@
 // Fits how likely it is that the best hit answers a request: docs/search.md says on what, and how well.
 import { parseArgs } from 'node:util';
 import { builtinEmbedder } from '../src/search/dense/builtin-embedder.ts';
-import { sentencesOf } from '../src/search/dense/sentences.ts';
+import { sentencesOf } from '../src/search/dense/dense-index.ts';
 import { barFor, fitLogistic, refusedBelow } from './calibration/fit-logistic.ts';
 import { tryRequests } from './calibration/held-out-requests.ts';
 import { createRandom } from './vectors/random.ts';

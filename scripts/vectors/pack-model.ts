@@ -1,4 +1,4 @@
-import { fingerprint } from '../../src/search/dense/fingerprint.ts';
+import { fingerprint } from '../../src/search/dense/fingerprints-of.ts';
 import { writeModel } from '../../src/search/dense/model-file.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { vectorOf, type WordModel } from './word-model.ts';

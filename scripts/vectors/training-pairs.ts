@@ -1,4 +1,4 @@
-import { sentencesOf } from '../../src/search/dense/sentences.ts';
+import { sentencesOf } from '../../src/search/dense/dense-index.ts';
 import type { SetTool, TrainingSet } from './training-sets.ts';
 
 /** A text and the tools that it should find. */

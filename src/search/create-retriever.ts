@@ -1,22 +1,20 @@
 import { isPromise } from '../core/json.ts';
 import type { DenseIndex, QueryVectors, Ranked, RankOptions, Retriever } from '../core/retriever.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { bytesOf, floatsIn, readSections, writeSections } from './byte-sections.ts';
 import { denseTexts } from './dense-texts.ts';
 import { createFingerprint, fingerprintSpec } from './fingerprint-spec.ts';
 import { type Calibration, WORDS_ALONE } from './fuse/calibrations.ts';
 import { findCandidates } from './fuse/candidates.ts';
-import { explainHit } from './fuse/explain-hit.ts';
 import { fuse } from './fuse/fuse.ts';
 import { type FoundTool, judgeHits } from './fuse/judge-hits.ts';
 import type { Choice } from './fuse/top-ids.ts';
-import { createUnconfirmed } from './fuse/unconfirmed.ts';
 import { isInGeneralTerms } from './general-terms.ts';
-import { createLexicalIndex } from './lexical/lexical-index.ts';
+import { createLexicalIndex, type LexicalIndex, type MatchedWord } from './lexical/lexical-index.ts';
 import { createMarks } from './mark-spec.ts';
 import { namesMentioned } from './mentioned-names.ts';
-import { readRetriever, writeRetriever } from './retriever-snapshot.ts';
-import { searchTextsOf } from './search-texts.ts';
-import { createToolIds, NO_MARK, type ToolIds } from './tool-ids.ts';
+import { type Field, searchTextsOf } from './search-texts.ts';
+import { createToolIds, type KeptTools, NO_MARK, type ToolIds } from './tool-ids.ts';
 
 /** How a retriever is made. */
 export interface RetrieverSettings {
@@ -146,4 +144,103 @@ function choiceOf(ids: ToolIds, among: ((name: string) => boolean) | undefined):
     isAllowed: (id) => ids.isUsed(id) && (among === undefined || among(ids.name(id))),
     isFirst: (a, b) => ids.name(a) < ids.name(b),
   };
+}
+
+const MAX_WORDS = 5;
+
+const PLACES: Readonly<Record<Field, string>> = {
+  name: 'name',
+  title: 'title',
+  description: 'description',
+  source: 'source',
+  bundle: 'bundle',
+  category: 'category',
+  tags: 'tags',
+  parameters: 'parameters',
+  parameterTexts: 'parameters',
+  examples: 'examples',
+};
+
+/** What made a tool a hit. */
+interface Reasons {
+  readonly isNamed: boolean;
+  readonly words: readonly MatchedWord[];
+  readonly similarity: number | undefined;
+}
+
+/** Why a tool was found, in words: `name: "read", "file"; description: "folder"; similar in meaning (0.71)`. */
+function explainHit({ isNamed, words, similarity }: Reasons): string {
+  const places: string[] = [];
+  const parts: string[] = [];
+  for (const { word, field } of words.slice(0, MAX_WORDS)) {
+    const place = PLACES[field];
+    const known = places.indexOf(place);
+    if (known >= 0) parts[known] += `, "${word}"`;
+    else {
+      places.push(place);
+      parts.push(`${place}: "${word}"`);
+    }
+  }
+  if (isNamed) parts.unshift('named in the request');
+  if (similarity !== undefined && similarity >= 0.3) parts.push(`similar in meaning (${similarity.toFixed(2)})`);
+  return parts.length === 0 ? 'similar in meaning' : parts.join('; ');
+}
+
+/** Numbers of a snapshot whose tools nobody has added yet: they may be gone from the catalog. */
+interface Unconfirmed {
+  delete(id: number): void;
+  all(): readonly number[];
+}
+
+/** All that have a name. A byte each: a set of ten thousand takes a start longer than reading them. */
+function createUnconfirmed(names: readonly (string | null)[]): Unconfirmed {
+  const isOpen = new Uint8Array(names.length);
+  let count = 0;
+  names.forEach((name, id) => {
+    if (name === null) return;
+    isOpen[id] = 1;
+    count += 1;
+  });
+  return {
+    delete(id) {
+      if (isOpen[id] !== 1) return;
+      isOpen[id] = 0;
+      count -= 1;
+    },
+    all() {
+      const ids: number[] = [];
+      if (count === 0) return ids;
+      for (let id = 0; id < isOpen.length; id += 1) if (isOpen[id] === 1) ids.push(id);
+      return ids;
+    },
+  };
+}
+
+/** What a retriever is made of, as it is kept. */
+interface KeptParts {
+  readonly tools: KeptTools;
+  readonly lexical: LexicalIndex;
+  readonly dense: Uint8Array | undefined;
+}
+
+/** Raised whenever tools are numbered or fingerprinted in another way. */
+const VERSION = 4;
+
+function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
+  const { names, fingerprints, marks } = tools;
+  const list = new TextEncoder().encode(JSON.stringify(names));
+  const numbers = [bytesOf(fingerprints), bytesOf(marks)];
+  return writeSections(VERSION, [list, ...numbers, lexical.snapshot(), ...(dense === undefined ? [] : [dense])]);
+}
+
+/** What was kept; undefined where it is damaged or of another version: then everything is indexed anew. */
+function readRetriever(bytes: Uint8Array): KeptParts | undefined {
+  const sections = readSections(VERSION, bytes);
+  const [list, fingerprints, marks, lexicalBytes, dense] = sections ?? [];
+  if (!list || !fingerprints || !marks || !lexicalBytes) return undefined;
+  const lexical = createLexicalIndex(lexicalBytes);
+  if (lexical === undefined) return undefined;
+  // The checksum holds, so the list is what `writeRetriever` wrote.
+  const names = JSON.parse(new TextDecoder().decode(list)) as KeptTools['names'];
+  return { tools: { names, fingerprints: floatsIn(fingerprints), marks: floatsIn(marks) }, lexical, dense };
 }

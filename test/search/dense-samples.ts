@@ -1,5 +1,5 @@
 import { createEmbedInto } from '../../src/search/dense/embed-words.ts';
-import { fingerprint } from '../../src/search/dense/fingerprint.ts';
+import { fingerprint } from '../../src/search/dense/fingerprints-of.ts';
 import { readModel, type WordVectors, writeModel } from '../../src/search/dense/model-file.ts';
 
 /** A clock that stands still and never rings. */

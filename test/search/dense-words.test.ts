@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fingerprint } from '../../src/search/dense/fingerprint.ts';
-import { createFingerprintsOf } from '../../src/search/dense/fingerprints-of.ts';
-import { sentencesOf } from '../../src/search/dense/sentences.ts';
-import { wordsOf } from '../../src/search/dense/words.ts';
+import { sentencesOf } from '../../src/search/dense/dense-index.ts';
+import { createFingerprintsOf, fingerprint, wordsOf } from '../../src/search/dense/fingerprints-of.ts';
 
 const found = createFingerprintsOf(1000);
 const fingerprintsOf = (text: string) => [...found(text)];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DenseTool } from '../../src/core/retriever.ts';
-import { createToolQueue } from '../../src/search/dense/tool-queue.ts';
+import { createToolQueue } from '../../src/search/dense/catch-up.ts';
 
 const tool = (id: number, text = ''): DenseTool => ({ id, texts: [text] });
 

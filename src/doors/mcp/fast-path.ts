@@ -1,6 +1,7 @@
 import type { CallToolResult, Implementation } from '@modelcontextprotocol/server';
 import { isRecord, type JsonObject } from '../../core/json.ts';
 import type { McpAnswer, OpenDoor } from './answer-request.ts';
+import type { AskedCall } from './asked-call.ts';
 import { callTool } from './call-tool.ts';
 import type { RequestContext } from './context.ts';
 import type { EnvelopeCheck } from './envelope-check.ts';
@@ -8,14 +9,7 @@ import type { Era } from './output-schema.ts';
 import { guarded, selfOf } from './tool-server.ts';
 
 /** A call without anything special about it. */
-interface PlainCall {
-  readonly era: Era;
-  readonly id: string | number;
-  readonly name: string;
-  readonly arguments: unknown;
-  readonly meta: Members;
-  readonly capabilities: JsonObject | undefined;
-}
+type PlainCall = Pick<AskedCall, 'era' | 'id' | 'name' | 'arguments' | 'meta' | 'capabilities'>;
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -3,11 +3,10 @@ import type { Embedder } from '../../core/ports/embedder.ts';
 import type { Clock } from '../../core/ports/ports.ts';
 import type { DenseIndex, DenseTool, QueryVectors } from '../../core/retriever.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { readSections, wordsIn, writeSections } from '../byte-sections.ts';
 import { createCatchUp } from './catch-up.ts';
-import { readDenseTools, writeDenseTools } from './dense-snapshot.ts';
 import { createDenseTools, type DenseTools } from './dense-tools.ts';
 import { type QuantizedVector, quantize } from './quantize.ts';
-import { sentencesOf } from './sentences.ts';
 
 /** How a dense index is made. */
 export interface DenseIndexOptions {
@@ -96,4 +95,50 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
       return writeDenseTools(attempt(() => embedder.model) ?? '', tools);
     },
   };
+}
+
+const VERSION = 1;
+
+/** Everything `tools` hold, with the model that made their vectors. */
+function writeDenseTools(model: string, tools: DenseTools | undefined): Uint8Array {
+  const dimensions = tools?.rows.scan.layout.dimensions ?? 0;
+  const head = new TextEncoder().encode(JSON.stringify({ model, dimensions }));
+  if (tools === undefined) return writeSections(VERSION, [head]);
+  const { owners, inverseNorms, vectors, signs } = tools.rows.dump();
+  const parts = [Uint32Array.from(tools.ids()), owners, inverseNorms, vectors, signs];
+  return writeSections(VERSION, [head, ...parts.map(({ buffer }) => new Uint8Array(buffer))]);
+}
+
+/** What was written, if the bytes are sound and of this model; undefined otherwise: then the tools are embedded anew. */
+function readDenseTools(model: string, bytes: Uint8Array): DenseTools | undefined {
+  const [head, ids, owners, norms, vectors, signs] = readSections(VERSION, bytes) ?? [];
+  if (!head || !ids || !owners || !norms || !vectors || !signs) return undefined;
+  // The checksum holds, so the head is what `writeDenseTools` wrote.
+  const kept = JSON.parse(new TextDecoder().decode(head)) as { readonly model: string; readonly dimensions: number };
+  if (kept.model !== model) return undefined;
+  const tools = createDenseTools(kept.dimensions);
+  const isWhole = tools.restore(wordsIn(ids), {
+    owners: new Int32Array(owners.buffer, owners.byteOffset, owners.byteLength / 4),
+    inverseNorms: new Float32Array(norms.buffer, norms.byteOffset, norms.byteLength / 4),
+    vectors: new Int8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength),
+    signs: new Int8Array(signs.buffer, signs.byteOffset, signs.byteLength),
+  });
+  return isWhole ? tools : undefined;
+}
+
+/** What lies beyond is not read: nobody asks for a tool that deep in a text. */
+const MAX_CHARACTERS = 8192;
+const MAX_SENTENCES = 16;
+
+/** Ends of sentences, of the scripts that write them otherwise as well, and ends of lines. */
+const ENDS = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+/u;
+
+/** The sentences of a request: each may ask for another tool. A long request is cut. */
+export function sentencesOf(request: string): readonly string[] {
+  const parts = request
+    .slice(0, MAX_CHARACTERS)
+    .split(ENDS, MAX_SENTENCES * 4)
+    .map((part) => part.trim())
+    .filter((part) => /[\p{L}\p{N}]/u.test(part));
+  return parts.slice(0, MAX_SENTENCES);
 }

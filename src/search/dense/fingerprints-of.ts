@@ -1,6 +1,4 @@
 import { createTextBytes, punctuationLength } from '../text-bytes.ts';
-import { FINGERPRINT_START, fingerprint, finishFingerprint, takeCharacter } from './fingerprint.ts';
-import { MAX_WORD_LENGTH, wordsOf } from './words.ts';
 
 /** The fingerprints of a text's words; what it returns is overwritten by the next. */
 export type FingerprintsOf = (text: string) => Uint32Array;
@@ -66,4 +64,39 @@ function endsBefore(before: number, kind: number, next: number): boolean {
   if (kind === LOWER) return before === DIGIT;
   if (kind === UPPER) return before !== UPPER || KINDS[next] === LOWER;
   return kind !== before;
+}
+
+/** Where the fingerprint of every word begins. */
+const FINGERPRINT_START = 0x811c9dc5;
+
+/** 32 bits that stand for a word in the model file. Part of the format: another formula needs another version. */
+export function fingerprint(word: string): number {
+  let hash = FINGERPRINT_START;
+  for (let index = 0; index < word.length; index++) hash = takeCharacter(hash, word.charCodeAt(index));
+  return finishFingerprint(hash);
+}
+
+/** The fingerprint with one more character; to be finished. */
+function takeCharacter(hash: number, code: number): number {
+  return Math.imul(hash ^ code, 0x01000193);
+}
+
+/** The last characters would leave the high bits as they are; this spreads them. */
+function finishFingerprint(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** A word longer than this is no word; it is cut, so that a megabyte without a space costs nothing. */
+const MAX_WORD_LENGTH = 40;
+
+const CASE_CHANGE = /(\p{Ll}|\d)(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
+const WORD = /\p{L}[\p{L}\p{M}]*|\p{N}+/gu;
+
+/** The words of a text in lower case; names are split at case changes, digits and punctuation. */
+export function wordsOf(text: string): readonly string[] {
+  const spaced = text.normalize('NFKC').replaceAll(CASE_CHANGE, '$& ').toLowerCase();
+  const words = spaced.match(WORD) ?? [];
+  return words.map((word) => (word.length > MAX_WORD_LENGTH ? word.slice(0, MAX_WORD_LENGTH) : word));
 }
