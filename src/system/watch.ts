@@ -1,5 +1,6 @@
-import { type FSWatcher, statSync, watch } from 'node:fs';
-import { messageOf } from '../core/tool-error.ts';
+import { existsSync, type FSWatcher, statSync, watch } from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf, messageOf } from '../core/tool-error.ts';
 
 /** Listens to a changing set of folders, each without those below it. Keeps no process alive. */
 export interface FolderWatch {
@@ -104,5 +105,31 @@ function identityOf(folder: string): string {
 }
 
 function isGone(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOENT' || cause.code === 'ENOTDIR');
+  return ['ENOENT', 'ENOTDIR'].includes(String(codeOf(cause)));
+}
+
+/** Scans a place and listens to the folders that the scan names, and to no others; where there is nothing, to the nearest folder, to see it come. */
+export async function scanAndListen<Found>(
+  path: string,
+  watching: FolderWatch | undefined,
+  scan: (onFolder: (folder: string) => void) => Promise<Found>,
+): Promise<Found> {
+  const folders = new Set<string>();
+  const onFolder = (folder: string): void => {
+    folders.add(folder);
+    watching?.listen(folder);
+  };
+  try {
+    return await scan(onFolder);
+  } catch (cause) {
+    onFolder(nearestFolder(path));
+    throw cause;
+  } finally {
+    watching?.keepOnly(folders);
+  }
+}
+
+function nearestFolder(path: string): string {
+  const parent = dirname(path);
+  return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
 }

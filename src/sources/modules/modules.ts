@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { OwnEntry } from '../../config/records.ts';
 import { initTimeoutMs, paths, requireOne, type SourceRecord } from '../../config/records.ts';
 import type { ModulesSourceConfig } from '../../config/types/sources.ts';
 import type { Source } from '../../core/source.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
-import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
+import { createFolderWatch, scanAndListen } from '../../system/watch.ts';
 import type { ModuleToRead } from './module-reading.ts';
 import { scanModules } from './scan-modules.ts';
 
@@ -63,43 +62,16 @@ export function modules(options: ModulesOptions): Source {
       const onChange = () => void reading.readAll().catch(() => {}); // the status tells
       const watching = watch ? createFolderWatch({ onChange, warn }) : undefined;
       signal.addEventListener('abort', () => watching?.close());
-      const find = () => findModules(path, { watching, warn, signal });
+      const find = async () => {
+        const files = await scanAndListen(path, watching, (onFolder) => scanModules(path, { onFolder, warn }));
+        return files.map(toModule);
+      };
       const reading = createModuleReading({ source: rest.name, importTimeoutMs, clock, signal, warn, find });
       return { ...(await reading.start()), close: async () => closing.abort() };
     },
   };
 }
 
-interface Finding {
-  readonly watching: FolderWatch | undefined;
-  readonly signal: AbortSignal;
-  warn(message: string): void;
-}
-
-async function findModules(path: string, { watching, signal, warn }: Finding): Promise<readonly ModuleToRead[]> {
-  const folders = new Set<string>();
-  const onFolder = (folder: string): void => {
-    if (signal.aborted) return;
-    folders.add(folder);
-    watching?.listen(folder);
-  };
-  try {
-    const files = await scanModules(path, { onFolder, warn });
-    return files.map((file) => ({
-      file,
-      label: file,
-      factories: FACTORIES,
-      parts: [{ place: file, choose: (exports) => exports }],
-    }));
-  } catch (cause) {
-    onFolder(nearestFolder(path)); // to see it come, or come back
-    throw cause;
-  } finally {
-    watching?.keepOnly(folders);
-  }
-}
-
-function nearestFolder(path: string): string {
-  const parent = dirname(path);
-  return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
+function toModule(file: string): ModuleToRead {
+  return { file, label: file, factories: FACTORIES, parts: [{ place: file, choose: (exports) => exports }] };
 }

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { canonicalJson } from '../../../core/json.ts';
 import type { KeptListPort } from '../../../core/ports/store.ts';
@@ -11,7 +10,7 @@ import { keepKnown } from '../../../specs/spec-list.ts';
 import { createListing, type SpecListing } from '../../../specs/spec-listing.ts';
 import { createWarnOnce, type WarnOnce } from '../../../specs/warn-once.ts';
 import { oneAtATime } from '../../../system/one-at-a-time.ts';
-import { createFolderWatch, type FolderWatch } from '../../../system/watch.ts';
+import { createFolderWatch, scanAndListen } from '../../../system/watch.ts';
 import type { PythonWorkers } from '../python-workers.ts';
 import { lookAtPython } from './look-at-python.ts';
 import { areUnchanged, type PathStates, readStates, statesOf } from './path-states.ts';
@@ -70,7 +69,7 @@ async function startPython(settings: Settings, context: SourceContext): Promise<
   const update = oneAtATime(async () => {
     if (signal.aborted) return;
     try {
-      await look(await scan(path, watch));
+      await look(await scanAndListen(path, watch, (onFolder) => scanPython(path, { onFolder })));
     } catch (cause) {
       if (signal.aborted) return;
       listing.fail(messageOf(cause));
@@ -144,25 +143,4 @@ function createLook({ settings, context, listing, kept, told }: LookParts): (fil
     const about = { states, ranBy: runsBy, problems: list.problems };
     kept.write(list.entries, { hash: hash('sha256', canonicalJson([list.entries, about])), about });
   };
-}
-
-async function scan(path: string, watch: FolderWatch | undefined): Promise<PythonFiles> {
-  const folders = new Set<string>();
-  const onFolder = (folder: string): void => {
-    folders.add(folder);
-    watch?.listen(folder);
-  };
-  try {
-    return await scanPython(path, { onFolder });
-  } catch (cause) {
-    onFolder(nearestFolder(path)); // to see it come, or come back
-    throw cause;
-  } finally {
-    watch?.keepOnly(folders);
-  }
-}
-
-function nearestFolder(path: string): string {
-  const parent = dirname(path);
-  return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
 }
