@@ -85,3 +85,13 @@ async function loadCounter(): Promise<(text: string) => number> {
   const asText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }; // `<|endoftext|>` means nothing here
   return (text) => countTokens(text.replace(LONG_RUN, '$&0'), asText);
 }
+
+/** What a list of tools costs in every format. */
+export async function tokensByFormat(
+  specs: readonly ToolSpec[],
+  counting?: Counting,
+): Promise<Readonly<Record<TokenFormat, number>>> {
+  const figures: Partial<Record<TokenFormat, number>> = {};
+  for (const format of TOKEN_FORMATS) figures[format] = await tokensOf(specs, format, counting);
+  return figures as Record<TokenFormat, number>; // every format was visited
+}

@@ -3,22 +3,9 @@ export const WORK_KEYWORD = 'toolcrib:work';
 
 /** Keywords that hold a schema or a list of schemas. What is not named here or below is data. */
 export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
-  'items',
-  'prefixItems',
-  'additionalItems',
-  'unevaluatedItems',
-  'contains',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'propertyNames',
-  'allOf',
-  'anyOf',
-  'oneOf',
-  'not',
-  'if',
-  'then',
-  'else',
-  'contentSchema',
+  ...['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties'],
+  ...['unevaluatedProperties', 'propertyNames', 'allOf', 'anyOf', 'oneOf', 'not'],
+  ...['if', 'then', 'else', 'contentSchema'],
 ]);
 
 /** Keywords that hold schemas by name. */

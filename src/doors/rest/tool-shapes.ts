@@ -4,7 +4,7 @@ import type { SourceStatus } from '../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
 import { withheldNames } from '../../crib/catalog/explain.ts';
 import type { Chest } from '../../crib/chest.ts';
-import { TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../formats/token-cost.ts';
+import { TOKEN_FORMATS, tokensByFormat } from '../../formats/token-cost.ts';
 import type { Asked } from './route.ts';
 import { anyObject, anything, choice, flag, list, object, text, whole } from './schema-builders.ts';
 
@@ -85,7 +85,7 @@ export async function showTool(asked: Asked, chest: Chest, spec: ToolSpec): Prom
     active: chest.listActive().some(({ name }) => name === spec.name),
     inputSchema: spec.input,
     ...(spec.output !== undefined && { outputSchema: spec.output }),
-    tokens: await tokensByFormat(spec),
+    tokens: await tokensByFormat([spec]),
     ...(asked.asker.operator && ofOperators(spec)),
   };
 }
@@ -98,9 +98,4 @@ function ofOperators(spec: ToolSpec) {
     flags: Object.fromEntries(flagsOf(spec)),
     ...(withheld !== undefined && { fixedArguments: withheld.fixed, hiddenArguments: withheld.hidden }),
   };
-}
-
-async function tokensByFormat(spec: ToolSpec): Promise<Readonly<Record<string, number>>> {
-  const counts = TOKEN_FORMATS.map(async (format: TokenFormat) => [format, await tokensOf([spec], format)] as const);
-  return Object.fromEntries(await Promise.all(counts));
 }

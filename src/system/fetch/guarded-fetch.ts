@@ -190,14 +190,8 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 /** Headers that may follow to another origin: none that could tell who is asking. */
 const PUBLIC_HEADERS = [
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'content-type',
-  'if-modified-since',
-  'if-none-match',
-  'range',
-  'user-agent',
+  ...['accept', 'accept-encoding', 'accept-language', 'content-type'],
+  ...['if-modified-since', 'if-none-match', 'range', 'user-agent'],
 ];
 
 /** Where an answer sends us; nowhere if it is the answer. */

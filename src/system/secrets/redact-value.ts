@@ -11,20 +11,8 @@ export interface ValueRedaction {
 
 /** Keys that hold what nobody should read, spelt without case, dashes and underscores. */
 const USUAL_KEYS = [
-  '*password*',
-  'passwd',
-  'pwd',
-  '*passphrase*',
-  '*secret*',
-  '*token',
-  '*apikey*',
-  '*accesskey*',
-  '*privatekey*',
-  '*authorization*',
-  '*cookie*',
-  '*credential*',
-  'bearer',
-  'jwt',
+  ...['*password*', 'passwd', 'pwd', '*passphrase*', '*secret*', '*token', '*apikey*'],
+  ...['*accesskey*', '*privatekey*', '*authorization*', '*cookie*', '*credential*', 'bearer', 'jwt'],
 ];
 const HIDDEN = '[redacted]';
 const REST = '…';

@@ -5,12 +5,12 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import { withheldNames } from '../../../crib/catalog/explain.ts';
 import type { Crib } from '../../../crib/crib.ts';
+import { tokensByFormat } from '../../../formats/token-cost.ts';
 import { toShownCall } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { openChest, withCrib } from '../open-crib.ts';
 import { note, paint, print, printJson, toLine, toLines } from '../output/output.ts';
 import { printCalls } from '../output/shown-calls.ts';
-import { tokensByFormat } from '../output/token-figures.ts';
 import { unknownTool } from '../unknown-tool.ts';
 
 const LAST_CALLS = 5;

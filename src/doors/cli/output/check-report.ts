@@ -4,11 +4,10 @@ import { ToolcribError } from '../../../core/tool-error.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { EXTENSION_ORDER } from '../../../crib/extensions/built-ins.ts';
-import type { Counting, TokenFormat } from '../../../formats/token-cost.ts';
+import { type Counting, type TokenFormat, tokensByFormat } from '../../../formats/token-cost.ts';
 import { openProfiles } from '../profile-chests.ts';
 import type { StaleSource } from '../running-sources.ts';
 import { describeSources } from './describe-sources.ts';
-import { tokensByFormat } from './token-figures.ts';
 
 /** What `check` finds out; the JSON of `check --json`. */
 export interface CheckReport {

@@ -1,5 +1,4 @@
-import type { ToolSpec } from '../../../core/tool-spec.ts';
-import { type Counting, TOKEN_FORMATS, type TokenFormat, tokensOf } from '../../../formats/token-cost.ts';
+import type { Counting, TokenFormat } from '../../../formats/token-cost.ts';
 import type { Flags } from '../arguments/flags.ts';
 
 /** The format whose cost stands where there is room for one figure. */
@@ -13,14 +12,4 @@ export function countingOf({ tokens }: Flags): Counting {
 /** A figure as a table shows it: an estimate is marked. */
 export function tokenText(count: number, counting: Counting): string {
   return counting === 'exact' ? String(count) : `~${count}`;
-}
-
-/** What a list of tools costs in every format. */
-export async function tokensByFormat(
-  specs: readonly ToolSpec[],
-  counting: Counting,
-): Promise<Readonly<Record<TokenFormat, number>>> {
-  const figures: Partial<Record<TokenFormat, number>> = {};
-  for (const format of TOKEN_FORMATS) figures[format] = await tokensOf(specs, format, counting);
-  return figures as Record<TokenFormat, number>; // every format was visited
 }
