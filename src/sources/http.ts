@@ -9,7 +9,7 @@ import type { KeptListPort } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { FetchHeaders, ListAddress } from '../specs/fetched-list.ts';
+import { type FetchHeaders, followList, type ListAddress } from '../specs/fetched-list.ts';
 import { createKeptList } from '../specs/kept-list.ts';
 import { createListing } from '../specs/spec-listing.ts';
 import { createWarnOnce } from '../specs/warn-once.ts';
@@ -94,7 +94,6 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
   const signal = AbortSignal.any([context.signal, closing.signal]);
   const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
-  const { followList } = await import('../specs/fetched-list.ts');
   const update = oneAtATime(followList(addressOf(settings), { listing, kept, told, signal }));
 
   await update();

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { OwnEntry } from '../../config/records.ts';
 import { initTimeoutMs, paths, requireOne, type SourceRecord } from '../../config/records.ts';
 import type { ModulesSourceConfig } from '../../config/types/sources.ts';
+import { readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { createFolderWatch, scanAndListen } from '../../system/watch.ts';
@@ -17,6 +18,8 @@ export interface ModulesOptions extends Pick<Source, 'name' | 'trust' | 'bundle'
   /** How long one module may take to be imported. */
   readonly importTimeoutMs?: number | undefined;
 }
+
+const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'watch', 'importTimeoutMs'] as const;
 
 type ModulesEntry = OwnEntry<ModulesSourceConfig>;
 
@@ -43,9 +46,10 @@ const FACTORIES = ['default', 'tools'];
  * Its code runs in this process, so it is trusted unless told otherwise. Each text of a module is imported twice: tried in
  * a worker, then here. A changed module is read anew, what it imports is not.
  */
-export function modules(options: ModulesOptions): Source {
-  const { importTimeoutMs = IMPORT_TIMEOUT_MS, watch = true, path: given, ...rest } = options;
-  const path = resolve(given);
+export function modules(given: ModulesOptions): Source {
+  const options = readOptions<ModulesOptions>(given, KEYS, 'modules()');
+  const { importTimeoutMs = IMPORT_TIMEOUT_MS, watch = true, path: named, ...rest } = options;
+  const path = resolve(named);
   return {
     trust: true,
     isLocal: true,
