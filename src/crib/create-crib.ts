@@ -15,7 +15,7 @@ import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
 import { explain } from './catalog/explain.ts';
 import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
-import type { Configuration } from './configured/configuration.ts';
+import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
 import { readDefinition, readFixedDefinition } from './crib-definition.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
@@ -28,10 +28,15 @@ import { startEngine } from './start-engine.ts';
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
+  return createObservedCrib(given);
+}
+
+/** The same with a configuration that `observe` has seen first: so a test knows which of its keys are read. */
+export async function createObservedCrib(given: CribOptions, observe?: Observe): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);
   const operatorSetting = readOperatorSetting(process.env);
-  const configuration = await configurationOf(options);
+  const configuration = await configurationOf(options, observe);
   const definition = configuration === undefined ? readDefinition(options) : await configuration.read();
   const engine = await startEngine(readFixedDefinition(options, configuration), definition).catch(async (cause) => {
     await configuration?.close(); // a source may have opened the store
@@ -89,13 +94,13 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
 }
 
 /** Only what has a configuration loads the code that reads one. */
-async function configurationOf(options: CribOptions): Promise<Configuration | undefined> {
+async function configurationOf(options: CribOptions, observe?: Observe): Promise<Configuration | undefined> {
   const isConfigured = [options.config, options.configFile, options.store, options.secrets].some(
     (part) => part !== undefined,
   );
   if (!isConfigured) return undefined;
   const { openConfiguration } = await import('./configured/configuration.ts');
-  return openConfiguration(options);
+  return openConfiguration(options, observe);
 }
 
 const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.resolve(undefined);

@@ -13,6 +13,7 @@ import { createRedact } from '../../system/secrets/redact.ts';
 import { signWith } from '../../system/secrets/secret.ts';
 import { hostOf } from '../../system/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../../system/secrets/secrets.ts';
+import type { Config } from '../config/config.ts';
 import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-config.ts';
 import type { LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
@@ -43,10 +44,19 @@ export interface Configuration {
   close(): Promise<void>;
 }
 
+/** Takes the place of a configuration that was read with something that says the same. */
+export type Observe = (config: Config) => Config;
+
 /** The configuration that the options name. */
-export async function openConfiguration(options: CribOptions): Promise<Configuration> {
+export async function openConfiguration(
+  options: CribOptions,
+  observe: Observe = (config) => config,
+): Promise<Configuration> {
   const { env } = process;
-  const load = () => loadFrom(options, env);
+  const load = async () => {
+    const read = await loadFrom(options, env);
+    return { ...read, config: observe(read.config) };
+  };
   const inForce = createConfigInForce(await load());
   const { loaded, config } = inForce;
   const { folder } = loaded();

@@ -1,0 +1,39 @@
+import type { SchemaNode } from '../../../src/config/schema-node.ts';
+import { isKey, memberOf, nameOf, shapeFor } from './schema-keys.ts';
+
+type Note = (key: string) => void;
+
+/** What takes every member of whatever it is given, to print, compare or freeze it, or to look for paths: it reads no key. */
+const WALKS = /\b(sortKeys|sortItems|spellOut|stringify|freezeJson|copyJson|connectionText|pathsOf\w*|pathsIn)\b/;
+
+/** The same value, which notes every key of the schema that is read by name, or taken into a copy for one reader. */
+export function recordReads<Value>(node: SchemaNode, value: Value, note: Note): Value {
+  return record({ node, path: '' }, value, note) as Value; // the same data
+}
+
+function record(at: Parameters<typeof shapeFor>[0], value: unknown, note: Note): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (at.node.use === 'spec') return value; // it is copied as a whole for the reader of spec files
+  const shape = shapeFor(at, value);
+  if (Array.isArray(value)) {
+    const item = memberOf(shape, '0');
+    return item === undefined ? value : value.map((one) => record(item, one, note));
+  }
+  const entries = Object.entries(value).map(([key, member]) => {
+    const inside = memberOf(shape, key);
+    return [key, inside === undefined ? member : record(inside, member, note)] as const;
+  });
+  return new Proxy(Object.fromEntries(entries), {
+    get(members, key) {
+      if (typeof key === 'string' && isKey(shape, key) && Object.hasOwn(members, key) && !WALKS.test(readerOf()))
+        note(nameOf(shape, key));
+      return Reflect.get(members, key);
+    },
+  });
+}
+
+/** The function that reads: the first frame outside of this file, and what it was called by. */
+function readerOf(): string {
+  const frames = (new Error().stack ?? '').split('\n');
+  return frames.slice(3, 6).join('\n');
+}
