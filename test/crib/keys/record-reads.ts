@@ -32,8 +32,12 @@ function record(at: Parameters<typeof shapeFor>[0], value: unknown, note: Note):
   });
 }
 
-/** The function that reads: the first frame outside of this file, and what it was called by. */
+/** The names of the functions that read: the one that asks for the member, and those that called it. */
 function readerOf(): string {
-  const frames = (new Error().stack ?? '').split('\n');
-  return frames.slice(3, 6).join('\n');
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 6;
+  Error.prepareStackTrace = (_, sites) => sites.map((site) => site.getFunctionName()); // texts with places take far longer
+  const names: unknown = new Error().stack;
+  Object.assign(Error, { prepareStackTrace, stackTraceLimit });
+  return Array.isArray(names) ? names.slice(2).join('\n') : '';
 }

@@ -1,5 +1,8 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import type { Config } from '../../../src/crib/config/config.ts';
 import { configNode } from '../../../src/crib/config/config-schema.ts';
 import { createObservedCrib } from '../../../src/crib/create-crib.ts';
 import {
@@ -12,11 +15,13 @@ import {
   failed,
   type JsonValue,
   type ToolCall,
+  ToolcribError,
   type ToolResult,
   toolError,
 } from '../../../src/index.ts';
 import { folderWith } from '../workshop.ts';
 import { recordReads } from './record-reads.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
 
 /** A configuration as it is written, or a part of it. */
 export type Written = Readonly<Record<string, unknown>>;
@@ -34,7 +39,14 @@ export interface Row {
   readonly readAs?: string;
 }
 
-export type Show = (crib: Crib, folder: string) => Promise<unknown>;
+/** Where it is looked. */
+export interface Place {
+  readonly crib: Crib;
+  readonly folder: string;
+  readonly upstream: Upstream;
+}
+
+export type Show = (place: Place) => Promise<unknown>;
 
 export interface Shown {
   readonly text: string;
@@ -45,16 +57,37 @@ export interface Shown {
 export const ALICE: Caller = { id: 'alice', roles: ['dev'], permissions: ['pay'] };
 export const BOB: Caller = { id: 'bob', roles: ['ops'] };
 
-/** Creates a crib from a file, and shows what it does. */
-export async function showCrib(written: Written, { show, files, options }: Omit<Row, 'before' | 'after'>): Promise<Shown> {
-  const folder = folderWith({ 'toolcrib.yaml': JSON.stringify(written), ...files });
+/** Creates a crib from a file, and shows what it does. `SERVER` in the file is the address of the server that others are. */
+export async function showCrib(
+  written: Written,
+  { show, files = {}, options }: Omit<Row, 'before' | 'after'>,
+): Promise<Shown> {
+  const upstream = await startUpstream();
+  const all = { 'toolcrib.yaml': JSON.stringify(written), ...files };
+  const folder = folderWith(mapValues(all, (text) => text.replaceAll('SERVER', upstream.url)));
+  for (const name of Object.keys(files)) if (name.endsWith('.pem')) chmodSync(join(folder, name), 0o600);
   const read = new Set<string>();
-  const given = { watch: false, store: { url: 'memory:' }, executors: [tasks()], ...options, configFile: folder };
-  const crib = await createObservedCrib(given, (config) => recordReads(configNode, config, (key) => read.add(key)));
-  onTestFinished(() => crib.close());
-  const shown = await show(crib, folder);
-  await crib.close();
-  return { text: JSON.stringify(shown, null, 1).replaceAll(folder, '.'), read };
+  const store = written.store === undefined ? { store: { url: 'memory:' } } : {};
+  const given = { watch: false, ...store, executors: [tasks()], ...options, configFile: folder };
+  const observe = (config: Config) => recordReads(configNode, config, (key) => read.add(key));
+  const shown = await createObservedCrib(given, observe).then(async (crib) => {
+    onTestFinished(() => crib.close());
+    const seen = await show({ crib, folder, upstream });
+    await crib.close();
+    return seen;
+  }, refusalOf);
+  const text = JSON.stringify(shown, null, 1).replaceAll(folder, '.').replaceAll(upstream.url, 'SERVER');
+  return { text, read };
+}
+
+/** A configuration that is refused shows so. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof ToolcribError) return { refused: error.message };
+  throw error;
+}
+
+function mapValues(map: Readonly<Record<string, string>>, change: (text: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).map(([key, text]) => [key, change(text)]));
 }
 
 /** Runs the tools of the tables. */
@@ -81,7 +114,9 @@ function tasks(): Executor {
     runSchema: { type: 'object', required: ['task'] },
     async execute(call, { task }) {
       const made = await work[String(task)]?.(call);
-      return typeof made === 'object' && made !== null && 'status' in made ? (made as ToolResult) : done(JSON.stringify(made), made as JsonValue); // data of ours
+      return typeof made === 'object' && made !== null && 'status' in made
+        ? (made as ToolResult)
+        : done(JSON.stringify(made), made as JsonValue); // data of ours
     },
   };
 }
@@ -101,7 +136,7 @@ export function outcomeOf(result: ToolResult): unknown {
 
 /** What comes of calls, made one after the other. */
 export function calls(name: string, ...made: readonly (readonly [Caller, unknown?, CallOptions?])[]): Show {
-  return async (crib) => {
+  return async ({ crib }) => {
     const outcomes: unknown[] = [];
     for (const [caller, input, options] of made.length === 0 ? ([[ALICE], [ALICE], [BOB]] as const) : made) {
       const chest = await crib.open(undefined, caller);
@@ -112,7 +147,7 @@ export function calls(name: string, ...made: readonly (readonly [Caller, unknown
 }
 
 /** What is listed, explained and warned of. */
-export const listed: Show = async (crib) => {
+export const listed: Show = async ({ crib }) => {
   const names = crib.catalog.specs.map((spec) => spec.name);
   return {
     tools: crib.catalog.specs,
@@ -120,7 +155,7 @@ export const listed: Show = async (crib) => {
     sections: crib.sections(),
     explained: names.map((name) => crib.explain(ALICE, undefined, name)),
     shown: (await crib.open(undefined, ALICE)).list().map(({ name }) => name),
-    sources: crib.sources(),
+    sources: crib.sources().map(({ since: _since, ...report }) => report),
     warnings: crib.warnings(),
   };
 };

@@ -16,13 +16,14 @@ function part(key: string, [before, after]: readonly [Written, Written], show: S
 /** Two policies of the tool `name`. */
 function policy(key: string, [before, after]: readonly [Written, Written], show: Show, more: Written = {}): Row {
   const { name = 'echo', ...rest } = more;
-  const sides = [{ ...rest, policy: before }, { ...rest, policy: after }] as const;
+  const sides = [
+    { ...rest, policy: before },
+    { ...rest, policy: after },
+  ] as const;
   return part(`policy.${key}`, sides, show, String(name));
 }
 
 const SCHEMA = { type: 'object', properties: { a: { type: 'number' } } };
-const SERVICE = { services: { clock: './service.mjs' } };
-const SERVICE_FILE = { 'service.mjs': 'export default { now: () => 1 };' };
 
 const specs: readonly Row[] = [
   spec('name', {}, { name: 'say' }),
@@ -30,7 +31,6 @@ const specs: readonly Row[] = [
   spec('description', {}, { description: 'Repeats' }),
   spec('input', {}, { input: SCHEMA }, calls('echo', [ALICE, { a: 'no number' }])),
   spec('output', {}, { output: { type: 'string' } }, calls('echo')),
-  spec('run', {}, { run: { kind: 'task', task: 'counted' } }, calls('echo')),
   spec('run.kind', { run: { kind: 'shell', command: ['true'] } }, { run: { kind: 'nothing', command: ['true'] } }),
   spec('effects', {}, { effects: { readOnly: true } }),
   spec('policy', {}, { policy: { approval: 'always' } }, calls('echo')),
@@ -40,7 +40,6 @@ const specs: readonly Row[] = [
   spec('instructions', {}, { instructions: 'Say it once.' }),
   { ...spec('requires', {}, { requires: 'counted' }), ...requiring() },
   { ...spec('priority', {}, { priority: 5 }), ...ordered() },
-  spec('examples', {}, { examples: [{ request: 'say hello' }] }),
   spec('examples.request', { examples: [{ input: {} }] }, { examples: [{ request: 'say hello', input: {} }] }),
   spec('examples.input', { examples: [{ request: 'a' }] }, { examples: [{ request: 'a', input: { b: 1 } }] }),
   spec('when', {}, { when: { env: 'NO_SUCH_VARIABLE' } }, calls('echo')),
@@ -59,7 +58,7 @@ function requiring(): Pick<Row, 'before' | 'after' | 'show'> {
   return {
     before: { tools: [tool(), ...others] },
     after: { tools: [tool({ requires: 'counted' }), ...others] },
-    show: async (crib) => crib.bundles.expand(['echo']),
+    show: async ({ crib }) => crib.bundles.expand(['echo']),
   };
 }
 
@@ -68,7 +67,7 @@ function ordered(): Pick<Row, 'before' | 'after' | 'show'> {
   return {
     before: { tools: [tool({}, 'counted'), tool()], bundles },
     after: { tools: [tool({}, 'counted'), tool({ priority: 5 })], bundles },
-    show: async (crib) => [crib.catalog.specs.map(({ name }) => name), crib.bundles.get('all')],
+    show: async ({ crib }) => [crib.catalog.specs.map(({ name }) => name), crib.bundles.get('all')],
   };
 }
 
@@ -78,11 +77,34 @@ function older(name: string): Written {
 
 const cautious: Written = { extensions: { approval: { mode: 'cautious' } } };
 const effects: readonly Row[] = [
-  { ...part('effects.readOnly', [{ effects: { openWorld: true } }, { effects: { openWorld: true, readOnly: true } }], calls('echo')) },
-  part('effects.destructive', [{ effects: { openWorld: true } }, { effects: { openWorld: true, destructive: true } }], calls('echo')),
-  part('effects.idempotent', [{ effects: { openWorld: true } }, { effects: { openWorld: true, idempotent: true } }], calls('flaky'), 'flaky'),
-  part('effects.openWorld', [{ effects: { readOnly: true } }, { effects: { readOnly: true, openWorld: true } }], listed),
-].map((row) => (row.key === 'effects.readOnly' ? { ...row, before: { ...row.before, ...cautious }, after: { ...row.after, ...cautious } } : row));
+  {
+    ...part(
+      'effects.readOnly',
+      [{ effects: { openWorld: true } }, { effects: { openWorld: true, readOnly: true } }],
+      calls('echo'),
+    ),
+  },
+  part(
+    'effects.destructive',
+    [{ effects: { openWorld: true } }, { effects: { openWorld: true, destructive: true } }],
+    calls('echo'),
+  ),
+  part(
+    'effects.idempotent',
+    [{ effects: { openWorld: true } }, { effects: { openWorld: true, idempotent: true } }],
+    calls('flaky'),
+    'flaky',
+  ),
+  part(
+    'effects.openWorld',
+    [{ effects: { readOnly: true } }, { effects: { readOnly: true, openWorld: true } }],
+    listed,
+  ),
+].map((row) =>
+  row.key === 'effects.readOnly'
+    ? { ...row, before: { ...row.before, ...cautious }, after: { ...row.after, ...cautious } }
+    : row,
+);
 
 const when: readonly Row[] = [
   part('when.env', [{ when: {} }, { when: { env: 'NO_SUCH_VARIABLE' } }], calls('echo')),
@@ -97,7 +119,7 @@ const today = new Date().getUTCDay();
 const otherDay = ((today + 3) % 7) + 1;
 
 /** Whether a call of alice may be approved by bob. */
-const answeredByBob: Show = async (crib) => {
+const answeredByBob: Show = async ({ crib }) => {
   const chest = await crib.open(undefined, ALICE);
   const result = await chest.call('echo', {}, { park: true });
   if (result.status !== 'waiting') return result.status;
@@ -106,7 +128,7 @@ const answeredByBob: Show = async (crib) => {
 };
 
 /** What three calls see that are made at once. */
-const atOnce: Show = async (crib) => {
+export const atOnce: Show = async ({ crib }) => {
   const chests = await Promise.all([ALICE, ALICE, BOB].map((caller) => crib.open(undefined, caller)));
   const results = await Promise.all(chests.map((chest) => chest.call('together')));
   return results.map((result) => result.ok && result.data);
@@ -117,32 +139,63 @@ const ONE = { scope: 'all', amount: 1 };
 const policies: readonly Row[] = [
   policy('approval', [{}, { approval: 'always' }], calls('echo')),
   policy('approvers', [{ approval: 'always' }, { approval: 'always', approvers: 'role:ops' }], answeredByBob),
-  policy('access', [{}, access({ roles: ['dev'] })], calls('echo')),
   policy('access.roles', [access({ users: ['bob'] }), access({ users: ['bob'], roles: ['dev'] })], calls('echo')),
   policy('access.users', [access({ roles: ['dev'] }), access({ roles: ['dev'], users: ['bob'] })], calls('echo')),
   policy('access.permissions', [access({}), access({ permissions: ['pay'] })], calls('echo')),
-  policy('access.hours', [access({}), access({ hours: { from: clock(2), to: clock(3) } })], calls('echo')),
-  policy('access.hours.from', [access({ hours: around }), access({ hours: { ...around, from: clock(0.5) } })], calls('echo')),
-  policy('access.hours.to', [access({ hours: around }), access({ hours: { ...around, to: clock(-0.5) } })], calls('echo')),
-  policy('access.hours.timeZone', [access({ hours: around }), access({ hours: { ...around, timeZone: 'Asia/Tokyo' } })], calls('echo')),
-  policy('access.hours.days', [access({ hours: around }), access({ hours: { ...around, days: [otherDay] } })], calls('echo')),
-  policy('access.deny', [access({}), access({ deny: { roles: ['ops'] } })], calls('echo')),
+  policy(
+    'access.hours.from',
+    [access({ hours: around }), access({ hours: { ...around, from: clock(0.5) } })],
+    calls('echo'),
+  ),
+  policy(
+    'access.hours.to',
+    [access({ hours: around }), access({ hours: { ...around, to: clock(-0.5) } })],
+    calls('echo'),
+  ),
+  policy(
+    'access.hours.timeZone',
+    [access({ hours: around }), access({ hours: { ...around, timeZone: 'Asia/Tokyo' } })],
+    calls('echo'),
+  ),
+  policy(
+    'access.hours.days',
+    [access({ hours: around }), access({ hours: { ...around, days: [otherDay] } })],
+    calls('echo'),
+  ),
   policy('access.deny.roles', [access({ deny: {} }), access({ deny: { roles: ['ops'] } })], calls('echo')),
   policy('access.deny.users', [access({ deny: {} }), access({ deny: { users: ['alice'] } })], calls('echo')),
-  policy('rates', [{}, { rates: [{ ...ONE, perMs: LONG }] }], calls('echo')),
-  policy('rates.scope', [{ rates: [{ ...ONE, perMs: LONG }] }, { rates: [{ ...ONE, scope: 'caller', perMs: LONG }] }], calls('echo')),
-  policy('rates.amount', [{ rates: [{ ...ONE, perMs: LONG }] }, { rates: [{ ...ONE, amount: 2, perMs: LONG }] }], calls('echo')),
-  policy('rates.perMs', [{ rates: [{ ...ONE, perMs: LONG }] }, { rates: [{ ...ONE, perMs: 600_000 }] }], retryAfter('echo')),
-  policy('concurrency', [{}, { concurrency: [ONE] }], atOnce, LIMITED),
-  policy('concurrency.scope', [{ concurrency: [ONE] }, { concurrency: [{ ...ONE, scope: 'caller' }] }], atOnce, LIMITED),
+  policy(
+    'rates.scope',
+    [{ rates: [{ ...ONE, perMs: LONG }] }, { rates: [{ ...ONE, scope: 'caller', perMs: LONG }] }],
+    calls('echo'),
+  ),
+  policy(
+    'rates.amount',
+    [{ rates: [{ ...ONE, perMs: LONG }] }, { rates: [{ ...ONE, amount: 2, perMs: LONG }] }],
+    calls('echo'),
+  ),
+  policy(
+    'rates.perMs',
+    [{ rates: [{ ...ONE, perMs: LONG }] }, { rates: [{ ...ONE, perMs: 600_000 }] }],
+    retryAfter('echo'),
+  ),
+  policy(
+    'concurrency.scope',
+    [{ concurrency: [ONE] }, { concurrency: [{ ...ONE, scope: 'caller' }] }],
+    atOnce,
+    LIMITED,
+  ),
   policy('concurrency.amount', [{ concurrency: [ONE] }, { concurrency: [{ ...ONE, amount: 2 }] }], atOnce, LIMITED),
   policy('maxTimeoutMs', [{}, { maxTimeoutMs: 5 }], calls('late'), { name: 'late' }),
   policy('maxResultBytes', [{}, { maxResultBytes: 2000 }], calls('large'), { name: 'large' }),
   policy('timeoutMs', [{}, { timeoutMs: 5 }], calls('late'), { name: 'late' }),
   policy('retries', [{}, { retries: 0 }], calls('flaky'), { name: 'flaky', effects: { idempotent: true } }),
   policy('cacheMs', [{}, { cacheMs: LONG }], calls('counted'), { name: 'counted', effects: { readOnly: true } }),
-  policy('price', [{ budgets: [{ ...ONE, perMs: LONG }] }, { budgets: [{ ...ONE, perMs: LONG }], price: 1 }], calls('echo')),
-  policy('budgets', [{ price: 1 }, { price: 1, budgets: [{ ...ONE, perMs: LONG }] }], calls('echo')),
+  policy(
+    'price',
+    [{ budgets: [{ ...ONE, perMs: LONG }] }, { budgets: [{ ...ONE, perMs: LONG }], price: 1 }],
+    calls('echo'),
+  ),
   policy('budgets.scope', budgets({ scope: 'caller' }), calls('echo')),
   policy('budgets.amount', budgets({ amount: 2 }), calls('echo')),
   policy('budgets.perMs', budgets({ perMs: 5 * LONG }), calls('echo')),
@@ -158,7 +211,7 @@ function budgets(more: Written): readonly [Written, Written] {
 
 /** Whether the second call may come back within the hour. */
 export function retryAfter(name: string): Show {
-  return async (crib) => {
+  return async ({ crib }) => {
     const chest = await crib.open(undefined, ALICE);
     await chest.call(name);
     const result = await chest.call(name);
@@ -166,6 +219,4 @@ export function retryAfter(name: string): Show {
   };
 }
 
-void SERVICE;
-void SERVICE_FILE;
 export const toolRows = [...specs, ...effects, ...when, ...policies];

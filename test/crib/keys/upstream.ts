@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import timers from 'node:timers/promises';
+import { getRequestListener } from '@hono/node-server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { onTestFinished } from 'vitest';
+import { createState, createWorkbench } from '../../kinds/mcp/servers/workbench.ts';
+
+/** A request that came. */
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** The server that stands for everything outside: lists, APIs, chats, endpoints. */
+export interface Upstream {
+  readonly url: string;
+  readonly asked: readonly Asked[];
+  /** What the issuer of tokens publishes at /keys from now on. */
+  publish(keys: unknown): void;
+  /** Resolves when so many requests for the path have come. */
+  came(path: string, count?: number): Promise<readonly Asked[]>;
+}
+
+const mcp = createMcpHandler(() => createWorkbench(createState()), { legacy: 'stateless' });
+
+/** A server of MCP that keeps no state. */
+const serveMcp = getRequestListener((request) => mcp.fetch(request), { overrideGlobalObjects: false });
+
+type Answer = (asked: Asked, response: ServerResponse) => unknown;
+
+/** What is answered, by the begin of the path. */
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  '/specs': async ({ path }) => {
+    if (path.includes('slow')) await timers.setTimeout(60);
+    return { tools: SPECS };
+  },
+  '/api.json': async ({ path }) => {
+    if (path.includes('slow')) await timers.setTimeout(60);
+    return api('/');
+  },
+  '/granted': () => ({ tools: [GRANTED] }),
+  '/v': ({ body }) => {
+    const { input } = JSON.parse(body) as { input: readonly string[] };
+    return { data: input.map((text, index) => ({ index, embedding: [text.length, 1, 2] })) };
+  },
+  '/token': () => ({ access_token: 'a-token', token_type: 'bearer', expires_in: 3600 }),
+  '/pets': ({ headers: { host: _host, ...headers }, path }) => ({ path, headers }),
+};
+
+/** A tool that names a secret. */
+export const GRANTED = {
+  name: 'granted',
+  description: 'Names a secret',
+  run: { kind: 'http', method: 'GET', url: 'https://a.test', headers: { 'x-key': '$' + '{secret:key}' } },
+};
+
+/** What lists from elsewhere bring. */
+export const SPECS = [
+  { name: 'echo', description: 'Says it again', tags: ['talk'], run: { kind: 'task', task: 'echo' } },
+  { name: 'other', description: 'Does something else', run: { kind: 'task', task: 'counted' } },
+  { name: 'where', description: 'Where it runs', run: { kind: 'shell', command: ['true'], sandbox: {} } },
+];
+
+/** The description of an API. */
+export function api(server: string): object {
+  const operation = (operationId: string) => ({
+    operationId,
+    tags: ['talk'],
+    responses: { 200: { description: 'Done.' } },
+  });
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1' },
+    servers: [{ url: server }],
+    paths: { '/pets': { get: operation('echo') }, '/pets/other': { get: operation('other') } },
+  };
+}
+
+/** Starts one; it is closed after the test. */
+export async function startUpstream(): Promise<Upstream> {
+  const asked: Asked[] = [];
+  let published: unknown;
+  const here = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // it listens on a port
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const isMcp = url.startsWith('/mcp');
+    const one = { method, path: url, headers, body: isMcp ? '' : (await buffer(request)).toString() };
+    asked.push(one);
+    if (isMcp && url.includes('slow')) await timers.setTimeout(60);
+    if (url.startsWith('/mcp/secured') && headers.authorization === undefined)
+      return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    if (isMcp) {
+      server.emit('asked');
+      return serveMcp(request, response);
+    }
+    const known: Readonly<Record<string, unknown>> = {
+      '/keys': published,
+      '/.well-known/openid-configuration': { issuer: here(), jwks_uri: `${here()}/keys` },
+    };
+    if (Object.hasOwn(known, url))
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(known[url]));
+    const answer = Object.entries(ANSWERS).find(([path]) => url.startsWith(path))?.[1];
+    const body = (await answer?.(one, response)) ?? {};
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/json' });
+    if (!response.writableEnded) response.end(JSON.stringify(body));
+    server.emit('asked');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const at = (path: string) => asked.filter((one) => one.path.startsWith(path));
+  return {
+    url: here(),
+    asked,
+    publish(keys) {
+      published = keys;
+    },
+    async came(path, count = 1) {
+      while (at(path).length < count) await once(server, 'asked');
+      return at(path);
+    },
+  };
+}
