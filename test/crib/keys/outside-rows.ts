@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose';
 import { startServer } from '../../../src/doors/rest/start-server.ts';
 import { makeKey } from '../../identity/issuer.ts';
-import { ALICE, calls, listed, outcomeOf, type Place, type Row, type Show, tool, type Written } from './rows.ts';
+import { ALICE, calls, outcomeOf, type Place, type Row, type Show, tool, type Written } from './rows.ts';
 
 function row(key: string, [before, after]: readonly [Written, Written], show: Show, more: Partial<Row> = {}): Row {
   return { key, before, after, show, ...more };
@@ -209,47 +209,4 @@ const stores: readonly Row[] = [
   ),
 ];
 
-const OVERRIDDEN = {
-  name: 'echo',
-  description: 'Says it',
-  input: { type: 'object', properties: { a: { type: 'number', default: 1 } } },
-  run: { kind: 'task', task: 'echo' },
-};
-const overridden = (override: Written) => ({
-  sources: { list: { files: './list.json', overrides: { echo: override } } },
-});
-const list = { files: { 'list.json': JSON.stringify({ tools: [OVERRIDDEN] }) } };
-const overrides: readonly Row[] = Object.entries({
-  title: 'Other',
-  description: 'Other',
-  effects: { readOnly: true },
-  tags: 'talk',
-  category: 'talk',
-  policy: { approval: 'always' },
-}).map(([name, value]) => row(`overrides.*.${name}`, [overridden({}), overridden({ [name]: value })], listed, list));
-const withheld: readonly Row[] = [
-  row(
-    'overrides.*.hiddenArguments',
-    [overridden({}), overridden({ hiddenArguments: 'a' })],
-    calls('echo', [ALICE, { a: 7 }]),
-    list,
-  ),
-  row(
-    'overrides.*.fixedArguments',
-    [overridden({}), overridden({ fixedArguments: { a: 9 } })],
-    calls('echo', [ALICE]),
-    list,
-  ),
-];
-
-export const outsideRows = [
-  ...results,
-  ...secrets,
-  ...executors,
-  ...access,
-  ...servers,
-  ...retrievals,
-  ...stores,
-  ...overrides,
-  ...withheld,
-];
+export const outsideRows = [...results, ...secrets, ...executors, ...access, ...servers, ...retrievals, ...stores];

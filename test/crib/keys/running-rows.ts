@@ -27,6 +27,22 @@ const answered: Show = async ({ crib }) => {
   }
 };
 
+const SLOW = { name: 'ask', description: 'Asks', run: { kind: 'http', method: 'GET', url: 'SERVER/slower' } };
+const serving = (server: Written) => ({
+  tools: [SLOW],
+  executors: { http: { allowPrivate: '127.0.0.1' } },
+  server: { port: 0, ...server },
+});
+/** What becomes of a call that is under way when the server ends. */
+const ended: Show = async ({ crib, upstream }) => {
+  const running = await startServer(crib);
+  const headers = { 'content-type': 'application/json' };
+  const answering = fetch(`${running.url}/api/tools/execute/ask`, { method: 'POST', headers, body: '{}' });
+  await upstream.came('/slower');
+  await running.close();
+  return (await answering).status;
+};
+
 const TOUCH = { tools: [{ name: 'run', description: 'Runs', run: { kind: 'shell', command: ['true'] } }] };
 const unconfined: Show = async (place) => {
   withPrograms(['bwrap']);
@@ -39,13 +55,24 @@ const files = { 'py/a.py': 'import os\n\ndef mark():\n    """Tells."""\n    retu
 
 const searched: Show = async ({ crib, upstream }) => {
   const chest = await crib.open(undefined, ALICE);
-  for (let index = 0; index < 3; index++) await chest.call('echo');
   const hits = await chest.search('say what was told');
   const asked = upstream.asked.map(({ path, headers, body }) => [path, headers.authorization, body]);
   return [hits, asked];
 };
 const ALIKE = [tool(), tool({}, 'counted')];
 const retrieval = (settings: Written) => ({ tools: ALIKE, retrieval: settings });
+const twins = (settings: Written) => ({
+  tools: [tool({ name: 'copy_xqzj' }), tool({ name: 'copy_xqzk' })],
+  retrieval: { embeddings: 'none', ...settings },
+});
+/** What is found first once the last has been used. */
+const preferred: Show = async ({ crib }) => {
+  const chest = await crib.open(undefined, ALICE);
+  const find = async () => (await chest.search('copy')).map(({ name }) => name);
+  const last = (await find()).at(-1);
+  await chest.call(String(last));
+  return (await find()).at(-1) === last;
+};
 const SECRETS = {
   secrets: { key: { env: 'KEYS_ONE', hosts: '127.0.0.1' }, other: { env: 'KEYS_TWO', hosts: '127.0.0.1' } },
 };
@@ -82,17 +109,21 @@ const again = (kind: string, entry: Written, more: Partial<Row> = {}) => {
   const side = (s: Written) => ({ sources: { fence: FENCE, s } });
   return row(`sources.*(${kind}).refreshMs`, [side(entry), side({ ...entry, refreshMs: 20 })], refreshed, more);
 };
-const mcpFile = (address: Written, name = 's') => ({ files: { 'mcp.json': JSON.stringify({ mcpServers: { [name]: address } }) } });
+const mcpFile = (address: Written, name = 's') => ({
+  files: { 'mcp.json': JSON.stringify({ mcpServers: { [name]: address } }) },
+});
 
 const meeting = `import os, time
 
+HERE = os.path.dirname(__file__)
+
 def meet(n: int):
     """Waits for the other call."""
-    open(f"{os.environ['HERE']}/met{n}", "w").close()
+    open(f"{HERE}/met{n}", "w").close()
     end = time.monotonic() + 4
-    while time.monotonic() < end and not os.path.exists(f"{os.environ['HERE']}/met{3 - n}"):
+    while time.monotonic() < end and not os.path.exists(f"{HERE}/met{3 - n}"):
         time.sleep(0.01)
-    return os.path.exists(f"{os.environ['HERE']}/met{3 - n}")
+    return os.path.exists(f"{HERE}/met{3 - n}")
 `;
 /** Whether two calls run at the same time. */
 const met: Show = async ({ crib }) => {
@@ -100,12 +131,14 @@ const met: Show = async ({ crib }) => {
   const results = await Promise.all([1, 2].map((n) => chest.call('meet', { n })));
   return results.map(outcomeOf).every((outcome) => JSON.stringify(outcome).includes('true'));
 };
-const meet = (more: Written) => python({ env: { HERE: '${configFolder}' }, ...more });
 
 /** The tools of the store, one of which another process has put there a while ago. */
 const looked: Show = async ({ crib, folder, upstream }) => {
   const store = await openStore({ url: `sqlite:${folder}/crib.db`, env: {} });
-  await store.specs.put({ name: 'put', description: '', run: { kind: 'http', method: 'GET', url: 'https://a.test' } }, 'ann');
+  await store.specs.put(
+    { name: 'put', description: '', run: { kind: 'http', method: 'GET', url: 'https://a.test' } },
+    'ann',
+  );
   await store.close();
   await upstream.came('/specs/fence', 6);
   return crib.catalog.specs.map(({ name }) => name).includes('put');
@@ -117,6 +150,7 @@ const polled = (refreshMs: number) => ({
 
 export const runningRows: readonly Row[] = [
   row('server.hosts', [{ server: { port: 0 } }, { server: { port: 0, hosts: 'proxy.test' } }], answered),
+  row('server.graceMs', [serving({}), serving({ graceMs: 0 })], ended),
   row(
     'executors.shell.sandbox',
     [
@@ -129,13 +163,13 @@ export const runningRows: readonly Row[] = [
   row('executors.python.interpreter', [python({}), python({ interpreter: './no-python' })], calls('mark', [ALICE]), {
     files,
   }),
-  row('executors.python.workers', [meet({}), meet({ workers: 1 })], met, { files: { 'py/a.py': meeting } }),
+  row('executors.python.workers', [python({}), python({ workers: 1 })], met, { files: { 'py/a.py': meeting } }),
   row('sources.*(database).refreshMs', [polled(3_600_000), polled(20)], looked),
   row('retrieval.embeddings', [retrieval({}), retrieval({ embeddings: 'none' })], searched),
   row('retrieval.embeddings.url', [endpoint({}), endpoint({ url: 'SERVER/v2' })], searched),
   row('retrieval.embeddings.model', [endpoint({}), endpoint({ model: 'large' })], searched),
   row('retrieval.embeddings.key', [endpoint({}), endpoint({ key: '${secret:other}' })], searched),
-  row('retrieval.usage', [retrieval({}), retrieval({ usage: true })], searched),
+  row('retrieval.usage', [twins({}), twins({ usage: true })], preferred),
   row(`${credentials}.tokenUrl`, [flow({}), flow({ tokenUrl: 'SERVER/token/two' })], tokens),
   row(`${credentials}.clientId`, [flow({}), flow({ clientId: 'you' })], tokens),
   row(`${credentials}.clientSecret`, [flow({}), flow({ clientSecret: '${secret:other}' })], tokens),

@@ -43,6 +43,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     if (path.includes('slow')) await timers.setTimeout(60);
     return api('/');
   },
+  '/slower': () => timers.setTimeout(600, {}),
   '/granted': () => ({ tools: [GRANTED] }),
   '/v': ({ body }) => {
     const { input } = JSON.parse(body) as { input: readonly string[] };
@@ -91,13 +92,11 @@ export async function startUpstream(): Promise<Upstream> {
     const isMcp = url.startsWith('/mcp');
     const one = { method, path: url, headers, body: isMcp ? '' : (await buffer(request)).toString() };
     asked.push(one);
+    server.emit('asked');
     if (isMcp && url.includes('slow')) await timers.setTimeout(60);
     if (url.startsWith('/mcp/secured') && headers.authorization === undefined)
       return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
-    if (isMcp) {
-      server.emit('asked');
-      return serveMcp(request, response);
-    }
+    if (isMcp) return serveMcp(request, response);
     const known: Readonly<Record<string, unknown>> = {
       '/keys': published,
       '/.well-known/openid-configuration': { issuer: here(), jwks_uri: `${here()}/keys` },
@@ -108,7 +107,6 @@ export async function startUpstream(): Promise<Upstream> {
     const body = (await answer?.(one, response)) ?? {};
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/json' });
     if (!response.writableEnded) response.end(JSON.stringify(body));
-    server.emit('asked');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

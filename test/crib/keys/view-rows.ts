@@ -96,4 +96,41 @@ const roots: readonly Row[] = [
   },
 ];
 
-export const viewRows = [...profiles, ...bundles, ...roots];
+function row(key: string, [before, after]: readonly [Written, Written], show: Show, more: Partial<Row> = {}): Row {
+  return { key, before, after, show, ...more };
+}
+
+const OVERRIDDEN = {
+  name: 'echo',
+  description: 'Says it',
+  input: { type: 'object', properties: { a: { type: 'number', default: 1 } } },
+  run: { kind: 'task', task: 'echo' },
+};
+const overridden = (override: Written) => ({
+  sources: { list: { files: './list.json', overrides: { echo: override } } },
+});
+const list = { files: { 'list.json': JSON.stringify({ tools: [OVERRIDDEN] }) } };
+const overrides: readonly Row[] = Object.entries({
+  title: 'Other',
+  description: 'Other',
+  effects: { readOnly: true },
+  tags: 'talk',
+  category: 'talk',
+  policy: { approval: 'always' },
+}).map(([name, value]) => row(`overrides.*.${name}`, [overridden({}), overridden({ [name]: value })], listed, list));
+const withheld: readonly Row[] = [
+  row(
+    'overrides.*.hiddenArguments',
+    [overridden({}), overridden({ hiddenArguments: 'a' })],
+    calls('echo', [ALICE, { a: 7 }]),
+    list,
+  ),
+  row(
+    'overrides.*.fixedArguments',
+    [overridden({}), overridden({ fixedArguments: { a: 9 } })],
+    calls('echo', [ALICE]),
+    list,
+  ),
+];
+
+export const viewRows = [...profiles, ...bundles, ...roots, ...overrides, ...withheld];
