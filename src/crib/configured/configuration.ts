@@ -48,15 +48,9 @@ export interface Configuration {
 export type Observe = (config: Config) => Config;
 
 /** The configuration that the options name. */
-export async function openConfiguration(
-  options: CribOptions,
-  observe: Observe = (config) => config,
-): Promise<Configuration> {
+export async function openConfiguration(options: CribOptions, observe?: Observe): Promise<Configuration> {
   const { env } = process;
-  const load = async () => {
-    const read = await loadFrom(options, env);
-    return { ...read, config: observe(read.config) };
-  };
+  const load = () => loadFrom(options, env, observe);
   const inForce = createConfigInForce(await load());
   const { loaded, config } = inForce;
   const { folder } = loaded();
@@ -155,10 +149,17 @@ function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig 
   );
 }
 
-function loadFrom(options: CribOptions, env: NodeJS.ProcessEnv): Promise<LoadedConfig> {
+async function loadFrom(
+  options: CribOptions,
+  env: NodeJS.ProcessEnv,
+  observe: Observe = (config) => config,
+): Promise<LoadedConfig> {
   const surroundings = { env, secretNames: Object.keys(options.secrets ?? {}) };
-  if (options.config !== undefined) return readConfigObject(options.config, { ...surroundings, folder: process.cwd() });
-  return loadConfig({ ...surroundings, ...placeOf(options) });
+  const read =
+    options.config === undefined
+      ? await loadConfig({ ...surroundings, ...placeOf(options) })
+      : await readConfigObject(options.config, { ...surroundings, folder: process.cwd() });
+  return { ...read, config: observe(read.config) };
 }
 
 function placeOf({ configFile = '.' }: CribOptions): ConfigPlace {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { configNode } from '../../../src/crib/config/config-schema.ts';
 import { extensionRows } from './extension-rows.ts';
 import { outsideRows } from './outside-rows.ts';
@@ -33,6 +33,8 @@ describe('every key of the configuration counts', () => {
   it.each(ROWS)('$key', async (row) => {
     const { key, before, after, readAs = key } = row;
     expect([...keysApart(configNode, before, after)]).toEqual([key]);
+    const prepared = row.prepare?.();
+    onTestFinished(() => prepared?.mockRestore());
     const first = await showCrib(before, row);
     const again = await showCrib(before, row);
     expect(first.text).not.toContain('"refused"');

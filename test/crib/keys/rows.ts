@@ -35,6 +35,8 @@ export interface Row {
   readonly show: Show;
   readonly files?: Readonly<Record<string, string>>;
   readonly options?: CribOptions;
+  /** Done before the crib is created. */
+  readonly prepare?: () => { mockRestore(): void };
   /** The key under which the value is read, where that is another: a file of servers becomes sources. */
   readonly readAs?: string;
 }

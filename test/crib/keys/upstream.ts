@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { createState, createWorkbench } from '../../kinds/mcp/servers/workbench.ts';
 
 /** A request that came. */
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
