@@ -2,8 +2,8 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Config } from '../../../src/crib/config/config.ts';
 import { configNode } from '../../../src/crib/config/config-schema.ts';
+import type { Config } from '../../../src/crib/config/loaded-config.ts';
 import { createObservedCrib } from '../../../src/crib/create-crib.ts';
 import {
   type Caller,
