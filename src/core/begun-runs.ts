@@ -65,6 +65,11 @@ export function allowOneRun(call: ToolCall): void {
   approve(call[FACTS]);
 }
 
+/** True if a person said yes to the call. */
+export function isUnderYes(call: ToolCall): boolean {
+  return isApproved(call[FACTS]);
+}
+
 /** True if doing it twice does no more than doing it once. */
 export function mayBeRepeated({ effects }: Pick<ToolSpec, 'effects'>): boolean {
   return effects.idempotent === true || effects.readOnly === true;

@@ -1,4 +1,4 @@
-import { type DeferredRun, deferRun, hasHadItsRun } from '../../core/begun-runs.ts';
+import { type DeferredRun, deferRun, isUnderYes } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import { isJson, isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/ports.ts';
@@ -123,7 +123,7 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
 
 /** The word of a server that it did not look at a request is good enough to ask again, but not to use one yes twice. */
 function hasNotRun({ isUnsent, isUnseen }: McpFailure, call: ToolCall): boolean {
-  return isUnsent || (isUnseen && !hasHadItsRun(call));
+  return isUnsent || (isUnseen && !isUnderYes(call));
 }
 
 function metaOf(call: ToolCall, { era }: McpConnection): { readonly _meta?: JsonObject } {
