@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApprovals } from '../src/approvals/approvals.ts';
-import { DEFAULT_KEEP_BOUNDS } from '../src/core/ports/keep-bounds.ts';
 import type { NewApproval } from '../src/core/ports/stored-approvals.ts';
+import { DEFAULT_KEEP_BOUNDS } from '../src/core/ports/stored-results.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { median, printTable } from './measure.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AnyOrama, create, insert, insertMultiple, load, type RawData, save, search } from '@orama/orama';
 import MiniSearch from 'minisearch';
-import type { Generation } from '../src/core/ports/generation.ts';
+import type { Generation } from '../src/core/catalog.ts';
 import type { ToolSpec } from '../src/core/tool-spec.ts';
 import { builtinRetriever } from '../src/search/builtin-retriever.ts';
 import { createRetriever, type KeptRetriever } from '../src/search/create-retriever.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCrib } from '../src/index.ts';
-import { findSandbox } from '../src/kinds/shell/sandbox/sandbox.ts';
+import { findSandbox } from '../src/kinds/shell/sandbox.ts';
 import { childEnvironment } from '../src/system/processes/child-environment.ts';
 import { printTable, takeTurns } from './measure.ts';
 

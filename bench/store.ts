@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Engine, type Statement, sql } from '../src/store/engines/engine.ts';
 import { openEngine } from '../src/store/engines/open-engine.ts';
+import { type SqlEngine, type Statement, sql } from '../src/store/engines/sql-engine.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { median, printTable } from './measure.ts';
 
@@ -72,7 +72,7 @@ function insertRaw(file: string, batches: Batches): number {
   return (BATCHES * ROWS * 1000) / elapsedMs;
 }
 
-async function insertOurs(engine: Engine, batches: Batches): Promise<number> {
+async function insertOurs(engine: SqlEngine, batches: Batches): Promise<number> {
   const begin = performance.now();
   await Promise.all(batches.map((batch) => engine.write(batch)));
   return (BATCHES * ROWS * 1000) / (performance.now() - begin);

@@ -5,18 +5,17 @@ export type {
   ApprovalOutcome,
   CribApprovals,
 } from './approvals/approvals.ts';
-export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/audit.ts';
-export type { CallQuery, CallRow, CribCalls } from './audit/calls.ts';
+export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/crib-audit.ts';
+export type { CallQuery, CallRow, CribCalls } from './audit/recorded-calls.ts';
 export type { CallOptions } from './call/call.ts';
-export type { AccessClause, Hours } from './core/access.ts';
-export { keep, prefix, rename, tighten } from './core/algebra.ts';
+export type { AccessClause, Hours } from './core/access-clause.ts';
+export { approvalText } from './core/approval-text.ts';
 export type { Bundle, BundleInfo, ResolvedBundle, SetupContext, SetupResult } from './core/bundle.ts';
-export type { ApprovalAnswer, ApprovalRequest, Approve, Caller, Credential } from './core/caller.ts';
+export type { ApprovalAnswer, ApprovalRequest, Approve, Caller, Credential, Identity } from './core/caller.ts';
 export type { Catalog, Changes, HeldBack } from './core/catalog.ts';
 export type { Executor, ExecutorContext } from './core/executor.ts';
 export type { Extension, Next, PriorityName } from './core/extension.ts';
 export type { JsonObject, JsonSchema, JsonValue, MaybePromise } from './core/json.ts';
-export type { Outcome, Rejection } from './core/outcome.ts';
 export type {
   ApprovalMode,
   Approver,
@@ -29,34 +28,32 @@ export type {
   Slots,
   Tuning,
 } from './core/policy.ts';
-export { tightenPolicy } from './core/policy.ts';
+export { keep, prefix, rename, tighten, tightenPolicy } from './core/policy.ts';
 export type { ApprovalState } from './core/ports/approval-states.ts';
 export type { AuditFinding, AuditReport, ChainReport } from './core/ports/audit-report.ts';
-export type { Identity } from './core/ports/identity.ts';
-export type { LogLevel, LogLine, LogSink } from './core/ports/log-line.ts';
-export type { Clock } from './core/ports/ports.ts';
+export type { Clock } from './core/ports/crib-context.ts';
+export type { LogLevel, LogLine, LogSink } from './core/ports/observability.ts';
 export type { Remember } from './core/ports/stored-approvals.ts';
 export type { AuditRow } from './core/ports/stored-audit.ts';
 export type { Profile } from './core/profile.ts';
 export type { Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from './core/retriever.ts';
 export type { Criteria, Selector } from './core/selector.ts';
 export type { LiveSource, Source, SourceContext, SourceStatus } from './core/source.ts';
-export { approvalText } from './core/text/approval-text.ts';
 export type { CallRequest, Progress, ToolCall } from './core/tool-call.ts';
 export type { Issue, ToolError, ToolErrorCode } from './core/tool-error.ts';
 export { ToolcribError, toolError } from './core/tool-error.ts';
-export type { CallAnswer, Content, DoneResult, FailedResult, ToolResult, WaitingResult } from './core/tool-result.ts';
+export type {
+  CallAnswer,
+  Content,
+  DoneResult,
+  FailedResult,
+  Outcome,
+  Rejection,
+  ToolResult,
+  WaitingResult,
+} from './core/tool-result.ts';
 export { done, failed, textOf } from './core/tool-result.ts';
 export type { Effects, Run, ToolExample, ToolSpec, When } from './core/tool-spec.ts';
-export type { CribBundles } from './crib/catalog/bundle-registry.ts';
-export type { Explanation } from './crib/catalog/explain.ts';
-export type { ProfileInput } from './crib/catalog/read-profile.ts';
-export type { Section } from './crib/catalog/sections.ts';
-export type { Chest } from './crib/chest.ts';
-export { createCrib } from './crib/create-crib.ts';
-export type { Crib } from './crib/crib.ts';
-export type { CribOptions } from './crib/crib-options.ts';
-export { defaultCrib, resetDefaultCrib } from './crib/default-crib.ts';
 export {
   access,
   approval,
@@ -67,14 +64,22 @@ export {
   EXTENSION_ORDER,
   idempotency,
   logging,
+  METRICS_CONTENT_TYPE,
   metrics,
   rateLimit,
   retry,
   timeout,
   trace,
-} from './crib/extensions/built-ins.ts';
-export { METRICS_CONTENT_TYPE } from './crib/extensions/metrics-text.ts';
-export type { CribServer } from './crib/serving/crib-server.ts';
+} from './crib/built-ins.ts';
+export type { CribBundles } from './crib/catalog/bundle-registry.ts';
+export type { Explanation } from './crib/catalog/explain.ts';
+export type { Section } from './crib/catalog/list-view.ts';
+export type { ProfileInput } from './crib/catalog/read-profile.ts';
+export type { Chest } from './crib/chest.ts';
+export { createCrib, defaultCrib, resetDefaultCrib } from './crib/create-crib.ts';
+export type { Crib } from './crib/crib.ts';
+export type { CribOptions } from './crib/crib-options.ts';
+export type { CribServer } from './crib/crib-server.ts';
 export type { SourceReport } from './crib/sources/source-slot.ts';
 export type { BundleInput, DefinedBundle } from './define/define-bundle.ts';
 export { defineBundle } from './define/define-bundle.ts';
@@ -85,4 +90,4 @@ export { defineTool } from './define/define-tool.ts';
 export type { LoggingOptions } from './extensions/logging.ts';
 export type { MetricsOptions } from './extensions/metrics.ts';
 export type { TraceOptions } from './extensions/trace.ts';
-export type { CreatedKey, CribKeys, KeyInfo, KeyRequest } from './identity/keys.ts';
+export type { CreatedKey, CribKeys, KeyInfo, KeyRequest } from './identity/api-keys.ts';

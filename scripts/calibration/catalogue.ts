@@ -1,13 +1,10 @@
 import { isPromise } from '../../src/core/json.ts';
-import type { Embedder } from '../../src/core/ports/embedder.ts';
-import type { DenseIndex, QueryVectors } from '../../src/core/retriever.ts';
+import type { DenseIndex, Embedder, QueryVectors } from '../../src/core/retriever.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
-import { denseTexts } from '../../src/search/dense-texts.ts';
-import { findCandidates } from '../../src/search/fuse/candidates.ts';
-import { fuse } from '../../src/search/fuse/fuse.ts';
+import { findCandidates, fuse } from '../../src/search/fuse.ts';
 import { createLexicalIndex } from '../../src/search/lexical/lexical-index.ts';
-import { type SearchTexts, searchTextsOf } from '../../src/search/search-texts.ts';
+import { denseTexts, type SearchTexts, searchTextsOf } from '../../src/search/search-texts.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { SetTool } from '../vectors/training-sets.ts';
 

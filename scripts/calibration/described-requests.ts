@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Embedder } from '../../src/core/ports/embedder.ts';
-import { isInGeneralTerms } from '../../src/search/general-terms.ts';
+import type { Embedder } from '../../src/core/retriever.ts';
+import { isInGeneralTerms } from '../../src/search/read-request.ts';
 import type { SetQuery, SetTool, TrainingSet } from '../vectors/training-sets.ts';
 import { createCatalogue } from './catalogue.ts';
 import type { Trial } from './held-out-requests.ts';

@@ -1,4 +1,4 @@
-import type { Embedder } from '../../src/core/ports/embedder.ts';
+import type { Embedder } from '../../src/core/retriever.ts';
 import { type Random, shuffled } from '../vectors/random.ts';
 import type { SetQuery, SetTool, TrainingSet } from '../vectors/training-sets.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';

@@ -1,5 +1,5 @@
-import { fingerprint } from '../../src/search/dense/fingerprints-of.ts';
-import { writeModel } from '../../src/search/dense/model-file.ts';
+import { writeModel } from '../../src/search/dense/builtin-embedder.ts';
+import { fingerprint } from '../../src/search/dense/embed-words.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import { vectorOf, type WordModel } from './word-model.ts';
 

@@ -18,7 +18,7 @@ export interface ModelRecipe {
 }
 
 /** How the shipped model is made; docs/vectors.md says how each was chosen. */
-export const CHOSEN = {
+const CHOSEN = {
   words: 56_000,
   minCount: 2,
   dimensions: 128,

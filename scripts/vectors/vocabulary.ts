@@ -1,4 +1,4 @@
-import { wordsOf } from '../../src/search/dense/fingerprints-of.ts';
+import { wordsOf } from '../../src/search/dense/embed-words.ts';
 
 /** The words of a model, with how often each stands in the texts it is trained on. */
 export interface Vocabulary {

@@ -1,5 +1,6 @@
-import { isRemember, whyNotAnswer } from '../core/approval.ts';
-import type { Caller } from '../core/caller.ts';
+import { isRemember, whyNotAnswer } from '../core/approval-request.ts';
+import { cutArguments } from '../core/approval-text.ts';
+import { type Caller, readCaller } from '../core/caller.ts';
 import { pickDefined } from '../core/defined.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
@@ -11,11 +12,8 @@ import {
   type StoredApprovals,
   UNLISTED_KEYS,
 } from '../core/ports/stored-approvals.ts';
-import { readCaller } from '../core/read-caller.ts';
-import { describe, readNameList, readOptions } from '../core/read-options.ts';
-import { cutArguments } from '../core/text/cut-arguments.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
-import { type Redact, redactData } from '../core/text/redact-result.ts';
+import { describe, didYouMean, readNameList, readOptions } from '../core/read-options.ts';
+import { type Redact, redactData } from '../core/redact-result.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 
 /** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */

@@ -1,15 +1,15 @@
-import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval.ts';
+import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval-request.ts';
+import { whyNotByCaller } from '../core/approval-text.ts';
 import type { ApprovalRequest } from '../core/caller.ts';
 import { pickDefined } from '../core/defined.ts';
 import { isPromise } from '../core/json.ts';
 import type { Approver } from '../core/policy.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { NewApproval } from '../core/ports/stored-approvals.ts';
-import { whyNotByCaller } from '../core/text/approval-text.ts';
-import { visibleLines } from '../core/text/visible-text.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
+import { visibleLines } from '../core/visible-text.ts';
 
 /** How waiting for the host's person ended. */
 export type Ending =

@@ -1,5 +1,5 @@
 import type { ApprovalState } from '../core/ports/approval-states.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { idleClock } from '../system/clock.ts';

@@ -1,8 +1,8 @@
-import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval.ts';
+import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval-request.ts';
 import { pickDefined } from '../core/defined.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
-import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/keep-bounds.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
+import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';

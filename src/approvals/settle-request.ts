@@ -1,11 +1,11 @@
-import type { HostAnswer, Permit, Question } from '../core/approval.ts';
+import type { HostAnswer, Permit, Question } from '../core/approval-request.ts';
+import type { Recheck } from '../core/caller.ts';
 import { pickDefined } from '../core/defined.ts';
 import { freezeJson } from '../core/json.ts';
-import type { Recheck } from '../core/ports/identity.ts';
-import type { KeepBounds } from '../core/ports/keep-bounds.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
-import { redactResult } from '../core/text/redact-result.ts';
+import type { KeepBounds } from '../core/ports/stored-results.ts';
+import { redactResult } from '../core/redact-result.ts';
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';

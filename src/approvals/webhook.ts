@@ -1,8 +1,8 @@
+import { approvalText } from '../core/approval-text.ts';
 import type { JsonObject } from '../core/json.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describe, readOptions } from '../core/read-options.ts';
-import { approvalText } from '../core/text/approval-text.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { FetchError, type FetchFailure } from '../system/fetch/fetch-error.ts';
 import { type GuardedFetchOptions, guardedFetch } from '../system/fetch/guarded-fetch.ts';

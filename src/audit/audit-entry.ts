@@ -1,11 +1,9 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../core/json.ts';
-import type { LostCall } from '../core/ports/audit-trail.ts';
-import type { AuditEntry, AuditOutcome } from '../core/ports/stored-audit.ts';
+import type { AuditEntry, AuditOutcome, LostCall } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { argumentsHash } from '../specs/hashes.ts';
-import type { Cleaner } from './clean-text.ts';
 
 /** An entry that gets its number when it is written. Its keys are sorted, so that its JSON is the canonical one. */
 export interface DraftEntry extends AuditEntry {
@@ -152,4 +150,55 @@ function resultText(result: ToolResult): string | undefined {
   } catch {
     return undefined; // it must not cost the call its row
   }
+}
+
+/** Makes texts from outside fit for a row: no secret, no more than 200 characters, nothing but text. */
+export interface Cleaner {
+  clean(text: unknown): string;
+  cleanList(texts: readonly string[]): readonly string[];
+  /** Another secret may be known by now. */
+  forget(): void;
+}
+
+const MAX_LENGTH = 200;
+const KEPT_LENGTH = 160;
+const HASH_LENGTH = 16;
+const MAX_LIST = 20;
+/** That of a call's id, which comes once. Other texts come again and again. */
+const ID_LENGTH = 36;
+const MAX_KNOWN = 1000;
+
+export function createCleaner(redact: (text: string) => string): Cleaner {
+  const known = new Map<string, string>();
+  let lists = new WeakMap<readonly string[], readonly string[]>();
+  const clean = (text: unknown): string => {
+    if (typeof text !== 'string') return '';
+    if (text.length === ID_LENGTH) return redact(text);
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    if (known.size >= MAX_KNOWN) known.clear();
+    const cleaned = cut(redact(text));
+    if (text.length <= MAX_LENGTH) known.set(text, cleaned);
+    return cleaned;
+  };
+  return {
+    clean,
+    cleanList(texts) {
+      const found = lists.get(texts);
+      if (found !== undefined) return found;
+      const cleaned = texts.slice(0, MAX_LIST).map(clean);
+      lists.set(texts, cleaned);
+      return cleaned;
+    },
+    forget() {
+      known.clear();
+      lists = new WeakMap();
+    },
+  };
+}
+
+/** What is cut off stays told apart by its hash. */
+function cut(text: string): string {
+  if (text.length <= MAX_LENGTH) return text;
+  return `${text.slice(0, KEPT_LENGTH)}…${hash('sha256', text).slice(0, HASH_LENGTH)}`;
 }

@@ -1,10 +1,11 @@
-import type { AuditTrail } from '../core/ports/audit-trail.ts';
-import type { Clock } from '../core/ports/ports.ts';
-import type { AuditOutcome } from '../core/ports/stored-audit.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import type { AuditOutcome, AuditTrail } from '../core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import {
+  type Cleaner,
+  createCleaner,
   type DraftEntry,
   type EndedCall,
   type EntryTimes,
@@ -15,8 +16,7 @@ import {
   toLostEntry,
   toManyEntry,
 } from './audit-entry.ts';
-import { openAuditPlace, type PlaceOptions } from './audit-place.ts';
-import { type Cleaner, createCleaner } from './clean-text.ts';
+import { openAuditPlace, type PlaceOptions } from './chain-origin.ts';
 import { type Backlog, RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 

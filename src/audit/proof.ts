@@ -1,6 +1,13 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 import { canonicalJson } from '../core/json.ts';
-import type { ChainCut, ChainHeader, Checkpoint } from '../core/ports/stored-audit.ts';
+import type {
+  AuditEntry,
+  AuditRow,
+  ChainCut,
+  ChainHeader,
+  Checkpoint,
+  StoredAuditRow,
+} from '../core/ports/stored-audit.ts';
 
 type Unsigned<T> = Omit<T, 'signature'>;
 
@@ -137,4 +144,29 @@ function isSigned(publicKey: string, text: string, signature: string): boolean {
 
 function publicKeyOf(publicKey: string): KeyObject {
   return createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
+}
+
+/** What a stored row says; undefined if somebody made something else of it. */
+export function readEntry({ entry }: Pick<StoredAuditRow, 'entry'>): AuditEntry | undefined {
+  try {
+    const value: unknown = JSON.parse(entry);
+    return isEntry(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isEntry(value: unknown): value is AuditEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { at, callId, kind, number, outcome, tool } = value as Record<string, unknown>; // read as unknown
+  return (
+    [at, number].every((member) => typeof member === 'number') &&
+    [callId, kind, outcome, tool].every((member) => typeof member === 'string')
+  );
+}
+
+/** A row as it is shown; undefined if it cannot be read. */
+export function toAuditRow(row: StoredAuditRow & { readonly chain: string }): AuditRow | undefined {
+  const entry = readEntry(row);
+  return entry === undefined ? undefined : { chain: row.chain, hash: row.hash, ...entry };
 }

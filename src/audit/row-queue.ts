@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
 

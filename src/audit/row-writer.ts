@@ -1,4 +1,4 @@
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredAudit, StoredChain } from '../core/ports/stored-audit.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { DraftEntry } from './audit-entry.ts';

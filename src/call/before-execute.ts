@@ -1,4 +1,4 @@
-import type { Question } from '../core/approval.ts';
+import type { Question } from '../core/approval-request.ts';
 import { hasHadItsRun } from '../core/begun-runs.ts';
 import { freezeJson, isJson, isJsonObject, type JsonObject } from '../core/json.ts';
 import { FACTS, PARSED } from '../core/tool-call.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
-import { readTraceparent, toTraceparent } from '../core/ports/traceparent.ts';
+import { readTraceparent, toTraceparent } from '../core/ports/observability.ts';
 import {
   type CallFacts,
   FACTS,
@@ -14,7 +14,7 @@ import {
 } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import { createCallId } from './call-id.ts';
+import { createCallId } from './call-input.ts';
 import { Cancellation, explainEnd } from './cancellation.ts';
 
 /** What a caller may say about one call. */

@@ -3,16 +3,14 @@ import type { Caller } from '../core/caller.ts';
 import { frozenCopy, type JsonObject, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { clampTuning } from '../core/policy.ts';
 import type { Profile } from '../core/profile.ts';
-import { readOptions } from '../core/read-options.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
+import { didYouMean, readOptions } from '../core/read-options.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 import { Call, type CallHost, type CallOptions, type CallOrigin } from './call.ts';
+import { readAnswers, unwrapCall } from './call-input.ts';
 import type { Pipeline } from './pipeline.ts';
-import { readAnswers } from './read-answers.ts';
-import { unwrapCall } from './unwrap-call.ts';
 
 /** Where calls of one chest enter. */
 export interface Entrance {

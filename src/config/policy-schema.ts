@@ -1,6 +1,6 @@
-import type { AccessClause, Hours } from '../core/access.ts';
+import type { AccessClause, Hours } from '../core/access-clause.ts';
 import { APPROVAL_MODES, type Budget, type Rate, SCOPES, type Slots } from '../core/policy.ts';
-import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../core/ports/keep-bounds.ts';
+import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../core/ports/stored-results.ts';
 import type { Effects, When } from '../core/tool-spec.ts';
 import { choice, either, flag, list, object, oneOrMany, type SchemaNode, text, typed, whole } from './schema-node.ts';
 

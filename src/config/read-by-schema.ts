@@ -1,14 +1,12 @@
-import { describe } from '../core/read-options.ts';
+import { describe, didYouMean } from '../core/read-options.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from './mistake.ts';
-import { readText, type TextSurroundings } from './read-text.ts';
+import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from './config-text.ts';
+import { expandVariables, readText, type TextSurroundings } from './read-text.ts';
 import { type JsonType, NAME_SAYS, type SchemaNode } from './schema-node.ts';
-import { expandVariables } from './variables.ts';
 
 /** Where a walk over a configuration stands, and what it found wrong so far. */
-export interface Spot {
+export interface ConfigSpot {
   readonly path: Path;
   readonly surroundings: TextSurroundings;
   readonly mistakes: Mistake[];
@@ -21,8 +19,8 @@ const MAX_DEPTH = 100;
  * while there are no mistakes. It is our own and not Ajv: that takes longer to load than the whole command line may
  * take to start, and knows nothing of variables.
  */
-export function readBySchema(node: SchemaNode, value: unknown, at: Spot): unknown {
-  const spot: Spot = node.use === 'spec' ? { ...at, surroundings: { ...at.surroundings, asWritten: true } } : at;
+export function readBySchema(node: SchemaNode, value: unknown, at: ConfigSpot): unknown {
+  const spot: ConfigSpot = node.use === 'spec' ? { ...at, surroundings: { ...at.surroundings, asWritten: true } } : at;
   if (spot.path.length > MAX_DEPTH) return report(spot, `is nested deeper than ${MAX_DEPTH} levels.`);
   const filled = typeof value === 'string' ? fillIn(node, value, spot) : { value };
   if (filled === undefined) return undefined;
@@ -34,18 +32,18 @@ export function readBySchema(node: SchemaNode, value: unknown, at: Spot): unknow
 }
 
 /** Adds a mistake, with the path in front of its words. */
-export function report(spot: Spot, message: string, at: Mistake['at'] = 'value'): undefined {
+export function report(spot: ConfigSpot, message: string, at: Mistake['at'] = 'value'): undefined {
   const { mistakes, path } = spot;
   if (mistakes.length < MAX_MISTAKES) mistakes.push({ path, at, message: `${toPathText(path)} ${message}` });
 }
 
 /** The spot of a member. */
-export function inside(spot: Spot, key: string | number): Spot {
+export function inside(spot: ConfigSpot, key: string | number): ConfigSpot {
   return { ...spot, path: [...spot.path, key] };
 }
 
 /** A text with variables may stand for a number or a boolean; one whose variables are missing stands for nothing. */
-function fillIn(node: SchemaNode, raw: string, spot: Spot): { readonly value: unknown } | undefined {
+function fillIn(node: SchemaNode, raw: string, spot: ConfigSpot): { readonly value: unknown } | undefined {
   if (!raw.includes('${') || node.use === 'secretName') return { value: raw };
   const { parts, isFilled, mistakes } = expandVariables(raw, spot.surroundings);
   for (const mistake of mistakes) report(spot, mistake);
@@ -61,7 +59,7 @@ function toScalar(node: SchemaNode, text: string): unknown {
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-function readAccepted(node: SchemaNode, value: unknown, spot: Spot): unknown {
+function readAccepted(node: SchemaNode, value: unknown, spot: ConfigSpot): unknown {
   if (typeof value === 'string') return readString(node, value, spot);
   if (typeof value === 'number') return checkNumber(node, value, spot);
   if (Array.isArray(value)) return readList(node, value, spot);
@@ -70,7 +68,7 @@ function readAccepted(node: SchemaNode, value: unknown, spot: Spot): unknown {
   return report(spot, `must be ${node.enum.join(' or ')}.`);
 }
 
-function readString(node: SchemaNode, raw: string, spot: Spot): unknown {
+function readString(node: SchemaNode, raw: string, spot: ConfigSpot): unknown {
   const { path, surroundings } = spot;
   const note = (message: string) => surroundings.note(`${toPathText(path)} ${message}`);
   const reading = readText(node, raw, { ...surroundings, note });
@@ -80,19 +78,19 @@ function readString(node: SchemaNode, raw: string, spot: Spot): unknown {
   return undefined;
 }
 
-function checkNumber(node: SchemaNode, value: number, spot: Spot): unknown {
+function checkNumber(node: SchemaNode, value: number, spot: ConfigSpot): unknown {
   if (!Number.isFinite(value)) return report(spot, `is ${value}, which JSON does not know.`);
   const { minimum = -Infinity, maximum = Infinity } = node;
   if (value >= minimum && value <= maximum) return value;
   return report(spot, `must be ${value < minimum ? `at least ${minimum}` : `at most ${maximum}`}, got ${value}.`);
 }
 
-function readList(node: SchemaNode, list: readonly unknown[], spot: Spot): unknown {
+function readList(node: SchemaNode, list: readonly unknown[], spot: ConfigSpot): unknown {
   if (list.length < (node.minItems ?? 0)) return report(spot, 'must not be empty.');
   return list.map((item, index) => readBySchema(node.items ?? node, item, inside(spot, index)));
 }
 
-function readObject(node: SchemaNode, value: object, spot: Spot): unknown {
+function readObject(node: SchemaNode, value: object, spot: ConfigSpot): unknown {
   const missing = (node.required ?? []).filter((key) => !Object.hasOwn(value, key));
   if (missing.length > 0) report(spot, `needs ${quoted(missing)}.`, 'key');
   const names = node.propertyNames === undefined ? undefined : new RegExp(node.propertyNames.pattern);
@@ -116,7 +114,7 @@ function childOf(node: SchemaNode, key: string, member: unknown): SchemaNode | u
   return isWhole === false && didYouMean(key, Object.keys(properties)) !== '' ? undefined : others;
 }
 
-function readEither(branches: readonly SchemaNode[], value: unknown, spot: Spot): unknown {
+function readEither(branches: readonly SchemaNode[], value: unknown, spot: ConfigSpot): unknown {
   const fitting = branches.filter((branch) => accepts(branch, value));
   const [only, ...others] = fitting;
   if (only === undefined) return report(spot, wrongType({ anyOf: branches }, value, spot.path));
@@ -125,7 +123,7 @@ function readEither(branches: readonly SchemaNode[], value: unknown, spot: Spot)
 }
 
 /** Shapes of maps are told apart by a key that only one of them requires. */
-function readByKey(branches: readonly SchemaNode[], value: object, spot: Spot): unknown {
+function readByKey(branches: readonly SchemaNode[], value: object, spot: ConfigSpot): unknown {
   const isShared = (key: string) => branches.every((branch) => branch.required?.includes(key));
   const telling = branches.map((branch) => branch.required?.find((key) => !isShared(key)) ?? '');
   const present = telling.filter((key) => Object.hasOwn(value, key));
@@ -136,7 +134,7 @@ function readByKey(branches: readonly SchemaNode[], value: object, spot: Spot): 
   return report(spot, `needs one of ${telling.join(', ')}.${guesses.find((guess) => guess !== '') ?? ''}`, 'key');
 }
 
-function checkSelector(selector: unknown, spot: Spot): void {
+function checkSelector(selector: unknown, spot: ConfigSpot): void {
   try {
     compileSelector(selector as Selector); // what is no selector throws
   } catch (error) {

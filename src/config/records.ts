@@ -1,12 +1,13 @@
 import type { Executor } from '../core/executor.ts';
+import type { Extension } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
-import type { Clock } from '../core/ports/ports.ts';
-import type { KindTraits, ReadRunText, TraitsOf } from '../core/ports/runs.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import type { ExtensionPorts, KindTraits, ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
 import type { KeptListPort, Store } from '../core/ports/store.ts';
 import type { Source } from '../core/source.ts';
-import { listOf } from '../core/text/names.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
+import { listOf } from '../core/visible-text.ts';
 import type { SecretText } from '../system/secrets/secret-template.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
 import { address, mapOf, object, oneOrMany, type SchemaNode, text, whole } from './schema-node.ts';
@@ -174,3 +175,34 @@ export const clientCredentials = object<ClientCredentials>(
   },
   ['clientId', 'clientSecret'],
 );
+
+/** Everything about a built-in extension, in its own file. The table in `src/extensions/index.ts` lists all of them. */
+export interface ExtensionRecord<Options extends object = object> {
+  readonly name: string;
+  /** Higher runs further out. */
+  readonly priority: number;
+  /** Why it stands there, as `toolcrib check` says it. */
+  readonly reason: string;
+  /** Its options as an object node; the configuration has them under `extensions:`. */
+  readonly options?: SchemaNode;
+  /** The entry of the configuration that has its options; its own name if absent. */
+  readonly entry?: string;
+  /** Options that only code can give. */
+  readonly codeOptions?: readonly string[];
+  /** The options of the one that every crib has; none if absent. */
+  readonly usual?: Options;
+  /** The configuration cannot turn it off. */
+  readonly isAlwaysOn?: true;
+  /** A crib has it only where the configuration asks for it; nothing is unguarded without it. */
+  readonly isOptional?: true;
+  /** Throws for options that cannot be used. */
+  make(options: Options, ports: ExtensionPorts): ExtensionParts;
+}
+
+/** What a built-in extension does; its place is said by its record. */
+export type ExtensionParts = Omit<Extension, 'name' | 'priority' | 'unsafeOrder'>;
+
+/** Tests hand in their own time. */
+export interface WithClock {
+  readonly clock?: Clock;
+}

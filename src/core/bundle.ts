@@ -1,10 +1,10 @@
 import type { Catalog } from './catalog.ts';
 import { META_SOURCE } from './meta-tools.ts';
+import { didYouMean } from './read-options.ts';
 import { compileSelector, type Selector } from './selector.ts';
-import { didYouMean } from './text/did-you-mean.ts';
-import { listOf } from './text/names.ts';
 import { messageOf, ToolcribError } from './tool-error.ts';
 import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
+import { listOf } from './visible-text.ts';
 
 /** Tools that belong together: shown together, found together, set up once, with their prompt text. */
 export interface Bundle {

@@ -1,8 +1,7 @@
-import { describe } from './read-options.ts';
-import { didYouMean } from './text/did-you-mean.ts';
-import { compileGlob } from './text/names.ts';
+import { describe, didYouMean } from './read-options.ts';
 import { ToolcribError } from './tool-error.ts';
 import { EFFECT_KEYS, kindOf, type ToolSpec } from './tool-spec.ts';
+import { compileGlob } from './visible-text.ts';
 
 /** Conditions on a tool, all of which must hold; besides these, any boolean of `meta` or `effects` by its name. */
 export interface Criteria {

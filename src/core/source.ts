@@ -1,5 +1,5 @@
 import type { Bundle } from './bundle.ts';
-import type { Clock } from './ports/ports.ts';
+import type { Clock } from './ports/crib-context.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
 /** Where specs come from. Cold: only the crib starts and closes it. */

@@ -1,4 +1,4 @@
-import type { Question } from './approval.ts';
+import type { Question } from './approval-request.ts';
 import type { BegunRuns } from './begun-runs.ts';
 import type { BundleInfo } from './bundle.ts';
 import type { Caller } from './caller.ts';

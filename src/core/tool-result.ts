@@ -1,5 +1,5 @@
-import { isRecord, type JsonValue } from './json.ts';
-import type { ToolError } from './tool-error.ts';
+import { copyJson, isJson, isRecord, type JsonValue, NotJsonError } from './json.ts';
+import { TOOL_ERROR_CODES, type ToolError, toolError } from './tool-error.ts';
 
 /** Optional notes on a piece of content, as MCP has them. */
 export interface ContentAnnotations {
@@ -130,4 +130,77 @@ export function textOf(result: ToolResult): string {
     (issue) => `\n- ${issue.path === '' ? 'arguments' : issue.path}: ${issue.message}`,
   );
   return `${result.error.code}: ${result.error.message}${issues.join('')}`;
+}
+
+/** What a change did: which names it took, and which it refused and why. `ok` only if nothing was refused. */
+export interface Outcome {
+  readonly ok: boolean;
+  readonly applied: readonly string[];
+  readonly rejected: readonly Rejection[];
+}
+
+/** A name that a change refused. */
+export interface Rejection {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** Makes an `Outcome`. */
+export function outcome(applied: readonly string[], rejected: readonly Rejection[] = []): Outcome {
+  return { ok: rejected.length === 0, applied, rejected };
+}
+
+const NOTHING_TO_SAY = 'Done.';
+
+/** What a tool's function returned, as a result. A ready result passes through; what JSON cannot carry is a failure that says so. */
+export function toResult(value: unknown): ToolResult {
+  switch (typeof value) {
+    case 'string':
+      return done(value);
+    case 'number':
+      return Number.isFinite(value) ? done(String(value), value) : done(String(value));
+    case 'boolean':
+      return done(String(value), value);
+    case 'undefined':
+      return done(NOTHING_TO_SAY);
+    case 'object':
+      return value === null ? done(NOTHING_TO_SAY) : objectToResult(value);
+    default:
+      return notJson(`a ${typeof value}`);
+  }
+}
+
+function objectToResult(value: object): ToolResult {
+  if (value instanceof Error) throw value; // returned where it was meant to be thrown
+  const ready = readyResult(value);
+  if (ready !== undefined) return ready;
+  try {
+    const data: JsonValue = isJson(value) ? value : copyJson(value);
+    return done(JSON.stringify(data), data);
+  } catch (error) {
+    if (error instanceof NotJsonError) return notJson(`something of which ${error.message}`);
+    throw error;
+  }
+}
+
+/** The `ToolResult` a value is already, if it is one to the last part. */
+function readyResult(value: object): ToolResult | undefined {
+  const { ok, status, content, error, waiting } = value as Record<string, unknown>; // read as unknown, then checked
+  if (ok === true) return status === 'done' && isContentList(content) ? (value as ToolResult) : undefined; // seen to be one
+  if (ok !== false) return undefined;
+  if (status === 'waiting')
+    return isRecord(waiting) && typeof waiting.id === 'string' ? (value as ToolResult) : undefined; // likewise
+  if (status !== 'failed' || !isRecord(error) || typeof error.message !== 'string') return undefined;
+  if (content !== undefined && !isContentList(content)) return undefined;
+  const code = TOOL_ERROR_CODES.find((known) => known === error.code);
+  if (code === undefined) return undefined;
+  return typeof error.retryable === 'boolean' ? (value as ToolResult) : failed(toolError(code, error.message)); // likewise
+}
+
+function isContentList(content: unknown): boolean {
+  return Array.isArray(content) && content.every(isContent);
+}
+
+function notJson(what: string): ToolResult {
+  return failed(toolError('invalid_output', `The tool returned ${what}; a tool must return JSON, text or nothing.`));
 }

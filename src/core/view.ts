@@ -1,4 +1,4 @@
-import { type AccessClause, admits } from './access.ts';
+import { type AccessClause, admits } from './access-clause.ts';
 import type { Bundles } from './bundle.ts';
 import type { Caller } from './caller.ts';
 import type { Catalog } from './catalog.ts';

@@ -1,11 +1,13 @@
+import { deprecate } from 'node:util';
 import type { CallOptions } from '../call/call.ts';
+import type { BundleInfo } from '../core/bundle.ts';
 import type { SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';
-import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
+import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import type { Activation } from './catalog/activation.ts';
-import type { Section } from './catalog/sections.ts';
-import type { DeprecatedNames } from './deprecated.ts';
+import type { Activation, Names } from './catalog/activation.ts';
+import type { Section } from './catalog/list-view.ts';
+import type { CribServer } from './crib-server.ts';
 
 /** One caller's box under one profile: the place where calls enter. There is nothing to close. */
 export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
@@ -25,3 +27,109 @@ export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   instructions(): string;
   sections(): readonly Section[];
 }
+
+/** Members of a crib that are found under `crib.server`, by the names that they had before: the same functions. */
+export interface DeprecatedCribNames {
+  /** @deprecated Use `crib.server.activeSets`. */
+  readonly activeSets: CribServer['activeSets'];
+  /** @deprecated Use `crib.server.checkStored`. */
+  readonly checkStored: CribServer['checkStored'];
+  /** @deprecated Use `crib.server.endCalls`. */
+  readonly endCalls: CribServer['endCalls'];
+  /** @deprecated Use `crib.server.idle`. */
+  readonly idle: CribServer['idle'];
+  /** @deprecated Use `crib.server.isStarting`. */
+  readonly isStarting: CribServer['isStarting'];
+  /** @deprecated Use `crib.server.keptResult`. */
+  readonly keptResult: CribServer['keptResult'];
+  /** @deprecated Use `crib.server.listed`. */
+  readonly listed: CribServer['listed'];
+  /** @deprecated Use `crib.server.noteListening`. */
+  readonly noteListening: CribServer['noteListening'];
+  /** @deprecated Use `crib.server.onListings`. */
+  readonly onListings: CribServer['onListings'];
+  /** @deprecated Use `crib.server.openAtDoor`. */
+  readonly openAtDoor: CribServer['openAtDoor'];
+  /** @deprecated Use `crib.server.operatorToken`. */
+  readonly operatorToken: CribServer['operatorToken'];
+  /** @deprecated Use `crib.server.operatorTokenFile`. */
+  readonly operatorTokenFile: CribServer['operatorTokenFile'];
+  /** @deprecated Use `crib.server.parked`. */
+  readonly parked: CribServer['parked'];
+  /** @deprecated Use `crib.server.reloadSource`. */
+  readonly reloadSource: CribServer['reloadSource'];
+  /** @deprecated Use `crib.server.reloadStored`. */
+  readonly reloadStored: CribServer['reloadStored'];
+  /** @deprecated Use `crib.server.requestStates`. */
+  readonly requestStates: CribServer['requestStates'];
+  /** @deprecated Use `crib.server.runParked`. */
+  readonly runParked: CribServer['runParked'];
+  /** @deprecated Use `crib.server.serverSettings`. */
+  readonly serverSettings: CribServer['serverSettings'];
+  /** @deprecated Use `crib.server.stateWarnings`. */
+  readonly stateWarnings: CribServer['stateWarnings'];
+  /** @deprecated Use `crib.server.warn`. */
+  readonly warn: CribServer['warn'];
+}
+
+/** Names of an earlier design. They work and warn once. */
+export interface DeprecatedNames {
+  /** @deprecated Use `activate`. */
+  activateTool(names: Names): Promise<Outcome>;
+  /** @deprecated Use `activate`. */
+  activateToolset(names: Names): Promise<Outcome>;
+  /** @deprecated Use `deactivate`. */
+  deactivateToolset(names: Names): Promise<Outcome>;
+  /** @deprecated Use `setActive`. */
+  setActiveToolsets(names: Names): Promise<Outcome>;
+  /** @deprecated Use `addEssential`. */
+  addEssentialToolset(names: Names): Promise<Outcome>;
+  /** @deprecated Bundles are set up by the first call or by `activate`. */
+  initTools(): Promise<Outcome>;
+  /** @deprecated Use `active`. */
+  readonly activeTools: Readonly<Record<string, BundleInfo>>;
+  /** @deprecated Use `active`. */
+  readonly activeToolsets: Readonly<Record<string, BundleInfo>>;
+  /** @deprecated Use `available`. */
+  readonly toolClasses: readonly string[];
+}
+
+/** Where a chest keeps what the old records of active bundles were made of. */
+export const ACTIVE_BUNDLES: unique symbol = Symbol('toolcrib.activeBundles');
+type OldChest = Chest & { [ACTIVE_BUNDLES](): readonly BundleInfo[] };
+
+function renamed<Result>(oldName: string, newName: string, use: (chest: OldChest, names: Names) => Result) {
+  const message = `chest.${oldName} is deprecated; use chest.${newName}`;
+  // Node warns once per code, however many chests there are.
+  return deprecate(
+    function (this: OldChest, names: Names = []): Result {
+      return use(this, names);
+    },
+    message,
+    `TOOLCRIB_${oldName}`,
+  );
+}
+
+const recordOf = (chest: OldChest) => Object.fromEntries(chest[ACTIVE_BUNDLES]().map((info) => [info.name, info]));
+const activeTools = renamed('activeTools', 'active()', recordOf);
+const activeToolsets = renamed('activeToolsets', 'active()', recordOf);
+const toolClasses = renamed('toolClasses', 'available()', (chest) => chest.available());
+
+/** What every chest has on its prototype besides its own methods. */
+export const deprecatedNames: DeprecatedNames & ThisType<OldChest> = {
+  activateTool: renamed('activateTool', 'activate()', (chest, names) => chest.activate(names)),
+  activateToolset: renamed('activateToolset', 'activate()', (chest, names) => chest.activate(names)),
+  deactivateToolset: renamed('deactivateToolset', 'deactivate()', (chest, names) => chest.deactivate(names)),
+  setActiveToolsets: renamed('setActiveToolsets', 'setActive()', (chest, names) => chest.setActive(names)),
+  addEssentialToolset: renamed('addEssentialToolset', 'addEssential()', (chest, names) => chest.addEssential(names)),
+  initTools: renamed('initTools', 'activate()', (chest) => chest.activate(chest.active())),
+  get activeTools() {
+    return activeTools.call(this);
+  },
+  get activeToolsets() {
+    return activeToolsets.call(this);
+  },
+  get toolClasses() {
+    return toolClasses.call(this);
+  },
+};

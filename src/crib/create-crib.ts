@@ -1,29 +1,27 @@
 import { createApprovals } from '../approvals/approvals.ts';
-import { createAudit } from '../audit/audit.ts';
-import { createCalls } from '../audit/calls.ts';
-import { type Changes, compareCatalogs } from '../core/catalog.ts';
+import { createAudit } from '../audit/crib-audit.ts';
+import { createCalls } from '../audit/recorded-calls.ts';
+import { readCaller } from '../core/caller.ts';
+import { type Changes, compareCatalogs, type Generation } from '../core/catalog.ts';
 import { type CribContext, NO_CONTEXT, pathOf } from '../core/ports/crib-context.ts';
-import type { Generation } from '../core/ports/generation.ts';
-import { readCaller } from '../core/read-caller.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
+import { createKeys } from '../identity/api-keys.ts';
 import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
-import { createKeys } from '../identity/keys.ts';
 import { createOperatorToken, type OperatorSetting, readOperatorSetting } from '../identity/operator-token.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
 import { requireNode } from '../system/require-node.ts';
+import { metricsText } from './built-ins.ts';
 import { explain } from './catalog/explain.ts';
-import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
+import { joinSections, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
 import { readDefinition, readFixedDefinition } from './crib-definition.ts';
 import { type CribOptions, readCribOptions } from './crib-options.ts';
+import { type CribServer, createReadiness, createServer } from './crib-server.ts';
 import type { Engine } from './engine.ts';
-import { metricsText } from './extensions/metrics-text.ts';
 import { chooseProfile, createOpening } from './open.ts';
-import { type CribServer, createServer } from './serving/crib-server.ts';
-import { createReadiness } from './serving/readiness.ts';
 import { startEngine } from './start-engine.ts';
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
@@ -163,4 +161,19 @@ function createIdentity(
     operatorTokenFile: operatorToken.file,
     stateWarnings: () => privateFolder().warnings,
   };
+}
+
+let shared: Promise<Crib> | undefined;
+
+/** The one crib of a script that has no place to keep its own. Programs and tests make theirs with `createCrib`. */
+export function defaultCrib(): Promise<Crib> {
+  shared ??= createCrib();
+  return shared;
+}
+
+/** Closes the default crib; the next `defaultCrib()` makes a new one. */
+export async function resetDefaultCrib(): Promise<void> {
+  const closing = shared;
+  shared = undefined;
+  await (await closing)?.close();
 }

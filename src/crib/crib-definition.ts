@@ -1,10 +1,10 @@
 import type { AccessConfig, ServerConfig } from '../config/types/config.ts';
 import type { Bundle } from '../core/bundle.ts';
+import type { ProfileSet } from '../core/catalog.ts';
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
 import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
-import type { ProfileSet } from '../core/ports/generation.ts';
 import { describe } from '../core/read-options.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
@@ -14,12 +14,12 @@ import type { ToolInput } from '../define/define-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
+import { readExtension } from './bind-extensions.ts';
 import type { Configuration } from './configured/configuration.ts';
 import { openBuiltin } from './configured/configured-retrieval.ts';
 import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts';
-import { readExtension } from './extensions/extension-ports.ts';
-import { metaSources, someoneSearches } from './sources/meta-source.ts';
 import type { OnDuplicate } from './sources/name-clashes.ts';
+import { metaSources, someoneSearches } from './sources/registration.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
 export interface FixedDefinition {

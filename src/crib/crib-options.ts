@@ -1,10 +1,9 @@
 import type { WrittenConfig } from '../config/types/config.ts';
+import type { ProfileSet } from '../core/catalog.ts';
 import type { Executor } from '../core/executor.ts';
-import type { ProfileSet } from '../core/ports/generation.ts';
-import { describe, readOptions } from '../core/read-options.ts';
+import { describe, didYouMean, readOptions } from '../core/read-options.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { BundleInput, DefinedBundle } from '../define/define-bundle.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';

@@ -1,26 +1,23 @@
 import type { CribApprovals } from '../approvals/approvals.ts';
-import type { CribAudit } from '../audit/audit.ts';
-import type { CribCalls } from '../audit/calls.ts';
-import type { Caller } from '../core/caller.ts';
+import type { CribAudit } from '../audit/crib-audit.ts';
+import type { CribCalls } from '../audit/recorded-calls.ts';
+import type { Caller, Identity } from '../core/caller.ts';
 import type { Catalog, Changes } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { Identity } from '../core/ports/identity.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { Criteria } from '../core/selector.ts';
+import type { Outcome } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
-import type { CribKeys } from '../identity/keys.ts';
+import type { CribKeys } from '../identity/api-keys.ts';
 import type { Names } from './catalog/activation.ts';
 import type { CribBundles } from './catalog/bundle-registry.ts';
 import type { Explanation } from './catalog/explain.ts';
-import type { Section } from './catalog/sections.ts';
-import type { Chest } from './chest.ts';
-import type { DeprecatedCribNames } from './deprecated.ts';
-import type { CribServer } from './serving/crib-server.ts';
-import type { Readiness } from './serving/readiness.ts';
+import type { Section } from './catalog/list-view.ts';
+import type { Chest, DeprecatedCribNames } from './chest.ts';
+import type { CribServer, Readiness } from './crib-server.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
 /** Everything: sources, catalog, bundles, profiles, executors, extensions. Opens chests. */

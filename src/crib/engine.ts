@@ -1,16 +1,202 @@
-import type { ApprovalPoller } from '../approvals/poller.ts';
-import type { AuditSource, createTrail } from '../audit/audit.ts';
+import { type ApprovalPoller, createPoller } from '../approvals/poller.ts';
+import { type AuditSource, createTrail } from '../audit/crib-audit.ts';
+import { Cancellation, createInFlight } from '../call/cancellation.ts';
+import { precheck } from '../call/precheck.ts';
+import type { Generation, HeldBack, ProfileSet } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
-import type { Generation, ProfileSet } from '../core/ports/generation.ts';
-import type { BundleRegistry } from './catalog/bundle-registry.ts';
+import type { Source } from '../core/source.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import { createRecheck } from '../identity/identify.ts';
+import { createSchemas } from '../schemas/create-schemas.ts';
+import { code } from '../sources/code.ts';
+import { laterClock, systemClock } from '../system/clock.ts';
+import { createBinding, fromRooms } from './bind-extensions.ts';
+import { builtInExtensions, createKeySettings } from './built-ins.ts';
+import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
-import type { CribDefinition } from './crib-definition.ts';
-import type { ExtensionSet } from './extensions/extension-set.ts';
+import { Setups } from './catalog/setups.ts';
+import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
+import { createExtensionSet, type ExtensionSet } from './extension-set.ts';
+import { createFindLost } from './lost-claims.ts';
 import type { ChestHost } from './open-chest.ts';
+import { createServices } from './services.ts';
+import { type AdmitOptions, admit, createAdmission } from './sources/accept-spec.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
-import type { Registration } from './sources/registration.ts';
+import { createRegistration, type Registration } from './sources/registration.ts';
 import type { SourceReport } from './sources/source-slot.ts';
+
+/** What an engine has before its sources start. */
+export interface EngineCore {
+  readonly fixed: FixedDefinition;
+  /** What is in force; an edit puts another definition in its place. */
+  definition: CribDefinition;
+  /** Set once they have started. */
+  sources: LiveSources | undefined;
+  generations: Generations | undefined;
+  readonly warnings: Warnings;
+  readonly services: ReturnType<typeof createServices>;
+  readonly admission: AdmitOptions;
+  readonly inFlight: ReturnType<typeof createInFlight>;
+  /** Ends with the engine, and all calls with it. */
+  readonly lifetime: Cancellation;
+  readonly codeSource: Source;
+  readonly registration: Registration;
+  readonly setups: Setups;
+  readonly trail: Engine['trail'];
+  readonly poller: ApprovalPoller;
+  readonly extensions: ExtensionSet;
+  readonly auditKeys: ReturnType<typeof createKeySettings>;
+  readonly bundles: BundleRegistry;
+  generation(): Generation;
+  /** Says that the generation of this moment is old. */
+  markOld(): void;
+}
+
+/** What parts of an engine ask of each other, before and after all of them are there. */
+type CoreSoFar = Pick<
+  EngineCore,
+  'fixed' | 'definition' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings'
+>;
+
+/** Makes everything that works without sources. Throws for a mistake in what is given; nothing is started. */
+export function createEngineCore(fixed: FixedDefinition, first: CribDefinition): EngineCore {
+  const core: CoreSoFar = {
+    fixed,
+    definition: first,
+    sources: undefined,
+    generations: undefined,
+    warnings: createWarnings(fixed.context.redact),
+    generation: () => requireStarted(core.generations).current(),
+    markOld: () => core.generations?.markOld(), // before the first one is built there is nothing to be old
+  };
+  const { warn } = core.warnings;
+  const { executors } = fixed;
+  const schemas = createSchemas();
+  const services = createServices(first.services);
+  const admission: AdmitOptions = { executors, schemas, admission: createAdmission({ executors, schemas }), warn };
+  const { codeSource, registration } = registerCode(core, admission);
+  const setups = new Setups({
+    generation: core.generation,
+    clock: systemClock,
+    services: services.all,
+    options: fixed.options,
+    warn,
+  });
+  const recorded = createRecordedExtensions(core, { schemas, setups });
+  const bundles = createBundleRegistry({
+    bundles: first.bundles,
+    homes: homesOf(first.sources),
+    found: () => core.sources?.bundles() ?? [],
+    generation: core.generation,
+    takeIn: registration.takeIn,
+    onChange: core.markOld,
+    warn,
+  });
+  const inFlight = createInFlight(systemClock);
+  const lifetime = new Cancellation(undefined);
+  const made = { services, admission, inFlight, lifetime, codeSource, registration, setups, ...recorded, bundles };
+  return Object.assign(core, made);
+}
+
+/** Tools in code come first: they own their names, and their mistakes are known before anything is started. */
+function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore, 'codeSource' | 'registration'> {
+  const codeSource = code([]);
+  const registration = createRegistration({
+    source: codeSource,
+    admit: (tool) => admit(tool, codeSource, admission),
+    ownerOf: (name) => core.sources?.ownerOf(name, codeSource),
+  });
+  registration.takeIn(core.fixed.tools, 'tools');
+  for (const bundle of core.definition.bundles) registration.takeIn(bundle.specs, `bundle ${bundle.name}`);
+  return { codeSource, registration };
+}
+
+/** The extensions, and the record of calls that they write. */
+function createRecordedExtensions(
+  core: CoreSoFar,
+  { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
+): Pick<EngineCore, 'trail' | 'poller' | 'extensions' | 'auditKeys'> {
+  const { fixed, definition, warnings, generation } = core;
+  const { executors, context } = fixed;
+  const { warn } = warnings;
+  const trail = createTrail({ context, keySettings: () => auditKeys.now(), warn });
+  const isAudited = () => extensions.list().some(({ name, onEnd }) => name === 'audit' && onEnd !== undefined);
+  const findLost = createFindLost(context.store, {
+    trail: () => (isAudited() ? trail : undefined),
+    sourceOf: (tool) => generation().catalog.get(tool)?.source,
+    keepLooking: () => poller.subscribe(async () => {}).stop, // every look begins with it
+    warn,
+  });
+  const poller = createPoller({ approvals: context.store?.approvals, findLost, warn });
+  const recheck = createRecheck({
+    access: () => core.definition.access,
+    profiles: () => core.definition.profiles,
+    keys: context.store?.keys,
+    calendar: laterClock,
+  });
+  const bundlesOf = (tool: string) => Array.from(generation().bundles.of(tool), (bundle) => bundle.name);
+  const recording = { audit: trail, isAudited, findLost, recheck };
+  const extensions = createExtensionSet({
+    builtIn: [...builtInExtensions(), setups.gate(), precheck(executors)],
+    given: definition.extensions,
+    turnedOff: definition.turnedOff,
+    executors,
+    bind: createBinding({
+      ...context,
+      ...recording,
+      ...fromRooms(poller),
+      clock: systemClock,
+      schemas,
+      bundlesOf,
+      warn,
+    }),
+    warn,
+    onChange: core.markOld,
+  });
+  const auditKeys = createKeySettings(extensions.list);
+  return { trail, poller, extensions, auditKeys };
+}
+
+/** What is there once sources have started. */
+export function requireStarted<T>(part: T | undefined): T {
+  if (part !== undefined) return part;
+  throw new ToolcribError('not_started', 'The crib has not been started yet.');
+}
+
+/** What went wrong without failing anything. Each sentence is said once and kept for `crib.warnings()`. */
+interface Warnings {
+  warn(message: string): void;
+  /** Says it without keeping it: it can be found out anew. */
+  announce(message: string): void;
+  /** Says which names are held back by now, each as long as it was not held back before. */
+  announceHeld(held: readonly HeldBack[]): void;
+  list(): readonly string[];
+}
+
+const MANY = 1000;
+
+/** `redact` takes the values of secrets out of what is said. */
+function createWarnings(redact: (text: string) => string): Warnings {
+  const said = new Set<string>();
+  let heldBefore: ReadonlySet<string> = new Set();
+  const announce = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
+  return {
+    announce,
+    warn(told) {
+      const message = redact(told);
+      if (said.has(message) || said.size >= MANY) return;
+      said.add(message);
+      announce(message);
+    },
+    announceHeld(held) {
+      const messages = new Set(held.map(({ message }) => message));
+      for (const message of messages) if (!heldBefore.has(message)) announce(message);
+      heldBefore = messages;
+    },
+    list: () => [...said],
+  };
+}
 
 /** What runs inside a crib: everything that is alive, and how it is put in the place of something else. */
 export interface Engine {

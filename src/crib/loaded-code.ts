@@ -1,5 +1,5 @@
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import { foldersAbove, isInside } from '../kinds/shell/sandbox/trace-path.ts';
+import { foldersAbove, isInside } from '../kinds/shell/trace-path.ts';
 
 /** What decides which packages a module finds and how it is read: Node looks in every folder above it. */
 export function aroundModule(path: string): readonly string[] {

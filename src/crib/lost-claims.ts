@@ -1,8 +1,7 @@
 import { lostResult } from '../approvals/parked-results.ts';
 import { pickDefined } from '../core/defined.ts';
-import type { AuditTrail, LostCall } from '../core/ports/audit-trail.ts';
-import type { Store } from '../core/ports/store.ts';
-import type { LostClaim, SilentProcess } from '../core/ports/stored-claims.ts';
+import type { LostClaim, SilentProcess, Store } from '../core/ports/store.ts';
+import type { AuditTrail, LostCall } from '../core/ports/stored-audit.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
 import { systemClock } from '../system/clock.ts';

@@ -3,25 +3,22 @@ import { type Entrance, enterCall } from '../call/enter-call.ts';
 import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
+import type { Generation } from '../core/catalog.ts';
 import { defined } from '../core/defined.ts';
 import { isPromise } from '../core/json.ts';
-import type { Outcome } from '../core/outcome.ts';
-import type { Generation } from '../core/ports/generation.ts';
 import type { Profile } from '../core/profile.ts';
 import { describe, readMember } from '../core/read-options.ts';
 import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
+import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
-import { searchView } from '../search/search-view.ts';
+import { searchView } from '../search/search-index.ts';
 import { type Activation, createActivation, type Names } from './catalog/activation.ts';
-import { type Listed, listView } from './catalog/list-view.ts';
-import { joinSections, type Section, sectionsOf } from './catalog/sections.ts';
+import { joinSections, type Listed, listView, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { Setups } from './catalog/setups.ts';
-import type { Chest } from './chest.ts';
-import { ACTIVE_BUNDLES, type DeprecatedNames, deprecatedNames } from './deprecated.ts';
+import { ACTIVE_BUNDLES, type Chest, type DeprecatedNames, deprecatedNames } from './chest.ts';
 
 /** What a chest needs of its crib. */
 export interface ChestHost extends Omit<CallHost, 'toolsFor'> {

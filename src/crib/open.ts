@@ -1,16 +1,15 @@
-import type { Caller } from '../core/caller.ts';
-import type { ProfileSet } from '../core/ports/generation.ts';
+import { type Caller, readCaller } from '../core/caller.ts';
+import type { ProfileSet } from '../core/catalog.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { Profile } from '../core/profile.ts';
-import { readCaller } from '../core/read-caller.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
-import { compileGlob } from '../core/text/names.ts';
+import { didYouMean } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { compileGlob } from '../core/visible-text.ts';
 import type { Chest } from './chest.ts';
 import type { Crib } from './crib.ts';
+import type { CribServer } from './crib-server.ts';
 import type { Engine } from './engine.ts';
 import { createChest } from './open-chest.ts';
-import type { CribServer } from './serving/crib-server.ts';
 
 /** The members of a crib that open chests. */
 export function createOpening(

@@ -1,7 +1,6 @@
 import type { Extension, PriorityName } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
-import { describe, readMember } from '../core/read-options.ts';
-import { didYouMean, nearest } from '../core/text/did-you-mean.ts';
+import { describe, didYouMean, nearest, readMember } from '../core/read-options.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';

@@ -1,6 +1,5 @@
 import { frozenCopy, type JsonSchema, type MaybePromise, NotJsonError } from '../core/json.ts';
 import { describe, readMember, readOptions } from '../core/read-options.ts';
-import { listOf } from '../core/text/names.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
@@ -15,6 +14,7 @@ import {
   type ToolSpec,
   type When,
 } from '../core/tool-spec.ts';
+import { listOf } from '../core/visible-text.ts';
 import { toSchemaPair } from '../schemas/standard-schema.ts';
 import { type PolicyInput, readPolicy } from './read-policy.ts';
 import type { InputOf, OutputOf, StandardSchema } from './schema-types.ts';

@@ -1,4 +1,4 @@
-import type { AccessClause, Hours } from '../core/access.ts';
+import type { AccessClause, Hours } from '../core/access-clause.ts';
 import { frozenCopy } from '../core/json.ts';
 import {
   APPROVAL_MODES,
@@ -11,10 +11,9 @@ import {
   type Slots,
   TUNING_KEYS,
 } from '../core/policy.ts';
-import { describe, readOptions } from '../core/read-options.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
-import { listOf } from '../core/text/names.ts';
+import { describe, didYouMean, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { listOf } from '../core/visible-text.ts';
 
 /** A policy as authors write it: one name or clause may stand for a list of one. Rules belong to profiles. */
 export interface PolicyInput extends Omit<Policy, 'access' | 'approvers' | 'rules'> {

@@ -1,6 +1,6 @@
 import type { Approval } from '../approvals/approvals.ts';
-import type { CallRow } from '../audit/calls.ts';
-import type { KeyInfo } from '../identity/keys.ts';
+import type { CallRow } from '../audit/recorded-calls.ts';
+import type { KeyInfo } from '../identity/api-keys.ts';
 
 /** A time as it is shown. */
 export function toTime(at: number): string {

@@ -1,5 +1,5 @@
-import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
-import { compileHours, type Hours } from '../core/access.ts';
+import type { ExtensionRecord, WithClock } from '../config/records.ts';
+import { compileHours, type Hours } from '../core/access-clause.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { laterClock } from '../system/clock.ts';

@@ -1,12 +1,12 @@
-import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { keepBoundNodes } from '../config/policy-schema.ts';
+import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { address, choice, object, text, typed, whole } from '../config/schema-node.ts';
 import type { ApprovalConfig } from '../config/types/guards.ts';
-import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval.ts';
+import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval-request.ts';
 import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
 import type { Next } from '../core/extension.ts';
 import { APPROVAL_MODES } from '../core/policy.ts';
-import { requireBounds } from '../core/ports/keep-bounds.ts';
+import { requireBounds } from '../core/ports/stored-results.ts';
 import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';

@@ -1,8 +1,8 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
 import { selectors } from '../config/policy-schema.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { AuditConfig } from '../config/types/guards.ts';
-import { mayAsk } from '../core/approval.ts';
+import { mayAsk } from '../core/approval-request.ts';
 import type { Next } from '../core/extension.ts';
 import { describe } from '../core/read-options.ts';
 import { compileSelector, type Selector } from '../core/selector.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import type { ExtensionParts, ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { either, list, object, text, VARIABLE_NAME, whole } from '../config/schema-node.ts';
 import type { AuditConfig } from '../config/types/guards.ts';
 import type { Next } from '../core/extension.ts';
 import type { MaybePromise } from '../core/json.ts';
-import { KEPT_DAYS, type Recording } from '../core/ports/audit-trail.ts';
+import { KEPT_DAYS, type Recording } from '../core/ports/stored-audit.ts';
 import { describe } from '../core/read-options.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';

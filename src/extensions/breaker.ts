@@ -1,8 +1,8 @@
-import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
 import { isPromise } from '../core/json.ts';
-import type { TraitsOf } from '../core/ports/runs.ts';
+import type { TraitsOf } from '../core/ports/extension-ports.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';

@@ -1,15 +1,15 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { hasBegun } from '../core/begun-runs.ts';
 import { isPromise } from '../core/json.ts';
 import type { Budget } from '../core/policy.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import {
   type BudgetAnswer,
   type BudgetCell,
   mostOf,
   periodEnd,
   type StoredBudgets,
-} from '../core/ports/stored-limits.ts';
+} from '../core/ports/stored-results.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';

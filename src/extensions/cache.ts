@@ -1,4 +1,4 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { canonicalJson, isPromise } from '../core/json.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { DoneResult, ToolResult } from '../core/tool-result.ts';

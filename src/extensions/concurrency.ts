@@ -1,5 +1,5 @@
-import type { ExtensionParts, ExtensionRecord } from '../config/extension-record.ts';
 import { slotsNode } from '../config/policy-schema.ts';
+import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { ConcurrencyConfig } from '../config/types/guards.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';

@@ -1,21 +1,23 @@
-import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { keepBoundNodes } from '../config/policy-schema.ts';
+import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { IdempotencyConfig } from '../config/types/guards.ts';
 import { endUnbegun } from '../core/begun-runs.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import {
   brokenBound,
   describeBound,
+  type FirstCall,
   type KeepBound,
   type KeepBounds,
   keepBoundsOf,
+  RESERVED_BYTES,
   RETRY_WITHOUT_ROOM_MS,
   requireBounds,
-} from '../core/ports/keep-bounds.ts';
-import type { Clock } from '../core/ports/ports.ts';
-import { type FirstCall, RESERVED_BYTES, type StoredRepeats } from '../core/ports/stored-results.ts';
-import { redactResult } from '../core/text/redact-result.ts';
+  type StoredRepeats,
+} from '../core/ports/stored-results.ts';
+import { redactResult } from '../core/redact-result.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';

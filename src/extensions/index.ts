@@ -1,4 +1,4 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { access } from './access.ts';
 import { approval } from './approval.ts';
 import { audit } from './audit.ts';

@@ -1,17 +1,16 @@
-import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { names } from '../config/policy-schema.ts';
+import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/records.ts';
 import { choice, object } from '../config/schema-node.ts';
 import type { LoggingConfig } from '../config/types/guards.ts';
 import { isPromise, type JsonValue } from '../core/json.ts';
-import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/ports/log-line.ts';
-import type { Clock } from '../core/ports/ports.ts';
-import { describe, readNameList } from '../core/read-options.ts';
-import { didYouMean } from '../core/text/did-you-mean.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import { LOG_LEVELS, type LogLevel, type LogLine, type LogSink } from '../core/ports/observability.ts';
+import { describe, didYouMean, readNameList } from '../core/read-options.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError, type ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
-import { logToStderr } from '../system/log-to-stderr.ts';
 import { createRedactValue } from '../system/secrets/redact-value.ts';
+import { logToStderr } from '../system/telemetry.ts';
 
 /** What `logging()` takes. */
 export interface LoggingOptions extends LoggingConfig {

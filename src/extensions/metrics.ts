@@ -1,8 +1,8 @@
-import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/records.ts';
 import { flag, object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
-import { COUNTED, type Counting, type MetricFamily, type MetricSample } from '../core/ports/metrics.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import { COUNTED, type CountingExtension, type MetricFamily, type MetricSample } from '../core/ports/observability.ts';
 import { describe } from '../core/read-options.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { TOOL_ERROR_CODES, ToolcribError } from '../core/tool-error.ts';
@@ -46,7 +46,7 @@ export const metrics: ExtensionRecord<MetricsOptions & WithClock> = {
 };
 
 /** Counts every call once, by its outcome, and how long it took; plain numbers, made into text when somebody asks. */
-function counting(clock: Clock): ExtensionParts & Counting {
+function counting(clock: Clock): ExtensionParts & CountingExtension {
   const bySource = new Map<string, Map<string, Tally>>();
   // Names come from outside: all that nobody has are one. No tool is without a source, so these are taken for no tool.
   const unknown = createTally('unknown', '');

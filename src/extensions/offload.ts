@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { ExtensionParts, ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { object, typed, whole } from '../config/schema-node.ts';
 import type { ResultsConfig } from '../config/types/config.ts';
 import { isPromise } from '../core/json.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
-import { redactData } from '../core/text/redact-result.ts';
+import { redactData } from '../core/redact-result.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { type Content, type DoneResult, type ToolResult, textOf } from '../core/tool-result.ts';

@@ -1,10 +1,10 @@
-import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
 import { ratesNode } from '../config/policy-schema.ts';
+import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { RateLimitConfig } from '../config/types/guards.ts';
 import { RATE_LIMIT_PRIORITY } from '../core/extension.ts';
 import type { Rate } from '../core/policy.ts';
-import type { StoredRates } from '../core/ports/stored-limits.ts';
+import type { StoredRates } from '../core/ports/stored-results.ts';
 import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';

@@ -1,7 +1,7 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { isPromise } from '../core/json.ts';
 import { NO_CONTEXT } from '../core/ports/crib-context.ts';
-import { redactFailure } from '../core/text/redact-result.ts';
+import { redactFailure } from '../core/redact-result.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
 /** Takes the values of secrets out of what a failure says. What a tool answers when it succeeds is its own. */

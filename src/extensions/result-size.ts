@@ -1,4 +1,4 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { isPromise } from '../core/json.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';

@@ -1,9 +1,9 @@
-import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { RetryConfig } from '../config/types/guards.ts';
 import { hasBegun, hasHadItsRun, mayBeRepeated } from '../core/begun-runs.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import type { ToolError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';

@@ -1,5 +1,5 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
-import type { Question } from '../core/approval.ts';
+import type { ExtensionRecord } from '../config/records.ts';
+import type { Question } from '../core/approval-request.ts';
 import {
   canonicalJson,
   copyJson,
@@ -10,12 +10,12 @@ import {
   NotJsonError,
 } from '../core/json.ts';
 import type { Rule } from '../core/policy.ts';
-import type { Schemas } from '../core/ports/ports.ts';
-import { quoted } from '../core/text/visible-text.ts';
+import type { Schemas } from '../core/ports/crib-context.ts';
 import { FACTS, PARSED, type ToolCall } from '../core/tool-call.ts';
 import { type Issue, ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import { type Parse, RUN, WITHHELD } from '../core/tool-spec.ts';
+import { quoted } from '../core/visible-text.ts';
 import { withImpliedTypes } from '../schemas/implied-types.ts';
 
 /** A rule that these arguments do not meet, and what it demands. */

@@ -1,4 +1,4 @@
-import type { ExtensionRecord, WithClock } from '../config/extension-record.ts';
+import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { TimeoutConfig } from '../config/types/guards.ts';
 import { isPromise } from '../core/json.ts';

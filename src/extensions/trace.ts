@@ -1,9 +1,8 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { choice, either, flag, object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
-import type { KindTraits } from '../core/ports/runs.ts';
-import type { Span } from '../core/ports/telemetry.ts';
-import { readTraceparent } from '../core/ports/traceparent.ts';
+import type { KindTraits } from '../core/ports/extension-ports.ts';
+import { readTraceparent, type Span } from '../core/ports/observability.ts';
 import { describe } from '../core/read-options.ts';
 import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';

@@ -1,4 +1,4 @@
-import type { ExtensionParts, ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 
 /** How often tools were used, for ties between tools that fit a request equally well. */
 export interface Usage extends ExtensionParts {

@@ -1,6 +1,6 @@
-import type { ExtensionRecord } from '../config/extension-record.ts';
+import type { ExtensionRecord } from '../config/records.ts';
 import { freezeJson, isJson, isJsonObject, isPromise } from '../core/json.ts';
-import type { Schemas } from '../core/ports/ports.ts';
+import type { Schemas } from '../core/ports/crib-context.ts';
 import { SETTLE, type ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';

@@ -2,11 +2,19 @@ import type { JsonSchema } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { type ChestLike, callUnder } from './chest-like.ts';
-import { toObjectSchema } from './object-schema.ts';
-import { entriesOf, memberOf, parseArguments, toRequest } from './read-calls.ts';
-import { partsOf, plainTextOf, type ResultPart, textIn } from './result-parts.ts';
-import { requireDistinctNames } from './vendor-limits.ts';
+import { requireDistinctNames, toObjectSchema } from './object-schema.ts';
+import {
+  type ChestLike,
+  callUnder,
+  entriesOf,
+  memberOf,
+  parseArguments,
+  partsOf,
+  plainTextOf,
+  type ResultPart,
+  textIn,
+  toRequest,
+} from './vendor-messages.ts';
 
 /** How `jsonSchema()` of the AI SDK marks what it returns; we may not import it. */
 const SCHEMA_MARK = Symbol.for('vercel.ai.schema');

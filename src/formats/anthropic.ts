@@ -3,11 +3,14 @@ import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type DeferralOptions, foundIn, hiddenAmong, isOwnSearch, readSent, type SentOptions } from './deferral.ts';
-import { toPrefixItems } from './map-schema.ts';
-import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
-import { entriesOf, memberOf, toRequest } from './read-calls.ts';
-import { partsOf, type ResultPart, takesNothing } from './result-parts.ts';
-import { requireAtMost, requireDistinctNames } from './vendor-limits.ts';
+import {
+  type ObjectSchema,
+  requireAtMost,
+  requireDistinctNames,
+  toObjectSchema,
+  toPrefixItems,
+} from './object-schema.ts';
+import { entriesOf, memberOf, partsOf, type ResultPart, takesNothing, toRequest } from './vendor-messages.ts';
 
 const FORBIDDEN_AT_ROOT = ['allOf', 'anyOf', 'oneOf'];
 const MAX_TOOLS = 10_000; // where some are deferred; without that no number is known

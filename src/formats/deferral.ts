@@ -5,7 +5,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
-import { entriesOf, memberOf } from './read-calls.ts';
+import { entriesOf, memberOf } from './vendor-messages.ts';
 
 /** What a model can load besides what it is shown. */
 export interface DeferralOptions {
@@ -20,7 +20,7 @@ export interface SentOptions {
 }
 
 /** A tool as `search_tools` tells of it. */
-export interface FoundTool {
+export interface DeferredTool {
   readonly name: string;
   readonly description: string;
   readonly input: JsonSchema;
@@ -57,7 +57,7 @@ export function readSent(given: SentOptions, what: string): readonly object[] {
 }
 
 /** What a search found; nothing where the answer is that of another tool, or no success. */
-export function foundIn({ name, result }: CallAnswer): readonly FoundTool[] {
+export function foundIn({ name, result }: CallAnswer): readonly DeferredTool[] {
   if (name !== SEARCH_NAME || result.status !== 'done') return [];
   return entriesOf(memberOf(result.data, 'tools')).flatMap((entry) => {
     const [found, description, input] = ['name', 'description', 'inputSchema'].map((key) => memberOf(entry, key));

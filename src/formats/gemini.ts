@@ -2,11 +2,15 @@ import { isRecord, type JsonSchema } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { copySchema, mapSchema, toPrefixItems } from './map-schema.ts';
-import { toObjectSchema } from './object-schema.ts';
-import { entriesOf, memberOf, toRequest } from './read-calls.ts';
-import { type MediaPart, partsOf, textIn } from './result-parts.ts';
-import { requireAtMost, requireDistinctNames } from './vendor-limits.ts';
+import {
+  copySchema,
+  mapSchema,
+  requireAtMost,
+  requireDistinctNames,
+  toObjectSchema,
+  toPrefixItems,
+} from './object-schema.ts';
+import { entriesOf, type MediaPart, memberOf, partsOf, textIn, toRequest } from './vendor-messages.ts';
 
 const MAX_TOOLS = 512;
 const MEDIA = new Set(['application/pdf', 'image/jpeg', 'image/png', 'image/webp']);

@@ -1,11 +1,18 @@
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { type ChestLike, callUnder } from './chest-like.ts';
-import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
-import { entriesOf, memberOf, parseArguments, toRequest } from './read-calls.ts';
-import { partsOf, type ResultPart, textIn } from './result-parts.ts';
-import { requireDistinctNames } from './vendor-limits.ts';
+import { type ObjectSchema, requireDistinctNames, toObjectSchema } from './object-schema.ts';
+import {
+  type ChestLike,
+  callUnder,
+  entriesOf,
+  memberOf,
+  parseArguments,
+  partsOf,
+  type ResultPart,
+  textIn,
+  toRequest,
+} from './vendor-messages.ts';
 
 /** A tool for `model.bindTools`. */
 export interface LangChainTool {

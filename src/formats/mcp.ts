@@ -3,11 +3,8 @@ import { isRecord, type JsonValue } from '../core/json.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, Content, ContentAnnotations, ToolResult } from '../core/tool-result.ts';
 import type { Effects, ToolSpec } from '../core/tool-spec.ts';
-import { copySchema } from './map-schema.ts';
-import { type ObjectSchema, toObjectSchema } from './object-schema.ts';
-import { memberOf, toRequest } from './read-calls.ts';
-import { shownContent } from './result-parts.ts';
-import { requireDistinctNames } from './vendor-limits.ts';
+import { copySchema, type ObjectSchema, requireDistinctNames, toObjectSchema } from './object-schema.ts';
+import { memberOf, shownContent, toRequest } from './vendor-messages.ts';
 
 /** An entry of `tools/list`. Icons and `_meta` are left out: what a source wrote there is not ours to pass on. */
 export interface McpTool {

@@ -1,5 +1,7 @@
-import { canonicalJson, isRecord, type JsonSchema, resolveReference } from '../core/json.ts';
-import { copySchema } from './map-schema.ts';
+import { canonicalJson, copyJson, isRecord, type JsonSchema, resolveReference } from '../core/json.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from '../schemas/schema-keywords.ts';
 
 /** A schema whose root says `type: object`, as every vendor asks for arguments. */
 export interface ObjectSchema {
@@ -119,4 +121,70 @@ function inlineRootReference(root: JsonSchema): JsonSchema {
     schema = { ...target, ...beside, ...keywordsOf(joinShapes([ownShape(target), ownShape(beside)])) };
   }
   return schema;
+}
+
+/** A copy of its own, so that whoever gets a definition cannot change the crib. */
+export function copySchema(schema: JsonSchema): JsonSchema {
+  return copyJson(schema) as JsonSchema; // the copy of an object is an object
+}
+
+/** Applies `change` to a schema and to every schema inside it, innermost first. References are not followed, so recursion is no loop. */
+export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
+  const mapped: Record<string, unknown> = {};
+  for (const [keyword, value] of Object.entries(schema)) mapped[keyword] = mapKeyword(keyword, value, change);
+  return change(mapped);
+}
+
+function mapKeyword(keyword: string, value: unknown, change: (schema: JsonSchema) => JsonSchema): unknown {
+  const each = (inner: unknown) => (isRecord(inner) ? mapSchema(inner, change) : inner);
+  if (SCHEMA_KEYWORDS.has(keyword)) return Array.isArray(value) ? value.map(each) : each(value);
+  if (!MAP_KEYWORDS.has(keyword) || !isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
+}
+
+/** Tuples as draft 2020-12 writes them: `items: [...]` of older drafts is no valid schema there. */
+export function toPrefixItems(schema: JsonSchema): JsonSchema {
+  let changed = false;
+  const mapped = mapSchema(schema, (inner) => {
+    if (!Array.isArray(inner.items)) return inner;
+    changed = true;
+    const { items, additionalItems, ...rest } = inner;
+    return additionalItems === undefined
+      ? { ...rest, prefixItems: items }
+      : { ...rest, prefixItems: items, items: additionalItems };
+  });
+  if (!changed) return schema;
+  const { $schema, ...modern } = mapped; // it named the older draft
+  return modern;
+}
+
+/** Throws where two specs would be exported under one name, naming the sources of both. */
+export function requireDistinctNames(specs: readonly Pick<ToolSpec, 'name' | 'source'>[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, source } of specs) {
+    const owner = owners.get(name);
+    if (owner !== undefined) {
+      throw new ToolcribError(
+        'duplicate',
+        `"${name}" is given twice, from ${owner} and from ${source}; a model needs one tool per name, so leave one out.`,
+      );
+    }
+    owners.set(name, source);
+  }
+}
+
+/** Throws where a vendor would refuse the whole request because of too many tools. */
+export function requireAtMost(specs: readonly unknown[], maxTools: number, vendor: string): void {
+  if (specs.length <= maxTools) return;
+  throw new ToolcribError(
+    'too_many_tools',
+    `${vendor} takes at most ${maxTools} tools and ${specs.length} were given; narrow the profile, deactivate bundles, or let the model search with "expose: search".`,
+  );
+}
+
+/** The text, cut with an ellipsis where it is longer than a vendor allows. */
+export function shorten(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  const kept = text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, ''); // never half of a surrogate pair
+  return `${kept}…`;
 }

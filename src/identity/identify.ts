@@ -1,17 +1,16 @@
 import type { AccessConfig, JwtConfig } from '../config/types/config.ts';
+import type { Identity, Recheck } from '../core/caller.ts';
+import type { ProfileSet } from '../core/catalog.ts';
 import { canonicalJson } from '../core/json.ts';
-import type { ProfileSet } from '../core/ports/generation.ts';
-import type { Identity, Recheck } from '../core/ports/identity.ts';
-import type { Clock } from '../core/ports/ports.ts';
-import type { FoundKey, StoredKeys } from '../core/ports/stored-keys.ts';
-import { listOf } from '../core/text/names.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import type { FoundKey, StoredKeys } from '../core/ports/store.ts';
 import { messageOf, type ToolError, toolError } from '../core/tool-error.ts';
-import { isSameHash } from '../system/secrets/token-text.ts';
-import { isKeyLike, readKey } from './api-key.ts';
+import { listOf } from '../core/visible-text.ts';
+import { isSameHash } from '../system/secrets/redact.ts';
+import { isKeyLike, readKey, stateOf } from './api-keys.ts';
 import type { VerifyJwt } from './jwt.ts';
-import { stateOf } from './keys.ts';
 import type { OperatorToken } from './operator-token.ts';
-import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './profiles-of-role.ts';
+import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './roles.ts';
 
 /** What becoming a caller depends on. */
 export interface IdentifyOptions {

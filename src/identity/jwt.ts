@@ -1,9 +1,8 @@
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import { messageOf } from '../core/tool-error.ts';
-import { hashOf } from '../system/secrets/token-text.ts';
-import type { IssuerAddress } from './fetch-keys.ts';
-import { createIssuerKeys, type KeyGroup } from './issuer-keys.ts';
-import { JWT_ALGORITHMS } from './jwt-algorithms.ts';
+import { hashOf } from '../system/secrets/redact.ts';
+import { createIssuerKeys, type IssuerAddress, type KeyGroup } from './issuer-keys.ts';
+import { JWT_ALGORITHMS } from './roles.ts';
 
 /** Whose tokens are accepted, and what they must say. */
 export interface JwtOptions extends IssuerAddress, ClaimNames {

@@ -10,7 +10,7 @@ import {
   OPERATOR_PREFIX,
   randomText,
   SECRET_LENGTH,
-} from '../system/secrets/token-text.ts';
+} from '../system/secrets/redact.ts';
 
 /** The variable that holds the token instead of a file. */
 const OPERATOR_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN';

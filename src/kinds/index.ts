@@ -1,10 +1,10 @@
 import type { Kind } from '../config/records.ts';
-import type { KindTraits, TraitsOf } from '../core/ports/runs.ts';
+import type { KindTraits, TraitsOf } from '../core/ports/extension-ports.ts';
 import { functionKind } from './function/function.ts';
-import { httpKind } from './http/kind.ts';
-import { mcpKind } from './mcp/kind.ts';
-import { pythonKind } from './python/kind.ts';
-import { shellKind } from './shell/kind.ts';
+import { httpKind } from './http/http-kind.ts';
+import { mcpKind } from './mcp/mcp-kind.ts';
+import { pythonKind } from './python/python-kind.ts';
+import { shellKind } from './shell/shell-kind.ts';
 
 /** Kinds of the contract that come later. */
 const scriptKind: Kind<'script'> = { kind: 'script', pathFields: ['file'], runsOwnCode: true, failsWith: 'tool' };

@@ -1,17 +1,20 @@
 import { escapePointer, isRecord, type JsonSchema } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
-import { type Dialect, dialectOf } from './schema-dialect.ts';
 import {
   CONTRARY_KEYWORDS,
+  createSchemaRefs,
+  type Dialect,
   DROPPED_KEYWORDS,
+  dialectOf,
   JSON_TYPES,
   MAP_KEYWORDS,
   REF_KEYWORDS,
+  ROOT_BASE,
   SCHEMA_KEYWORDS,
+  type SchemaRefs,
   WORK_KEYWORD,
 } from './schema-keywords.ts';
-import { createSchemaRefs, ROOT_BASE, type SchemaRefs } from './schema-refs.ts';
 
 /** A schema made fit for compiling, and what had to be said about it. */
 export interface CompilableSchema {

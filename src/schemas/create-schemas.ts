@@ -1,14 +1,13 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, copyJson, type JsonSchema, NotJsonError } from '../core/json.ts';
-import type { Schemas } from '../core/ports/ports.ts';
+import type { Schemas } from '../core/ports/crib-context.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
 import { type Parse, type Parsed, RUN, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 import { type CompilableSchema, toCompilable } from './compilable-schema.ts';
 import { toIssues } from './issues.ts';
 import { createLinearPatterns } from './linear-pattern.ts';
 import { type CompiledSchema, createSchemaCompiler } from './schema-compiler.ts';
-import { isKnownDialect } from './schema-dialect.ts';
-import { JSON_TYPES } from './schema-keywords.ts';
+import { isKnownDialect, JSON_TYPES } from './schema-keywords.ts';
 import { createWithheldParse } from './withheld-parse.ts';
 import { createWorkLimit, TooMuchWorkError, type WorkLimit } from './work-limit.ts';
 

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { didYouMean } from '../core/text/did-you-mean.ts';
+import { didYouMean } from '../core/read-options.ts';
 
 const MAX_VALUE = 40;
 const MAX_LIST = 200;

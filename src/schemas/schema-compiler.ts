@@ -5,8 +5,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { CompilableSchema } from './compilable-schema.ts';
 import { toIssues } from './issues.ts';
 import type { LinearPatterns } from './linear-pattern.ts';
-import type { Dialect } from './schema-dialect.ts';
-import { WORK_KEYWORD } from './schema-keywords.ts';
+import { type Dialect, WORK_KEYWORD } from './schema-keywords.ts';
 import { TooMuchWorkError, type WorkLimit } from './work-limit.ts';
 
 /** A compiled schema. */

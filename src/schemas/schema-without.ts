@@ -1,6 +1,6 @@
 import { freezeJson, isRecord, type JsonSchema, type JsonValue } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { acceptsPlainly } from './plain-schema.ts';
+import { acceptsPlainly } from './schema-keywords.ts';
 import { requireSilent } from './schema-mentions.ts';
 
 /** Arguments that callers do not give: the value that the tool gets all the same, or undefined where it gets none. */

@@ -4,7 +4,7 @@ import { type Issue, messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { Parse, Parsed } from '../core/tool-spec.ts';
 import { cut } from './issue-words.ts';
 import { limitIssues } from './issues.ts';
-import { DEFAULT_SCHEMA_URI } from './schema-dialect.ts';
+import { DEFAULT_SCHEMA_URI } from './schema-keywords.ts';
 
 const MAX_MESSAGE = 1000;
 

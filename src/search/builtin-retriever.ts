@@ -1,8 +1,8 @@
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import { createRetriever, type KeptRetriever, type RetrieverSettings } from './create-retriever.ts';
 import { preloadedEmbedder } from './dense/builtin-embedder.ts';
 import { createDenseIndex } from './dense/dense-index.ts';
-import { BUILTIN_VECTORS } from './fuse/calibrations.ts';
+import { BUILTIN_VECTORS } from './tuning.ts';
 
 /** What the vectors that come with the package need. */
 export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense' | 'calibration'> {

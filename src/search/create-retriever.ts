@@ -2,19 +2,21 @@ import { isPromise } from '../core/json.ts';
 import type { DenseIndex, QueryVectors, Ranked, RankOptions, Retriever } from '../core/retriever.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { bytesOf, floatsIn, readSections, writeSections } from './byte-sections.ts';
-import { denseTexts } from './dense-texts.ts';
-import { createFingerprint, fingerprintSpec } from './fingerprint-spec.ts';
-import { type Calibration, WORDS_ALONE } from './fuse/calibrations.ts';
-import { findCandidates } from './fuse/candidates.ts';
-import { fuse } from './fuse/fuse.ts';
-import { type FoundTool, judgeHits } from './fuse/judge-hits.ts';
-import type { Choice } from './fuse/top-ids.ts';
-import { isInGeneralTerms } from './general-terms.ts';
+import { type FoundTool, findCandidates, fuse, judgeHits } from './fuse.ts';
 import { createLexicalIndex, type LexicalIndex, type MatchedWord } from './lexical/lexical-index.ts';
-import { createMarks } from './mark-spec.ts';
-import { namesMentioned } from './mentioned-names.ts';
-import { type Field, searchTextsOf } from './search-texts.ts';
-import { createToolIds, type KeptTools, NO_MARK, type ToolIds } from './tool-ids.ts';
+import { isInGeneralTerms, namesMentioned } from './read-request.ts';
+import { denseTexts, type Field, searchTextsOf } from './search-texts.ts';
+import {
+  createFingerprint,
+  createMarks,
+  createToolIds,
+  fingerprintSpec,
+  type KeptTools,
+  NO_MARK,
+  type ToolIds,
+} from './tool-ids.ts';
+import type { Choice } from './top-ids.ts';
+import { type Calibration, WORDS_ALONE } from './tuning.ts';
 
 /** How a retriever is made. */
 export interface RetrieverSettings {

@@ -164,3 +164,9 @@ function walkParts(parts: unknown, walk: Walk): void {
   if (!Array.isArray(parts)) return;
   for (const part of parts) if (isRecord(part)) walkSchema(part, walk);
 }
+
+/** What of a tool has a meaning to compare, most telling first. What it is called counts twice: it says the most in the fewest words. */
+export function denseTexts({ name, title, description, examples }: SearchTexts): readonly string[] {
+  const called = title === '' ? name : title;
+  return [`${called}. ${called}. ${description}`, ...(examples === '' ? [] : [examples])];
+}

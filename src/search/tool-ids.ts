@@ -1,4 +1,7 @@
-import { grown } from './grow.ts';
+import { crc32 } from 'node:zlib';
+import { type ToolSpec, UNREAD } from '../core/tool-spec.ts';
+import { grown } from './byte-sections.ts';
+import { eachText, FIELDS, type TakeText } from './search-texts.ts';
 
 /** Gives tools small numbers, which are used again, and knows which texts each was indexed with. */
 export interface ToolIds {
@@ -105,4 +108,60 @@ export function createToolIds(kept?: KeptTools): ToolIds {
       marks: marks.subarray(0, names.length),
     }),
   };
+}
+
+/** A number made of the texts that are taken; equal texts at equal places, equal numbers. */
+export interface Fingerprint {
+  readonly take: TakeText;
+  value(): number;
+}
+
+/** Of no texts yet. */
+export function createFingerprint(): Fingerprint {
+  let all = '';
+  let marks = 0;
+  return {
+    take(place, text) {
+      all += text;
+      marks = Math.imul(marks ^ (text.length * FIELDS.length + place), 0x9e3779b1); // where a text ends and stands counts
+    },
+    // Done by the machine at once, which a start with ten thousand tools would wait for otherwise.
+    value: () => (marks >>> 11) * 2 ** 32 + crc32(all),
+  };
+}
+
+/** The fingerprint of what is searched of a tool. */
+export function fingerprintSpec(spec: ToolSpec, bundles: readonly string[] = []): number {
+  const { take, value } = createFingerprint();
+  eachText(spec, bundles, take);
+  return value();
+}
+
+/** A number for what is searched of a tool, of one that was not parsed yet; `NO_MARK` for others. */
+export type MarkSpec = (spec: ToolSpec, bundles?: readonly string[]) => number;
+
+/** Tools one after the other are mostly of the same bundles, whose texts are looked at once. */
+export function createMarks(): MarkSpec {
+  let last: readonly string[] = [];
+  let lastMark = markBundles(last);
+  return (spec, bundles = []) => {
+    const unread = spec[UNREAD];
+    if (unread === undefined) return NO_MARK;
+    if (!isSame(bundles, last)) {
+      last = bundles;
+      lastMark = markBundles(bundles);
+    }
+    return unread.mark + lastMark;
+  };
+}
+
+/** Small enough that a mark of a spec can be added without loss. */
+function markBundles(bundles: readonly string[]): number {
+  const { take, value } = createFingerprint();
+  for (const text of bundles) take(0, text);
+  return value() % 2 ** 52;
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  return some === others || (some.length === others.length && some.every((text, place) => text === others[place]));
 }

@@ -1,9 +1,8 @@
-import type { OwnEntry } from '../config/records.ts';
-import { grantedSecrets, refreshMs, type SourceRecord } from '../config/records.ts';
+import { grantedSecrets, type OwnEntry, refreshMs, type SourceRecord } from '../config/records.ts';
 import { flag } from '../config/schema-node.ts';
 import type { DatabaseSourceConfig } from '../config/types/sources.ts';
 import { copyJson, type MaybePromise, NotJsonError } from '../core/json.ts';
-import type { ReadRunText } from '../core/ports/runs.ts';
+import type { ReadRunText } from '../core/ports/extension-ports.ts';
 import { describe } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
@@ -11,8 +10,7 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import { createEntryReader } from '../specs/spec-entry.ts';
 import { keepKnown, type NextSpecs } from '../specs/spec-list.ts';
 import { createListing } from '../specs/spec-listing.ts';
-import { oneAtATime } from '../system/one-at-a-time.ts';
-import { repeat } from '../system/repeat.ts';
+import { oneAtATime, repeat } from '../system/clock.ts';
 
 /** What this source needs of a store. */
 export interface SpecsPort {

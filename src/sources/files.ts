@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
-import type { OwnEntry } from '../config/records.ts';
-import { paths, type SourceRecord } from '../config/records.ts';
+import { type OwnEntry, paths, type SourceRecord } from '../config/records.ts';
 import type { FilesSourceConfig } from '../config/types/sources.ts';
-import type { ReadRunText, TraitsOf } from '../core/ports/runs.ts';
+import type { ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
 import type { StoredIndexes } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
-import { listOf } from '../core/text/names.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
+import { listOf } from '../core/visible-text.ts';
 import type { SpecFolders } from '../specs/spec-folders.ts';
 import { createListing } from '../specs/spec-listing.ts';
-import { oneAtATime } from '../system/one-at-a-time.ts';
+import { oneAtATime } from '../system/clock.ts';
 import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 
 /** Where spec files lie. They are trusted if `trust` does not say otherwise: what lies here was put here. */
@@ -95,7 +94,7 @@ const DEAF: FolderWatch = { listen() {}, keepOnly() {}, close() {} };
 async function startFiles(settings: Settings, context: SourceContext): Promise<LiveSource> {
   const [{ readSpecFolders, troublesOf }, { createSpecIndexes }] = await Promise.all([
     import('../specs/spec-folders.ts'),
-    import('../specs/index/spec-indexes.ts'),
+    import('../specs/spec-indexes.ts'),
   ]);
   const listing = createListing();
   const told = new Set<string>();

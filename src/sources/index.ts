@@ -1,6 +1,6 @@
 import { databaseSource } from './database.ts';
 import { filesSource } from './files.ts';
-import { httpSource } from './http.ts';
+import { httpSource } from './http-list.ts';
 import { moduleSource } from './module.ts';
 import { modulesSource } from './modules/modules.ts';
 import { packagesSource } from './modules/packages.ts';

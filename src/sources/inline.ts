@@ -1,4 +1,4 @@
-import type { ReadRunText, TraitsOf } from '../core/ports/runs.ts';
+import type { ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
 import type { Source } from '../core/source.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';

@@ -1,9 +1,8 @@
-import type { OwnEntry } from '../config/records.ts';
-import { initTimeoutMs, type SourceRecord } from '../config/records.ts';
+import { initTimeoutMs, type OwnEntry, type SourceRecord } from '../config/records.ts';
 import { anything, mapOf, text } from '../config/schema-node.ts';
 import type { CustomSourceConfig } from '../config/types/sources.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { importExport } from '../system/modules/import-export.ts';
+import { importExport } from '../system/modules/import-module.ts';
 
 type ModuleEntry = OwnEntry<CustomSourceConfig>;
 

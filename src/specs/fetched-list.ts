@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
 import type { MaybePromise } from '../core/json.ts';
-import type { ReadRunText } from '../core/ports/runs.ts';
+import type { ReadRunText } from '../core/ports/extension-ports.ts';
 import type { StoredList } from '../core/ports/store.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type ToolSpec, toUnconfirmed } from '../core/tool-spec.ts';
 import { type AllowPrivate, type FetchedResponse, guardedFetch } from '../system/fetch/guarded-fetch.ts';
-import type { KeptList } from './kept-list.ts';
+import { formatOfType, MAX_BYTES } from './entry-collector.ts';
 import { createEntryReader } from './spec-entry.ts';
 import { describeProblems, keepKnown } from './spec-list.ts';
-import type { SpecListing } from './spec-listing.ts';
-import { formatOfType, MAX_BYTES } from './text/spec-format.ts';
-import { readSpecText } from './text/spec-text.ts';
-import type { WarnOnce } from './warn-once.ts';
+import type { KeptList, SpecListing, WarnOnce } from './spec-listing.ts';
+import { readSpecText } from './spec-text.ts';
 
 /** The last list that came whole, and how to ask whether it is still the same. */
 interface LastList {

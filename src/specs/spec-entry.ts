@@ -1,12 +1,12 @@
 import { isAbsolute, resolve } from 'node:path';
 import { isRecord } from '../core/json.ts';
-import type { KindTraits, ReadRunText, TraitsOf } from '../core/ports/runs.ts';
+import type { KindTraits, ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
 import { describe } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { toToolSpec } from '../define/define-tool.ts';
 import { createSpecAdoption } from './fast-reader.ts';
-import { isLegacyEntry, toEntry } from './text/legacy-spec.ts';
+import { isLegacyEntry, toEntry } from './legacy-spec.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

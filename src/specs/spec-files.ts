@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../core/tool-error.ts';
-import { formatOfName } from './text/spec-format.ts';
+import { formatOfName } from './entry-collector.ts';
 
 /** A file that may hold specs. */
 export interface FoundFile {

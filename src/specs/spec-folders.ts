@@ -2,15 +2,14 @@ import { dirname, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { FolderWatch } from '../system/watch.ts';
+import { formatOfName, MAX_BYTES, type SpecProblem, type SpecReading } from './entry-collector.ts';
 import { hashOf, readPieces, readWhole } from './file-reading.ts';
-import { readByIndex } from './index/spec-index.ts';
-import type { SpecIndexes } from './index/spec-indexes.ts';
 import type { EntryOptions } from './spec-entry.ts';
 import { type FoundFile, scanSpecFiles, type Unreadable } from './spec-files.ts';
+import { readByIndex } from './spec-index.ts';
+import type { SpecIndexes } from './spec-indexes.ts';
 import { describeProblems, keepKnown } from './spec-list.ts';
-import type { SpecProblem, SpecReading } from './text/entry-collector.ts';
-import { formatOfName, MAX_BYTES } from './text/spec-format.ts';
-import { createSpecTextReader, type SpecTextOptions } from './text/spec-text.ts';
+import { createSpecTextReader, type SpecTextOptions } from './spec-text.ts';
 
 /** The spec files under some paths, in their order, and what could not be looked into. */
 export interface SpecFolders {

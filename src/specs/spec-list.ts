@@ -1,5 +1,5 @@
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import type { SpecProblem } from './text/entry-collector.ts';
+import type { SpecProblem } from './entry-collector.ts';
 
 /** What a list holds now, and what of it could not be read. */
 export interface NextSpecs {

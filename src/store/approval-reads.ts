@@ -18,12 +18,12 @@ import {
   toListed,
 } from './approval-rows.ts';
 import { IS_OPEN } from './approval-statements.ts';
-import { type Engine, jsonOf, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
+import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 type Reads = 'get' | 'find' | 'stateOf' | 'statesOf' | 'list' | 'states' | 'runnable' | 'ofCall' | 'remembered';
 
 /** What is read of requests for approval, and changes nothing. */
-export function readApprovals(engine: Engine, now: () => number): Pick<StoredApprovals, Reads> {
+export function readApprovals(engine: SqlEngine, now: () => number): Pick<StoredApprovals, Reads> {
   const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
     rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
   const get: StoredApprovals['get'] = async (id) =>

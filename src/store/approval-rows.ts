@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { cutArguments } from '../core/approval-text.ts';
 import { pickDefined } from '../core/defined.ts';
 import { canonicalJson } from '../core/json.ts';
 import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
@@ -11,10 +12,9 @@ import {
   type StoredApproval,
   UNLISTED_KEYS,
 } from '../core/ports/stored-approvals.ts';
-import { cutArguments } from '../core/text/cut-arguments.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
-import { jsonOf, numberOf, type Row, textOf } from './engines/engine.ts';
+import { jsonOf, numberOf, type Row, textOf } from './engines/sql-engine.ts';
 
 /** Letters and digits that nobody takes for one another. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

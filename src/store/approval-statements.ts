@@ -1,5 +1,4 @@
 import { type ApprovalEvent, needsArguments, stateAfter, statesBefore } from '../core/ports/approval-states.ts';
-import type { KeepBounds } from '../core/ports/keep-bounds.ts';
 import type {
   ApprovalReply,
   ApprovalSubject,
@@ -8,6 +7,7 @@ import type {
   StoredApproval,
 } from '../core/ports/stored-approvals.ts';
 import { indexText } from '../core/ports/stored-audit.ts';
+import type { KeepBounds } from '../core/ports/stored-results.ts';
 import {
   type ApprovalTexts,
   bindingOf,
@@ -17,8 +17,8 @@ import {
   NOT_KEPT,
   sizeOf,
 } from './approval-rows.ts';
-import { type Statement, sql } from './engines/engine.ts';
-import { ownerKey, whereRoom } from './keep-room.ts';
+import { type Statement, sql } from './engines/sql-engine.ts';
+import { ownerKey, whereRoom } from './repeats.ts';
 
 /** In SQL: the request is in a state in which the event may happen. One that is lost is marked, and done otherwise. */
 function isBefore(event: ApprovalEvent): string {

@@ -1,5 +1,5 @@
 import type { AuditEntry, Checkpoint, StoredAuditRow, StoredChain } from '../core/ports/stored-audit.ts';
-import { numberOf, type Row, textOf } from './engines/engine.ts';
+import { numberOf, type Row, textOf } from './engines/sql-engine.ts';
 
 // Whoever looks for changes must be able to read what was changed: a column that holds something else than was written
 // becomes a value that no honest row has, and never an error.

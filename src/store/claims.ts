@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../core/ports/ports.ts';
-import type { LostClaim, SilentProcess, StoredClaims } from '../core/ports/stored-claims.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import type { LostClaim, SilentProcess, StoredClaims } from '../core/ports/store.ts';
 import { idleClock } from '../system/clock.ts';
 import { sizeOf, toApproval } from './approval-rows.ts';
 import { moveStatement } from './approval-statements.ts';
-import { type Engine, numberOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
-import { isUncertain } from './store-errors.ts';
+import { isUncertain, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** How often a process that holds claims says that it lives. */
 const BEAT_MS = 2000;
@@ -34,7 +33,7 @@ interface NewClaim {
   readonly undo: Statement;
 }
 
-export function createHeartbeat(engine: Engine, clock: Clock = idleClock): Heartbeat {
+export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): Heartbeat {
   const process = randomUUID();
   const held = new Set<string>();
   /** Ends that could not be written. */
@@ -139,7 +138,7 @@ const SILENT_MS = 8000;
 const MOST_PROCESSES = 100;
 
 /** Claims in an engine. Times are those of the database: clocks of several machines differ. */
-export function claims(engine: Engine, now: () => number): StoredClaims {
+export function claims(engine: SqlEngine, now: () => number): StoredClaims {
   return {
     async silent() {
       const rows = await engine.read({

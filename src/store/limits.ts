@@ -4,11 +4,11 @@ import {
   periodEnd,
   type StoredBudgets,
   type StoredRates,
-} from '../core/ports/stored-limits.ts';
-import { type Engine, numberOf, type SqlValue, type Statement, sql, textOf } from './engines/engine.ts';
+} from '../core/ports/stored-results.ts';
+import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** Rates in an engine that several processes share: one function of PostgreSQL checks and charges all cells at once. */
-export function rates(engine: Engine): StoredRates {
+export function rates(engine: SqlEngine): StoredRates {
   return {
     charge: async (cells) => {
       const [row] = await engine.read(sql`SELECT toolcrib_charge(${JSON.stringify(cells)}) AS wait_ms`);
@@ -22,7 +22,7 @@ const CHARGES_PER_PURGE = 1000;
 const DAY_MS = 86_400_000;
 
 /** Budgets in an engine. */
-export function budgets(engine: Engine, now: () => number): StoredBudgets {
+export function budgets(engine: SqlEngine, now: () => number): StoredBudgets {
   let charges = 0;
   return {
     async charge(given, price) {
@@ -90,7 +90,7 @@ function spentOf(cells: readonly BudgetCell[]): Statement {
 }
 
 /** Only what nobody has used for long: a row that is being renewed is left alone. */
-function purge(engine: Engine, now: number): void {
+function purge(engine: SqlEngine, now: number): void {
   engine.write([sql`DELETE FROM toolcrib_budgets WHERE ends_at <= ${now - DAY_MS}`]).catch(() => undefined); // next time
 }
 

@@ -1,6 +1,37 @@
 import { ToolcribError } from '../core/tool-error.ts';
-import { CHARGE_RATES } from './charge-rates.ts';
-import { type Engine, numberOf, sql } from './engines/engine.ts';
+import { numberOf, type SqlEngine, sql } from './engines/sql-engine.ts';
+
+/**
+ * Checks all rates of a call and charges all of them, or none and says how long to wait (GCRA), by the clock of the
+ * database. The insert takes hold of every row, in one order, so that calls that share rates come one after the other.
+ */
+const CHARGE_RATES = `
+CREATE FUNCTION toolcrib_charge(cells TEXT) RETURNS DOUBLE PRECISION LANGUAGE plpgsql AS $$
+DECLARE
+  moment DOUBLE PRECISION;
+  excess DOUBLE PRECISION;
+BEGIN
+  INSERT INTO toolcrib_rates AS rate (name, full_until)
+    SELECT name, 0 FROM json_to_recordset(cells::json) AS cell(name TEXT) ORDER BY name
+    ON CONFLICT (name) DO UPDATE SET full_until = rate.full_until;
+  moment := extract(epoch FROM clock_timestamp()) * 1000;
+  SELECT max(greatest(rate.full_until, moment) - moment + cell."perMs" / cell.amount - cell."perMs") INTO excess
+    FROM toolcrib_rates AS rate
+    JOIN json_to_recordset(cells::json) AS cell(name TEXT, amount DOUBLE PRECISION, "perMs" DOUBLE PRECISION)
+      ON cell.name = rate.name;
+  IF excess > 0.001 THEN
+    RETURN excess;
+  END IF;
+  UPDATE toolcrib_rates AS rate SET full_until = greatest(rate.full_until, moment) + cell."perMs" / cell.amount
+    FROM json_to_recordset(cells::json) AS cell(name TEXT, amount DOUBLE PRECISION, "perMs" DOUBLE PRECISION)
+    WHERE cell.name = rate.name;
+  IF random() < 0.001 THEN
+    DELETE FROM toolcrib_rates WHERE name IN
+      (SELECT name FROM toolcrib_rates WHERE full_until < moment - 60000 LIMIT 1000 FOR UPDATE SKIP LOCKED);
+  END IF;
+  RETURN 0;
+END
+$$`;
 
 /** Statements that are applied together; some are for one engine only. */
 type Step = readonly (string | { readonly postgres: string } | { readonly sqlite: string })[];
@@ -144,7 +175,7 @@ export const MIGRATIONS: readonly Step[] = [
 ];
 
 /** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */
-export async function migrate(engine: Engine, steps = MIGRATIONS): Promise<void> {
+export async function migrate(engine: SqlEngine, steps = MIGRATIONS): Promise<void> {
   for (;;) {
     const version = await schemaVersion(engine);
     if (version > steps.length) throw tooNew(engine.location, version, steps.length);
@@ -154,7 +185,7 @@ export async function migrate(engine: Engine, steps = MIGRATIONS): Promise<void>
   }
 }
 
-async function schemaVersion(engine: Engine): Promise<number> {
+async function schemaVersion(engine: SqlEngine): Promise<number> {
   const found = await engine.read(engine.dialect.tableNamed('toolcrib_migrations'));
   if (found.length === 0) return 0;
   const [row] = await engine.read(sql`SELECT coalesce(max(id), 0) AS version FROM toolcrib_migrations`);
@@ -162,7 +193,7 @@ async function schemaVersion(engine: Engine): Promise<number> {
 }
 
 /** The primary key lets a step in once: whoever comes second is rolled back and finds it done. */
-async function applyStep(engine: Engine, id: number, step: Step): Promise<void> {
+async function applyStep(engine: SqlEngine, id: number, step: Step): Promise<void> {
   const texts = step.flatMap((text) => {
     if (typeof text === 'string') return [text];
     if ('sqlite' in text) return engine.name === 'postgres' ? [] : [text.sqlite];

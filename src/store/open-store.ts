@@ -1,18 +1,15 @@
-import type { Clock } from '../core/ports/ports.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
 import type { Store, StoreStatus } from '../core/ports/store.ts';
-import { approvals } from './approvals.ts';
-import { audit } from './audit.ts';
+import { approvals } from './approval-table.ts';
+import { audit } from './audit-table.ts';
 import { claims, createHeartbeat } from './claims.ts';
-import { type Engine, sql } from './engines/engine.ts';
 import { type EngineOptions, type OpenedEngine, openEngine } from './engines/open-engine.ts';
-import { keys } from './keys.ts';
+import { numberOf, type SqlEngine, sql } from './engines/sql-engine.ts';
 import { budgets, rates } from './limits.ts';
 import { migrate } from './migrations.ts';
-import { activeSets, indexes, lists, sealKeys, snapshots } from './named-values.ts';
 import { repeats } from './repeats.ts';
-import { results } from './results.ts';
-import { specs } from './specs.ts';
-import { timedEngine } from './store-clock.ts';
+import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
+import { specs } from './spec-table.ts';
 
 /** Where the store is, and its clocks. */
 export interface StoreOptions extends EngineOptions {
@@ -56,7 +53,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   };
 }
 
-async function prepare(engine: Engine) {
+async function prepare(engine: SqlEngine) {
   try {
     await migrate(engine);
     return await timedEngine(engine);
@@ -66,7 +63,7 @@ async function prepare(engine: Engine) {
   }
 }
 
-async function requireWritable(engine: Engine, at: number): Promise<void> {
+async function requireWritable(engine: SqlEngine, at: number): Promise<void> {
   await engine.write([
     sql`
       INSERT INTO toolcrib_versions (name, version) VALUES ('written', ${at})
@@ -82,4 +79,62 @@ async function statusOf({ engine, warnings }: OpenedEngine): Promise<StoreStatus
   } catch (error) {
     return { ...where, reachable: false, problem: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** A measured time is good for so long: clocks run apart by a little. */
+const FRESH_MS = 30_000;
+/** The machine slept, or its clock was set, where its two clocks differ by more since the last measurement. */
+const MOST_APART_MS = 1000;
+
+/** An engine, and the time by which what it keeps is over. */
+interface TimedEngine {
+  readonly engine: SqlEngine;
+  now(): number;
+}
+
+/**
+ * The time of a database that several machines share: one whose clock is wrong must not end what others keep there. It is
+ * measured from time to time, and counted on by the steady clock of this machine. A database of this machine alone goes by
+ * the time of the machine.
+ */
+async function timedEngine(engine: SqlEngine): Promise<TimedEngine> {
+  if (engine.name !== 'postgres') return { engine, now: Date.now };
+  let last = await measure(engine);
+  let measuring: Promise<void> | undefined;
+  const measureAgain = async (): Promise<void> => {
+    last = await measure(engine).catch(() => last); // who asks the database for more is told that it is gone
+    measuring = undefined;
+  };
+  // Who decides reads first: after that the time is right, also where the machine has slept.
+  const whenMeasured = async <T>(asked: Promise<T>): Promise<T> => {
+    const answer = await asked;
+    await measuring;
+    return answer;
+  };
+  return {
+    engine: {
+      ...engine,
+      read: (statement) => whenMeasured(engine.read(statement)),
+      write: (statements, survives) => whenMeasured(engine.write(statements, survives)),
+    },
+    now() {
+      const passedMs = performance.now() - last.steady;
+      const apartMs = Math.abs(Date.now() - last.wall - passedMs);
+      if (passedMs > FRESH_MS || apartMs > MOST_APART_MS) measuring ??= measureAgain();
+      return Math.round(last.at + passedMs);
+    },
+  };
+}
+
+/** One moment by three clocks. */
+interface Moment {
+  /** Of the database. */
+  readonly at: number;
+  readonly steady: number;
+  readonly wall: number;
+}
+
+async function measure(engine: SqlEngine): Promise<Moment> {
+  const [row = {}] = await engine.read({ sql: `SELECT ${engine.dialect.nowMs} AS at`, params: [] });
+  return { at: numberOf(row, 'at'), steady: performance.now(), wall: Date.now() };
 }

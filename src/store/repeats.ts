@@ -1,6 +1,9 @@
-import { brokenBound, type Keeping } from '../core/ports/keep-bounds.ts';
+import { hash } from 'node:crypto';
 import {
+  brokenBound,
   type FirstCall,
+  type Keeping,
+  type KeptUsage,
   RESERVED_BYTES,
   type RepeatEnding,
   type RepeatingCall,
@@ -8,8 +11,7 @@ import {
 } from '../core/ports/stored-results.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import type { Heartbeat } from './claims.ts';
-import { type Engine, jsonOf, type Row, type Statement, sql, textOf } from './engines/engine.ts';
-import { ownerKey, readUsage, whereRoom } from './keep-room.ts';
+import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** The keys that count: those of callers. */
 const KEPT = 'toolcrib_repeats WHERE owner IS NOT NULL';
@@ -18,7 +20,7 @@ const KEPT = 'toolcrib_repeats WHERE owner IS NOT NULL';
 const PURGED_ROWS = 1000;
 
 /** Idempotency keys in an engine. The primary key lets one call in, whichever process it comes from. */
-export function repeats(engine: Engine, now: () => number, heartbeat: Heartbeat): StoredRepeats {
+export function repeats(engine: SqlEngine, now: () => number, heartbeat: Heartbeat): StoredRepeats {
   /** Ends with the rows that it removed; as many as it may remove mean that there may be more. */
   const expire = (at: number) => [
     ...engine.dialect.lock('repeats'),
@@ -122,7 +124,7 @@ function keepStatement({ key, callId, text }: Ended): Statement {
     UPDATE toolcrib_repeats SET result = ${text} WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
 }
 
-async function brokenNow(engine: Engine, keeping: Keeping | undefined) {
+async function brokenNow(engine: SqlEngine, keeping: Keeping | undefined) {
   if (keeping === undefined) return undefined;
   return brokenBound(await readUsage(engine.read, KEPT, keeping.owner), RESERVED_BYTES, keeping.bounds);
 }
@@ -131,4 +133,53 @@ function toFirstCall(row: Row): FirstCall {
   const argumentsHash = textOf(row, 'arguments_hash');
   if (row.result === null) return { state: row.lost_at === null ? 'running' : 'lost', argumentsHash };
   return { state: 'ended', argumentsHash, result: jsonOf(row, 'result') as ToolResult }; // only results are ever written
+}
+
+/** A caller in a column that an index can hold, whatever its id. */
+export function ownerKey(callerId: string): string {
+  return hash('sha256', JSON.stringify(callerId));
+}
+
+/** What is kept in rows that have an `owner` and `bytes`: in all, and of one owner. An index over both answers it. */
+function usageOf(rows: string, owner: string): Statement {
+  return {
+    sql: `SELECT count(*) AS total, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS total_bytes,
+        count(CASE WHEN owner = ? THEN 1 END) AS of_caller,
+        CAST(coalesce(sum(CASE WHEN owner = ? THEN bytes END), 0) AS BIGINT) AS bytes_of_caller
+      FROM ${rows}`,
+    params: [ownerKey(owner), ownerKey(owner)],
+  };
+}
+
+/** Reads what is kept, for `brokenBound`. */
+export async function readUsage(
+  read: (statement: Statement) => Promise<readonly Row[]>,
+  rows: string,
+  owner: string,
+): Promise<KeptUsage> {
+  const [row = {}] = await read(usageOf(rows, owner));
+  return {
+    ofCaller: numberOf(row, 'of_caller'),
+    bytesOfCaller: numberOf(row, 'bytes_of_caller'),
+    total: numberOf(row, 'total'),
+    totalBytes: numberOf(row, 'total_bytes'),
+  };
+}
+
+/** Ends a statement `INSERT ... SELECT ...`: one row where there is room for one entry more of this size, else none. It is `brokenBound` in SQL. */
+export function whereRoom(rows: string, bytes: number, { owner, bounds }: Keeping): Statement {
+  const usage = usageOf(rows, owner);
+  return {
+    sql: `FROM (${usage.sql}) AS usage
+      WHERE of_caller < ? AND bytes_of_caller + ? <= ? AND total < ? AND total_bytes + ? <= ?`,
+    params: [
+      ...usage.params,
+      bounds.maxPerCaller,
+      bytes,
+      bounds.maxBytesPerCaller,
+      bounds.maxTotal,
+      bytes,
+      bounds.maxTotalBytes,
+    ],
+  };
 }

@@ -1,5 +1,5 @@
 import { type Metric, Registry } from 'prom-client';
-import type { MetricFamily } from '../core/ports/metrics.ts';
+import type { MetricFamily } from '../core/ports/observability.ts';
 
 /** What was counted, in the text format of Prometheus. */
 export function toPrometheusText(families: readonly MetricFamily[]): Promise<string> {

@@ -4,8 +4,20 @@ import type { Executor } from '../core/executor.ts';
 import { canonicalJson, type MaybePromise } from '../core/json.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { textOf } from '../core/tool-result.ts';
-import type { ContractCase, ExecutorSubject, FailingCase, HangingCase, WorkingCase } from './executor-subject.ts';
-import { callOnce, type StartedCall, sayNothing, settle, startCall, withExecutor, within } from './one-call.ts';
+import {
+  type ContractCase,
+  callOnce,
+  type ExecutorSubject,
+  type FailingCase,
+  type HangingCase,
+  type StartedCall,
+  sayNothing,
+  settle,
+  startCall,
+  type WorkingCase,
+  withExecutor,
+  within,
+} from './one-call.ts';
 import { testCall, testSpec } from './test-call.ts';
 
 /** One law, for any test runner: `test(name, run)`. */

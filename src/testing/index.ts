@@ -7,8 +7,8 @@ export type {
   FailingCase,
   HangingCase,
   WorkingCase,
-} from './executor-subject.ts';
+} from './one-call.ts';
+export type { SourceSubject } from './source-contract.ts';
 export { sourceContract } from './source-contract.ts';
-export type { SourceSubject } from './source-subject.ts';
 export type { TestCall, TestCallOptions } from './test-call.ts';
 export { testCall, testSpec } from './test-call.ts';

@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { firstHash, nextHash, signCheckpoint, signCut, signHeader } from '../../src/audit/proof.ts';
-import { createPassingKey, openSigningKey } from '../../src/audit/signing-key.ts';
+import { createPassingKey, openSigningKey } from '../../src/audit/signing-keys.ts';
 import { audit, createCrib, defineExtension, type Extension, type ExtensionHooks } from '../../src/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import {

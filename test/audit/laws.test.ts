@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyAudit } from '../../src/audit/verify/verify-audit.ts';
+import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { createCrib } from '../../src/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
+import { findPrivateFolder } from '../../src/store/private-folder.ts';
 import { TOOLS } from './recorded.ts';
 
 const ROWS = 24;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
-import { createPassingKey } from '../../src/audit/signing-key.ts';
-import { verifyAudit } from '../../src/audit/verify/verify-audit.ts';
+import { createPassingKey } from '../../src/audit/signing-keys.ts';
+import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { createCrib } from '../../src/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { signHeader } from '../../src/audit/proof.ts';
-import { createPassingKey } from '../../src/audit/signing-key.ts';
+import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { createCrib } from '../../src/index.ts';
 import { MAIN } from '../doors/cli/workshop.ts';
 import { missingPackage, sharedPostgres } from '../store/postgres-server.ts';

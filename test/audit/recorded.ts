@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
-import { createPassingKey } from '../../src/audit/signing-key.ts';
+import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { canonicalJson } from '../../src/core/json.ts';
 import {
   type AuditReport,
@@ -15,7 +15,7 @@ import {
   createCrib,
   defineTool,
 } from '../../src/index.ts';
-import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
+import { findPrivateFolder } from '../../src/store/private-folder.ts';
 
 const input = { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } } as const;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { type AuditTrailOptions, createAuditTrail, type OpenAuditTrail } from '../../src/audit/create-audit-trail.ts';
-import { toAuditRow } from '../../src/audit/read-entry.ts';
-import type { Clock } from '../../src/core/ports/ports.ts';
+import { toAuditRow } from '../../src/audit/proof.ts';
+import type { Clock } from '../../src/core/ports/crib-context.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { AuditRow } from '../../src/core/ports/stored-audit.ts';
 import { FACTS, type ToolCall } from '../../src/core/tool-call.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toGapEntry } from '../../src/audit/audit-entry.ts';
 import { createChainWriter } from '../../src/audit/chain-writer.ts';
-import { createPassingKey } from '../../src/audit/signing-key.ts';
+import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { callOf, DONE, START, type TimedTrail, timedTrail } from './trail.ts';
@@ -72,7 +72,7 @@ describe('a store that cannot be written', () => {
     const [gap] = (await trail.rows()).filter(({ kind }) => kind === 'gap');
     expect(gap).toMatchObject({ kind: 'gap', outcome: 'lost', count: 7 });
     await trail.close();
-    const { verifyAudit } = await import('../../src/audit/verify/verify-audit.ts');
+    const { verifyAudit } = await import('../../src/audit/verify-audit.ts');
     const report = await verifyAudit({ store: trail.store, privateFolder: () => trail.folder, keySettings: {} });
     expect(report).toMatchObject({ ok: true, rows: 100_004 });
     expect(report.notes).toContainEqual(expect.stringContaining('7 rows of chain'));

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { firstHash, nextHash, signCheckpoint, signHeader } from '../../src/audit/proof.ts';
-import { createPassingKey } from '../../src/audit/signing-key.ts';
+import { createPassingKey } from '../../src/audit/signing-keys.ts';
 import { canonicalJson } from '../../src/core/json.ts';
 import { addTimes, auditFolder, copyDatabase, look, recordFolder, rowsOf, tamper, verify, work } from './recorded.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import parse from 'parse-prometheus-text-format';
 import { describe, expect, it, vi } from 'vitest';
 import { type Crib, createCrib, type LogLine, logging, metrics, ToolcribError, trace } from '../../src/index.ts';
-import { logToStderr } from '../../src/system/log-to-stderr.ts';
+import { logToStderr } from '../../src/system/telemetry.ts';
 import { wrong } from './wrong.ts';
 
 const tools = [{ name: 'fine', description: '', run: () => 'done' }];

@@ -22,7 +22,7 @@ import {
   textOf,
   toolError,
 } from '../../src/index.ts';
-import { toLogText } from '../../src/system/log-to-stderr.ts';
+import { toLogText } from '../../src/system/telemetry.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AccessClause, admits, type Hours, isWithinHours, uniteClauses } from '../../src/core/access.ts';
+import { type AccessClause, admits, type Hours, isWithinHours, uniteClauses } from '../../src/core/access-clause.ts';
 import { accessClause, caller } from './arbitraries.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { argumentsLine, MAX_CALLER_TEXT_BYTES, whyNotByCaller } from '../../src/core/approval-text.ts';
 import type { JsonObject } from '../../src/core/json.ts';
-import { argumentsLine, MAX_CALLER_TEXT_BYTES, whyNotByCaller } from '../../src/core/text/approval-text.ts';
-import { quoted, toVisibleJson, visible, visibleJson } from '../../src/core/text/visible-text.ts';
+import { quoted, toVisibleJson, visible, visibleJson } from '../../src/core/visible-text.ts';
 import { approvalText } from '../../src/index.ts';
 
 const request = (given: JsonObject) => ({

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AccessClause } from '../../src/core/access.ts';
+import type { AccessClause } from '../../src/core/access-clause.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import { APPROVAL_MODES, type Approver, type Limits, type Policy, SCOPES } from '../../src/core/policy.ts';
 import type { LiveSource, Source } from '../../src/core/source.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cutArguments } from '../../src/core/approval-text.ts';
 import type { JsonObject, JsonValue } from '../../src/core/json.ts';
-import { cutArguments } from '../../src/core/text/cut-arguments.ts';
 
 describe('arguments among many requests', () => {
   it('that are short are shown as they are', () => {

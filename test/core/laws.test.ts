@@ -1,12 +1,20 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { admits } from '../../src/core/access.ts';
-import { prefix, rename, tighten } from '../../src/core/algebra.ts';
+import { admits } from '../../src/core/access-clause.ts';
 import type { Caller } from '../../src/core/caller.ts';
 import { resolve } from '../../src/core/catalog.ts';
 import { canonicalJson } from '../../src/core/json.ts';
 import { META_SOURCE, RESERVED_NAMES } from '../../src/core/meta-tools.ts';
-import { APPROVAL_MODES, LIMIT_KEYS, type Limits, type Policy, tightenPolicy } from '../../src/core/policy.ts';
+import {
+  APPROVAL_MODES,
+  LIMIT_KEYS,
+  type Limits,
+  type Policy,
+  prefix,
+  rename,
+  tighten,
+  tightenPolicy,
+} from '../../src/core/policy.ts';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { createCrib, type Source } from '../../src/index.ts';
 import { caller, distinctSpecs, limits, policy, sourceLists, sourceOf, specOf } from './arbitraries.ts';

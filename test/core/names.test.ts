@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { didYouMean, nearest } from '../../src/core/text/did-you-mean.ts';
+import { didYouMean, nearest } from '../../src/core/read-options.ts';
 import { isToolName, requireToolName, toToolName } from '../../src/core/tool-spec.ts';
 
 const sha256Hex = (text: string) => createHash('sha256').update(text).digest('hex');

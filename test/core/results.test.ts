@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcome } from '../../src/core/outcome.ts';
 import { ToolcribError, toolError } from '../../src/core/tool-error.ts';
-import { done, failed, textOf, type WaitingResult } from '../../src/core/tool-result.ts';
+import { done, failed, outcome, textOf, type WaitingResult } from '../../src/core/tool-result.ts';
 
 const WAITING: WaitingResult = {
   ok: false,

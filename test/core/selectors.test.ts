@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileSelector, type Selector } from '../../src/core/selector.ts';
-import { compileGlob } from '../../src/core/text/names.ts';
 import { createRun, RUN } from '../../src/core/tool-spec.ts';
+import { compileGlob } from '../../src/core/visible-text.ts';
 import { specOf } from './arbitraries.ts';
 
 const issue = specOf('gh_create_issue', {

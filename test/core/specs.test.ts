@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { distrust, keep } from '../../src/core/algebra.ts';
 import { compareCatalogs, resolve } from '../../src/core/catalog.ts';
+import { distrust, keep } from '../../src/core/policy.ts';
 import { createRun, isSameTool, RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { specOf } from './arbitraries.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DEFAULT_KEEP_BOUNDS } from '../../src/core/ports/keep-bounds.ts';
+import { DEFAULT_KEEP_BOUNDS } from '../../src/core/ports/stored-results.ts';
 import { argumentsHash } from '../../src/specs/hashes.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { cribOf, folderWith } from './workshop.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPoller } from '../../src/approvals/poller.ts';
 import { NO_CONTEXT } from '../../src/core/ports/crib-context.ts';
-import { fromRooms } from '../../src/crib/extensions/extension-ports.ts';
+import { fromRooms } from '../../src/crib/bind-extensions.ts';
 import { EXTENSION_ENTRIES, EXTENSIONS } from '../../src/extensions/index.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { systemClock } from '../../src/system/clock.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mintKey, readKey } from '../../src/identity/api-key.ts';
+import { mintKey, readKey } from '../../src/identity/api-keys.ts';
 import { deskWith, REFUSED } from './world.ts';
 
 /** What docs/configuration.md tells scanners to look for. */

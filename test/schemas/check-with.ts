@@ -1,5 +1,5 @@
 import { isPromise, type JsonSchema } from '../../src/core/json.ts';
-import type { Schemas } from '../../src/core/ports/ports.ts';
+import type { Schemas } from '../../src/core/ports/crib-context.ts';
 import type { Issue } from '../../src/core/tool-error.ts';
 import { createRun, type Parsed, RUN, type Run, type ToolSpec } from '../../src/core/tool-spec.ts';
 

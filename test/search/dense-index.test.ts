@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Embedder } from '../../src/core/ports/embedder.ts';
-import type { DenseHit, DenseIndex } from '../../src/core/retriever.ts';
+import type { DenseHit, DenseIndex, Embedder } from '../../src/core/retriever.ts';
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
 import { embedBy, modelOf, numbersFrom, stillClock } from './dense-samples.ts';
 

@@ -2,9 +2,14 @@ import { statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { builtinEmbedder, builtinModelPath, preloadedEmbedder } from '../../src/search/dense/builtin-embedder.ts';
+import {
+  builtinEmbedder,
+  builtinModelPath,
+  HEADER_BYTES,
+  preloadedEmbedder,
+  readModel,
+} from '../../src/search/dense/builtin-embedder.ts';
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
-import { HEADER_BYTES, readModel } from '../../src/search/dense/model-file.ts';
 import { temporaryFolder } from '../store/temporary-folder.ts';
 import { modelOf, stillClock } from './dense-samples.ts';
 

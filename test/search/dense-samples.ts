@@ -1,6 +1,5 @@
-import { createEmbedInto } from '../../src/search/dense/embed-words.ts';
-import { fingerprint } from '../../src/search/dense/fingerprints-of.ts';
-import { readModel, type WordVectors, writeModel } from '../../src/search/dense/model-file.ts';
+import { readModel, type WordVectors, writeModel } from '../../src/search/dense/builtin-embedder.ts';
+import { createEmbedInto, fingerprint } from '../../src/search/dense/embed-words.ts';
 
 /** A clock that stands still and never rings. */
 export const stillClock = { now: () => 0, setTimer: () => () => undefined };

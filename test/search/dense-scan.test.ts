@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { quantize } from '../../src/search/dense/quantize.ts';
-import { layoutRows } from '../../src/search/dense/row-layout.ts';
-import { createRowSearch } from '../../src/search/dense/row-search.ts';
-import { createRowStore } from '../../src/search/dense/row-store.ts';
-import { createPlainScan, createScan, createWasmScan, type Scan } from '../../src/search/dense/wasm/scan.ts';
+import { layoutRows, quantize } from '../../src/search/dense/quantize.ts';
+import { createRowSearch, createRowStore } from '../../src/search/dense/row-store.ts';
+import { createPlainScan, createScan, createWasmScan, type Scan } from '../../src/search/dense/scan.ts';
 import { numbersFrom } from './dense-samples.ts';
 
 const ROWS = 300;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readModel } from '../../src/search/dense/model-file.ts';
-import { createPlainSum, createWasmSum } from '../../src/search/dense/wasm/sum-words.ts';
+import { readModel } from '../../src/search/dense/builtin-embedder.ts';
+import { createPlainSum, createWasmSum } from '../../src/search/dense/sum-words.ts';
 import { embedBy, modelOf, numbersFrom } from './dense-samples.ts';
 
 const WORDS = Array.from(

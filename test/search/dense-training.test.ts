@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { trainModel } from '../../scripts/vectors/train-model.ts';
 import type { TrainingSet } from '../../scripts/vectors/training-sets.ts';
-import { readModel } from '../../src/search/dense/model-file.ts';
+import { readModel } from '../../src/search/dense/builtin-embedder.ts';
 import { embedBy, numbersFrom } from './dense-samples.ts';
 
 const TOPICS = [

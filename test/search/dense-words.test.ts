@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sentencesOf } from '../../src/search/dense/dense-index.ts';
-import { createFingerprintsOf, fingerprint, wordsOf } from '../../src/search/dense/fingerprints-of.ts';
+import { createFingerprintsOf, fingerprint, wordsOf } from '../../src/search/dense/embed-words.ts';
 
 const found = createFingerprintsOf(1000);
 const fingerprintsOf = (text: string) => [...found(text)];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInGeneralTerms } from '../../src/search/general-terms.ts';
+import { isInGeneralTerms } from '../../src/search/read-request.ts';
 
 const general = fc
   .array(fc.constantFrom('create', 'an', 'invoice', 'for', 'a', 'customer'), { minLength: 3, maxLength: 12 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { builtinRetriever } from '../../src/search/builtin-retriever.ts';
 import { createRetriever } from '../../src/search/create-retriever.ts';
-import { BUILTIN_VECTORS, type Curve, chanceOf, WORDS_ALONE } from '../../src/search/fuse/calibrations.ts';
+import { BUILTIN_VECTORS, type Curve, chanceOf, WORDS_ALONE } from '../../src/search/tuning.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { namesOf, OFFICE, specOf } from './specs.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { countTerms, findTerm, packTerms, termAt } from '../../src/search/lexical/kept-terms.ts';
+import { countTerms, findTerm, packTerms, termAt } from '../../src/search/lexical/vocabulary.ts';
 
 const term = fc.oneof(
   fc.stringMatching(/^[a-z]{1,4}$/),

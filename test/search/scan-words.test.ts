@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKnownWords } from '../../src/search/lexical/known-words.ts';
-import { createWordScan, OTHER_LETTERS } from '../../src/search/lexical/scan-words.ts';
-import { type Word, wordsOf } from '../../src/search/lexical/words.ts';
+import { createKnownWords, createWordScan, OTHER_LETTERS } from '../../src/search/lexical/scan-words.ts';
+import { type TextWord, wordsOf } from '../../src/search/lexical/split-words.ts';
 
 const scan = createWordScan(2000);
 
-function scanned(text: string): readonly Word[] {
+function scanned(text: string): readonly TextWord[] {
   const count = scan.scan(text);
   return Array.from({ length: count }, (_, place) => ({ text: scan.word(place), isWhole: scan.wholes[place] === 1 }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stem } from '../../src/search/lexical/stem.ts';
+import { stem } from '../../src/search/lexical/terms.ts';
 
 /** Pairs that the published rules give. */
 const KNOWN: Readonly<Record<string, string>> = {

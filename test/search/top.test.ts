@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createNearTools } from '../../src/search/dense/near-tools.ts';
-import { type IsBefore, selectFirst, sortNumbers } from '../../src/search/fuse/quickselect.ts';
-import { createTopIds } from '../../src/search/fuse/top-ids.ts';
 import { createNameTerms } from '../../src/search/lexical/similar-names.ts';
+import { createTopIds, type IsBefore, selectFirst, sortNumbers } from '../../src/search/top-ids.ts';
 
 // Few different ones, so that many are equal; and some that differ in their last bits.
 const score = fc.oneof(

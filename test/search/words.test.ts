@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wordsOf } from '../../src/search/lexical/words.ts';
+import { wordsOf } from '../../src/search/lexical/split-words.ts';
 
 const textsOf = (text: string) => wordsOf(text).map((word) => word.text);
 

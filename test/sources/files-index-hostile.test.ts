@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SourceContext } from '../../src/core/source.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import { files } from '../../src/sources/files.ts';
-import type { SpecIndex } from '../../src/specs/index/spec-index.ts';
+import type { SpecIndex } from '../../src/specs/spec-index.ts';
 import { makeWorkspace, nextChange, openCrib } from './files-workspace.ts';
 import { createShelf, type IndexShelf, isByIndex, largeText, lineOf, lookAt, startOver } from './indexed-workspace.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeptListPort, StoredList } from '../../src/core/ports/store.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import type { SourceContext } from '../../src/index.ts';
-import { http } from '../../src/sources/http.ts';
+import { http } from '../../src/sources/http-list.ts';
 import { startServer, type TestServer } from './http-server.ts';
 
 const entry = (name: string) => ({

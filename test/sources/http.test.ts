@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SourceContext } from '../../src/index.ts';
-import { http } from '../../src/sources/http.ts';
+import { http } from '../../src/sources/http-list.ts';
 import { namesIn, nextChange, openCrib, statusOf, yamlOf } from './files-workspace.ts';
 import { startServer, type TestServer } from './http-server.ts';
 

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/core/ports/ports.ts';
+import type { Clock } from '../../src/core/ports/crib-context.ts';
 import type { StoredIndex, StoredIndexes } from '../../src/core/ports/store.ts';
 import type { LiveSource } from '../../src/core/source.ts';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';

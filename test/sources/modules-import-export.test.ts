@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { importExport } from '../../src/system/modules/import-export.ts';
+import { importExport } from '../../src/system/modules/import-module.ts';
 import { createFolder } from './fixtures/modules-folder.ts';
 import { createProject } from './fixtures/packages-project.ts';
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KindTraits } from '../../src/core/ports/runs.ts';
+import type { KindTraits } from '../../src/core/ports/extension-ports.ts';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
 import { toToolSpec } from '../../src/define/define-tool.ts';
 import { createSpecAdoption } from '../../src/specs/fast-reader.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
+import { splitCommand } from '../../src/specs/legacy-spec.ts';
 import { createEntryReader } from '../../src/specs/spec-entry.ts';
-import { splitCommand } from '../../src/specs/text/legacy-spec.ts';
-import { readSpecText } from '../../src/specs/text/spec-text.ts';
+import { readSpecText } from '../../src/specs/spec-text.ts';
 
 /** The `tools.yaml` of seed 003, to the letter. */
 const SEED_003 = `# tools.yaml

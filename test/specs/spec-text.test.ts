@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RUN, type ToolSpec } from '../../src/core/tool-spec.ts';
-import type { SpecReading } from '../../src/specs/text/entry-collector.ts';
-import type { SpecFormat } from '../../src/specs/text/spec-format.ts';
-import { createSpecTextReader, readSpecText } from '../../src/specs/text/spec-text.ts';
+import type { SpecFormat, SpecReading } from '../../src/specs/entry-collector.ts';
+import { createSpecTextReader, readSpecText } from '../../src/specs/spec-text.ts';
 
 function read(text: string | Uint8Array, format: SpecFormat = 'yaml'): SpecReading {
   const bytes = typeof text === 'string' ? Buffer.from(text) : text;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { KeepBounds } from '../../src/core/ports/keep-bounds.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { MAX_REMEMBER_MS, type NewApproval, type StoredApprovals } from '../../src/core/ports/stored-approvals.ts';
+import type { KeepBounds } from '../../src/core/ports/stored-results.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 type Opened = (options?: Partial<StoreOptions>) => Promise<Store>;

@@ -1,14 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { KeepBounds } from '../../src/core/ports/keep-bounds.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { NewApproval, StoredApprovals } from '../../src/core/ports/stored-approvals.ts';
-import { RESERVED_BYTES } from '../../src/core/ports/stored-results.ts';
+import { type KeepBounds, RESERVED_BYTES } from '../../src/core/ports/stored-results.ts';
 import { done } from '../../src/core/tool-result.ts';
-import { sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
-import { ownerKey } from '../../src/store/keep-room.ts';
+import { sql } from '../../src/store/engines/sql-engine.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
+import { ownerKey } from '../../src/store/repeats.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
 
 type Place = () => Promise<string>;

@@ -1,10 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Store } from '../../src/core/ports/store.ts';
-import type { SilentProcess } from '../../src/core/ports/stored-claims.ts';
+import type { SilentProcess, Store } from '../../src/core/ports/store.ts';
 import { toolError } from '../../src/core/tool-error.ts';
 import { done, failed } from '../../src/core/tool-result.ts';
-import { type Statement, sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { type Statement, sql } from '../../src/store/engines/sql-engine.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { type ManualClock, manualClock } from '../crib/manual-clock.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { sql } from '../../src/store/engines/sql-engine.ts';
 import { engineContract } from './engine-contract.ts';
 import { storeContract } from './store-contract.ts';
 import { temporaryFolder } from './temporary-folder.ts';

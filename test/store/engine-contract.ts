@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Engine, sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { type SqlEngine, sql } from '../../src/store/engines/sql-engine.ts';
 import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 
 const CREATE = sql`CREATE TABLE claims (id TEXT PRIMARY KEY, state TEXT NOT NULL)`;
 
 /** What tables may expect of an engine; `place` names an empty one each time. */
 export function engineContract(place: () => Promise<string>): void {
-  const opened = async (url?: string): Promise<Engine> => {
+  const opened = async (url?: string): Promise<SqlEngine> => {
     const { engine } = await openEngine({ url: url ?? (await place()), env: {} });
     onTestFinished(() => engine.close());
     return engine;
@@ -16,7 +16,7 @@ export function engineContract(place: () => Promise<string>): void {
   describe('migrations', () => migrationContract(opened));
 }
 
-type Opened = () => Promise<Engine>;
+type Opened = () => Promise<SqlEngine>;
 
 function writingContract(opened: Opened): void {
   it('writes all statements of a group or none', async () => {

@@ -2,8 +2,8 @@ import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync, writ
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { sql } from '../../src/store/engines/sql-engine.ts';
 import { openStore, type StoreOptions } from '../../src/store/open-store.ts';
 import { startProcess } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';

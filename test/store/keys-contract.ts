@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/core/ports/store.ts';
-import type { NewKey } from '../../src/core/ports/stored-keys.ts';
+import type { NewKey, Store } from '../../src/core/ports/store.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 
 const key = (id: string, more: Partial<NewKey> = {}): NewKey => ({

@@ -15,8 +15,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PrivateFolder } from '../../src/core/ports/crib-context.ts';
-import { findPrivateFolder } from '../../src/store/place/private-folder.ts';
-import { stateFolders } from '../../src/store/place/state-folder.ts';
+import { findPrivateFolder } from '../../src/store/private-folder.ts';
+import { stateFolders } from '../../src/store/state-folder.ts';
 import { startProcess } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
-import { type Engine, sql } from '../../src/store/engines/engine.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
+import { type SqlEngine, sql } from '../../src/store/engines/sql-engine.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startProcess } from './start-process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -20,7 +20,7 @@ async function opened(url: string): Promise<Store> {
   return store;
 }
 
-async function openedEngine(url: string): Promise<Engine> {
+async function openedEngine(url: string): Promise<SqlEngine> {
   const { engine } = await openEngine({ url, env: {} });
   onTestFinished(() => engine.close());
   return engine;
@@ -105,7 +105,7 @@ describe('several processes on one SQLite file', () => {
       WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 20000)
       SELECT sum(number) FROM counts, numbers`;
     const readThenWrite = [readForLong, sql`UPDATE counts SET count = count + 1`];
-    const countUp = async (engine: Engine) => {
+    const countUp = async (engine: SqlEngine) => {
       for (let turn = 0; turn < 20; turn++) await engine.write(readThenWrite);
     };
     await Promise.all(engines.map(countUp));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { KeepBounds } from '../../src/core/ports/keep-bounds.ts';
 import type { Store } from '../../src/core/ports/store.ts';
+import type { KeepBounds } from '../../src/core/ports/stored-results.ts';
 import { done, type ToolResult } from '../../src/core/tool-result.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
 import { AMPLE } from './approvals-contract.ts';

@@ -1,5 +1,5 @@
 // Generated from the schema nodes by "npm run schema"; change those.
-import type { AccessClause } from '../../core/access.ts';
+import type { AccessClause } from '../../core/access-clause.ts';
 import type { Approver, Budget, Rate, Slots } from '../../core/policy.ts';
 import type { Criteria } from '../../core/selector.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';

@@ -1,6 +1,8 @@
+import type { JsonSchema } from '../json.ts';
 import { ToolcribError } from '../tool-error.ts';
+import type { Parse, ToolSpec } from '../tool-spec.ts';
 import type { Store } from './store.ts';
-import type { StoredRates } from './stored-limits.ts';
+import type { StoredRates } from './stored-results.ts';
 
 /** The folder for the operator token, the audit key and the checkpoints of the audit; undefined where no folder can be written. */
 export interface PrivateFolder {
@@ -58,4 +60,23 @@ export const NO_CONTEXT: CribContext = {
 export function pathOf({ path, warnings }: PrivateFolder, warn: (message: string) => void): string | undefined {
   for (const warning of warnings) warn(warning);
   return path;
+}
+
+/** Time, so that tests can own it. */
+export interface Clock {
+  /** Milliseconds since 1970 that never run backwards. */
+  now(): number;
+  /** Runs `task` once after `delayMs`; returns how to stop it. */
+  setTimer(delayMs: number, task: () => void): () => void;
+}
+
+/** Compiles schemas, lazily and once. A schema that does not compile throws a `ToolcribError`. */
+export interface Schemas {
+  /** The check of a tool's arguments: the author's own schema where there is one, else the JSON Schema. */
+  input(spec: ToolSpec): Parse;
+  output(spec: ToolSpec): Parse;
+  /** The check of any JSON Schema. */
+  parser(schema: JsonSchema): Parse;
+  /** What keeps `schema` from being used: remote references, patterns that could hang. */
+  problems(schema: JsonSchema): readonly string[];
 }

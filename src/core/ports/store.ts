@@ -1,10 +1,8 @@
 import type { JsonObject } from '../json.ts';
-import type { StoredApprovals } from './stored-approvals.ts';
+import type { ToolResult } from '../tool-result.ts';
+import type { StoredApproval, StoredApprovals } from './stored-approvals.ts';
 import type { StoredAudit } from './stored-audit.ts';
-import type { StoredClaims } from './stored-claims.ts';
-import type { StoredKeys } from './stored-keys.ts';
-import type { StoredBudgets, StoredRates } from './stored-limits.ts';
-import type { StoredRepeats, StoredResults } from './stored-results.ts';
+import type { StoredBudgets, StoredRates, StoredRepeats, StoredResults } from './stored-results.ts';
 
 /** What must outlive the process. Whatever cannot be read or written rejects with a `ToolcribError` of code `store_unavailable`. */
 export interface Store {
@@ -132,3 +130,81 @@ export interface StoreStatus {
   readonly problem?: string;
   readonly warnings: readonly string[];
 }
+
+/** Claims of processes that share the store: an approval that was taken up, and an idempotency key whose call runs. */
+export interface StoredClaims {
+  /** Processes with claims that have not given a sign of life for longer than a living one takes between two. */
+  silent(): Promise<readonly SilentProcess[]>;
+  /**
+   * Ends the claims of a process that is still as silent as it was: how their calls ended counts as unknown. Returns those
+   * that this very call has ended. A process that was only frozen can still note the true end of each.
+   */
+  abandon(process: SilentProcess, resultOf: (approval: StoredApproval) => ToolResult): Promise<readonly LostClaim[]>;
+}
+
+/** A process and when it was last heard of, by the clock of the store. */
+export interface SilentProcess {
+  readonly id: string;
+  readonly seenAt: number;
+}
+
+/** What is known of a call whose process is gone. */
+export type LostClaim = LostApproval | LostRepeat;
+
+interface LostApproval {
+  readonly callId: string;
+  /** When it was claimed, in milliseconds since 1970. */
+  readonly at: number;
+  readonly approval: StoredApproval;
+}
+
+interface LostRepeat {
+  readonly callId: string;
+  readonly at: number;
+  /** The key that its call had taken. */
+  readonly key: string;
+}
+
+/** API keys: whom they stand for, what they open, and the hash of each secret, never the secret. */
+export interface StoredKeys {
+  /** Adds a key; an id that is taken rejects. */
+  add(key: NewKey, by: string): Promise<StoredKey>;
+  /** All of them, oldest first; expired and revoked ones too. */
+  list(): Promise<readonly StoredKey[]>;
+  /** The key of this id as it is at this moment, whichever process changed it last. */
+  find(id: string): Promise<FoundKey | undefined>;
+  /** The first to revoke it is remembered. */
+  revoke(id: string, by: string): Promise<'revoked' | 'already' | 'unknown'>;
+  /** Notes that it was used; only if nobody noted that within the last `everyMs`. */
+  noteUse(id: string, at: number, everyMs: number): Promise<void>;
+}
+
+/** What a key is made of. */
+export interface NewKey {
+  /** The part of the key that is no secret. */
+  readonly id: string;
+  /** SHA-256 of the secret, as hex. */
+  readonly hash: string;
+  /** What people call it. */
+  readonly name: string;
+  /** The id of the caller it stands for. */
+  readonly caller: string;
+  readonly roles: readonly string[];
+  readonly permissions: readonly string[];
+  /** Profiles it is limited to, as globs; absent means those of its roles. */
+  readonly profiles?: readonly string[];
+  /** Milliseconds since 1970; absent means never. */
+  readonly expiresAt?: number;
+}
+
+/** A key as it may be shown. */
+export interface StoredKey extends Omit<NewKey, 'hash'> {
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly revokedBy?: string;
+  readonly revokedAt?: number;
+  readonly lastUsedAt?: number;
+}
+
+/** A key with what its secret is compared with. */
+export type FoundKey = StoredKey & Pick<NewKey, 'hash'>;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { Approver } from '../policy.ts';
 import type { ToolResult } from '../tool-result.ts';
 import type { ApprovalState } from './approval-states.ts';
-import type { KeepBound, KeepBounds } from './keep-bounds.ts';
+import type { KeepBound, KeepBounds } from './stored-results.ts';
 
 /** For what else a yes counts: this conversation, these arguments, or everything for a time. */
 export type Remember = 'conversation' | 'arguments' | { readonly forMs: number };

@@ -7,15 +7,13 @@ import {
   expand,
   type ResolvedBundle,
 } from '../../core/bundle.ts';
+import type { Generation } from '../../core/catalog.ts';
 import { RESERVED_NAMES } from '../../core/meta-tools.ts';
-import type { Generation } from '../../core/ports/generation.ts';
-import { readNameList } from '../../core/read-options.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
-import { ToolcribError } from '../../core/tool-error.ts';
+import { didYouMean, readNameList } from '../../core/read-options.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
 import type { ToolInput } from '../../define/define-tool.ts';
-import { acceptBundles, type BundleList } from './accept-bundles.ts';
 
 /** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
 export interface CribBundles {
@@ -196,4 +194,39 @@ function requireTool(name: string, generation: Generation): void {
       generation.catalog.specs.map((spec) => spec.name),
     )}`,
   );
+}
+
+/** The bundles that one source brings besides its home. */
+export interface BundleList {
+  readonly source: string;
+  readonly bundles: readonly Bundle[];
+}
+
+interface AdmitBundlesOptions {
+  readonly defined: readonly Bundle[];
+  readonly lists: readonly BundleList[];
+  /** Throws where bundles do not go together. */
+  check(bundles: readonly Bundle[]): void;
+  warn(message: string): void;
+}
+
+/** The bundles that go with those that were defined. One that does not is left out with a warning; the first of a name keeps it. */
+function acceptBundles({ defined, lists, check, warn }: AdmitBundlesOptions): readonly Bundle[] {
+  let admitted = defined;
+  let waiting = lists.flatMap(({ source, bundles }) => bundles.map((bundle) => ({ source, bundle, reason: '' })));
+  for (let before = Number.POSITIVE_INFINITY; waiting.length < before; ) {
+    before = waiting.length;
+    // One may extend another that comes after it, so those that do not fit yet are tried again.
+    waiting = waiting.flatMap((entry) => {
+      try {
+        check([...admitted, entry.bundle]);
+        admitted = [...admitted, entry.bundle];
+        return [];
+      } catch (cause) {
+        return [{ ...entry, reason: messageOf(cause) }];
+      }
+    });
+  }
+  for (const { source, bundle, reason } of waiting) warn(`${source}: Bundle "${bundle?.name}" is left out: ${reason}`);
+  return admitted;
 }

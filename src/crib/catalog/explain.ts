@@ -1,12 +1,11 @@
-import { type AccessClause, admits } from '../../core/access.ts';
+import { type AccessClause, admits } from '../../core/access-clause.ts';
 import type { Caller } from '../../core/caller.ts';
+import type { Generation } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { LIMIT_KEYS, type Policy, TUNING_KEYS } from '../../core/policy.ts';
-import type { Generation } from '../../core/ports/generation.ts';
 import type { Profile } from '../../core/profile.ts';
-import { describe } from '../../core/read-options.ts';
+import { describe, didYouMean } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 

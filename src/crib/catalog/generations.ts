@@ -1,7 +1,20 @@
-import { type Changes, compareCatalogs } from '../../core/catalog.ts';
-import type { Generation } from '../../core/ports/generation.ts';
+import { type AccessClause, admits } from '../../core/access-clause.ts';
+import { type Bundle, type Bundles, type ResolvedBundle, resolveBundles, whyNot } from '../../core/bundle.ts';
+import {
+  type Catalog,
+  type Changes,
+  compareCatalogs,
+  type Generation,
+  type ProfileSet,
+  resolve,
+  type SourceList,
+} from '../../core/catalog.ts';
+import type { Policy } from '../../core/policy.ts';
+import type { Profile } from '../../core/profile.ts';
 import { describe } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import type { Surroundings, ToolSpec } from '../../core/tool-spec.ts';
+import { type View, view, viewClauses } from '../../core/view.ts';
 
 /** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
 export interface Generations {
@@ -59,4 +72,103 @@ export function createGenerations(build: () => Generation, warn: (message: strin
       return () => followers.delete(listener);
     },
   };
+}
+
+export interface GenerationParts {
+  /** In configuration order. */
+  readonly lists: readonly SourceList[];
+  readonly bundles: readonly Bundle[];
+  readonly surroundings: Surroundings;
+  readonly policyDefaults: Policy;
+  readonly isTrusted: (source: string) => boolean;
+  readonly profiles: ProfileSet;
+}
+
+/** Resolves names, leaves out what `when` leaves out, and knows the views. */
+export function createGeneration(parts: GenerationParts): Generation {
+  const leftOut = { tools: new Map<string, string>(), bundles: new Map<string, string>() };
+  const present = parts.bundles.filter((bundle) => {
+    const reason = whyNot(bundle.when, parts.surroundings);
+    if (reason === undefined) return true;
+    for (const tool of bundle.tools ?? [])
+      leftOut.tools.set(tool, `its bundle "${bundle.name}" is not there: ${reason}`);
+    leftOut.bundles.set(bundle.name, reason);
+    return false;
+  });
+  for (const bundle of present) for (const tool of bundle.tools ?? []) leftOut.tools.delete(tool);
+  const catalog = withoutLeftOut(resolve(parts.lists), parts.surroundings, leftOut.tools);
+  const bundles = resolveBundles(present, catalog);
+  return {
+    catalog,
+    bundles,
+    leftOut,
+    policyDefaults: parts.policyDefaults,
+    currentProfile: profileLookup(parts.profiles),
+    viewFor: viewCache(parts, catalog, bundles),
+    ownerOf: ownerLookup(bundles),
+  };
+}
+
+function profileLookup({ byName, usual, everything }: ProfileSet): Generation['currentProfile'] {
+  const gone = new WeakMap<Profile, Profile>();
+  return (profile) => {
+    const current = profile === usual || profile === everything ? profile : byName.get(profile.name);
+    if (current !== undefined) return current;
+    const empty = gone.get(profile) ?? { name: profile.name, include: [] };
+    gone.set(profile, empty);
+    return empty;
+  };
+}
+
+// Names are resolved first, so that a tool left out here does not give its name to another.
+function withoutLeftOut(resolved: Catalog, surroundings: Surroundings, leftOut: Map<string, string>): Catalog {
+  const isThere = (spec: ToolSpec): boolean => {
+    const reason = whyNot(spec.when, surroundings);
+    if (reason !== undefined) leftOut.set(spec.name, reason);
+    return !leftOut.has(spec.name);
+  };
+  const specs = resolved.specs.filter(isThere);
+  if (specs.length === resolved.specs.length) return resolved;
+  const get = (name: string) => (leftOut.has(name) ? undefined : resolved.get(name));
+  return Object.freeze({ specs: Object.freeze(specs), held: resolved.held, get });
+}
+
+function viewCache(parts: GenerationParts, catalog: Catalog, bundles: Bundles): Generation['viewFor'] {
+  const known = new WeakMap<
+    Profile,
+    { readonly clauses: readonly AccessClause[]; readonly views: Map<string, View> }
+  >();
+  return (profile, caller) => {
+    let cached = known.get(profile);
+    if (cached === undefined) {
+      cached = { clauses: viewClauses(catalog, profile), views: new Map() };
+      known.set(profile, cached);
+    }
+    const met = cached.clauses.map((clause) => (admits(clause, caller) ? '1' : '0')).join('');
+    const found = cached.views.get(met);
+    if (found !== undefined) return found;
+    const made = view({
+      profile,
+      catalog,
+      bundles,
+      caller,
+      defaults: parts.policyDefaults,
+      isTrusted: parts.isTrusted,
+    });
+    cached.views.set(met, made);
+    return made;
+  };
+}
+
+// The bundle that brought a tool comes before those that took it in, and a setup before mere requirements.
+function ownerLookup(bundles: Bundles): Generation['ownerOf'] {
+  const owners = new Map<string, ResolvedBundle>();
+  const note = (bundle: ResolvedBundle, tools: readonly string[]) => {
+    for (const tool of tools) if (!owners.has(tool)) owners.set(tool, bundle);
+  };
+  const hasSetup = ({ definition }: ResolvedBundle) => definition.setup !== undefined || definition.ready !== undefined;
+  for (const bundle of bundles.all.filter(hasSetup)) note(bundle, bundle.definition.tools ?? []);
+  for (const bundle of bundles.all.filter(hasSetup)) note(bundle, bundle.members);
+  for (const bundle of bundles.all.filter(({ requires }) => requires.length > 0)) note(bundle, bundle.members);
+  return (tool) => owners.get(tool);
 }

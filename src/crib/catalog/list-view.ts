@@ -2,7 +2,7 @@ import type { Bundles } from '../../core/bundle.ts';
 import { RESERVED_NAMES } from '../../core/meta-tools.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { View } from '../../core/view.ts';
-import { describeSearch } from '../../search/describe-search.ts';
+import { describeSearch } from '../../search/search-meta-tools.ts';
 
 /** The tools of a view as they are listed. */
 export interface Listed {
@@ -31,4 +31,34 @@ export function listView({ view, bundles, active, essential, rewriteListing }: L
   const always = new Set(essential);
   const shown = specsOf((name) => RESERVED_NAMES.includes(name) || isIn(name, always));
   return { active: listed, shown: rewriteListing(shown.map((spec) => describeSearch(spec, view, bundles))) };
+}
+
+/** One prompt text and where it comes from. */
+export interface Section {
+  readonly from: 'bundle' | 'tool';
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The prompt texts of bundles, then of tools, in their order. */
+export function sectionsOf(
+  active: ReadonlySet<string>,
+  specs: readonly ToolSpec[],
+  bundles: Bundles,
+): readonly Section[] {
+  const said = new Set<string>(); // a text that several bundles inherit is said once
+  const ofBundles = bundles.all
+    .filter((bundle) => active.has(bundle.name))
+    .map((bundle): Section => {
+      const texts = bundle.texts.filter((text) => !said.has(text));
+      for (const text of texts) said.add(text);
+      return { from: 'bundle', name: bundle.name, text: texts.join('\n\n') };
+    });
+  const ofTools = specs.map((spec): Section => ({ from: 'tool', name: spec.name, text: spec.instructions ?? '' }));
+  return [...ofBundles, ...ofTools].filter((section) => section.text !== '');
+}
+
+/** The texts, parted by blank lines. */
+export function joinSections(sections: readonly Section[]): string {
+  return sections.map((section) => section.text).join('\n\n');
 }

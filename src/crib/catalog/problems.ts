@@ -1,11 +1,14 @@
+import type { Generation } from '../../core/catalog.ts';
+import type { Executor, ExecutorReview } from '../../core/executor.ts';
 import type { Extension } from '../../core/extension.ts';
-import type { Generation } from '../../core/ports/generation.ts';
 import type { Profile } from '../../core/profile.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
-import { needsOf } from '../../core/tool-spec.ts';
+import { messageOf } from '../../core/tool-error.ts';
+import { kindOf, needsOf, type ToolSpec } from '../../core/tool-spec.ts';
+import { type EngineCore, requireStarted } from '../engine.ts';
 
 /** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
-export function findProblems(
+function findProblems(
   generation: Generation,
   profiles: Iterable<Profile>,
   services: Readonly<Record<string, unknown>>,
@@ -18,7 +21,7 @@ export function findProblems(
 }
 
 /** Selectors of extensions that match no tool: what they should guard is not guarded. */
-export function idleSelectors(generation: Generation, extensions: readonly Extension[]): readonly string[] {
+function idleSelectors(generation: Generation, extensions: readonly Extension[]): readonly string[] {
   return extensions.flatMap(({ name, selectors = {} }) =>
     Object.entries(selectors).flatMap(([key, list]) =>
       list
@@ -107,4 +110,73 @@ function unmetNeeds(generation: Generation, services: Readonly<Record<string, un
         .filter((need) => !need.startsWith('setting:') && services[need] === undefined)
         .map((need) => `Tool "${spec.name}" needs the service "${need}", which is not configured.`),
     );
+}
+
+/** What the operator of an engine should know. */
+export interface EngineProblems {
+  /** Says what is found by now, and once all lists are there what they show. */
+  announce(): void;
+  /** Everything that was said or can be found out now, each sentence once. */
+  list(): readonly string[];
+}
+
+export function createEngineProblems(core: EngineCore, isClosing: () => boolean): EngineProblems {
+  const { warnings, generation } = core;
+  const { redact } = core.fixed.context;
+  const ownProblems = () => [...core.definition.problems, ...core.auditKeys.problems()];
+  const heldBack = () => generation().catalog.held.map(({ message }) => message);
+  const announceAll = async (): Promise<void> => {
+    const announced = core.definition;
+    const sources = requireStarted(core.sources);
+    for (const report of sources.report())
+      if (report.state === 'failed') warnings.warn(`Source "${report.name}": ${sentence(report.reason)}`);
+    for (const problem of ownProblems()) warnings.announce(problem);
+    if (!sources.isListed()) await sources.listed();
+    if (core.definition !== announced || isClosing()) return; // a later edit tells
+    for (const problem of problemsOfLists(core)) warnings.announce(problem);
+  };
+  return {
+    announce: () => void announceAll().catch((cause: unknown) => warnings.warn(messageOf(cause))),
+    list: () => {
+      const found = [...heldBack(), ...ownProblems(), ...problemsOfLists(core)];
+      return [...new Set([...warnings.list(), ...found.map(redact)])];
+    },
+  };
+}
+
+/** What selectors match is known when all lists are there. */
+function problemsOfLists({ sources, generation, definition, services, extensions }: EngineCore): readonly string[] {
+  if (sources?.isListed() !== true) return [];
+  return [
+    ...findProblems(generation(), definition.profiles.byName.values(), services.all()),
+    ...idleSelectors(generation(), extensions.list()),
+    ...sources.problems(),
+  ];
+}
+
+function sentence(reason = 'it failed'): string {
+  return reason.endsWith('.') ? reason : `${reason}.`;
+}
+
+/** What executors say about the tools that they run; one that has none is not asked. */
+export async function reviewTools(
+  specs: readonly ToolSpec[],
+  executors: ReadonlyMap<string, Executor>,
+): Promise<ExecutorReview> {
+  const reviews = await Promise.all(Array.from(executors.values(), (executor) => reviewOf(executor, specs)));
+  return {
+    problems: reviews.flatMap((review) => review?.problems ?? []),
+    notes: reviews.flatMap((review) => review?.notes ?? []),
+  };
+}
+
+async function reviewOf(executor: Executor, specs: readonly ToolSpec[]): Promise<ExecutorReview | undefined> {
+  const own = executor.review === undefined ? [] : specs.filter((spec) => kindOf(spec) === executor.kind);
+  if (own.length === 0) return undefined;
+  try {
+    return await executor.review?.(own);
+  } catch (cause) {
+    // An executor may be code of another author; a server starts without its review.
+    return { problems: [`The executor "${executor.kind}" cannot review its tools: ${messageOf(cause)}`], notes: [] };
+  }
 }

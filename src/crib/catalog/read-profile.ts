@@ -1,15 +1,16 @@
 import type { ProfileConfig, RuleConfig } from '../../config/types/config.ts';
+import type { ProfileSet } from '../../core/catalog.ts';
 import type { JsonSchema } from '../../core/json.ts';
 import { ownedBy } from '../../core/policy.ts';
-import type { ProfileSet } from '../../core/ports/generation.ts';
+import type { Schemas } from '../../core/ports/crib-context.ts';
 import type { Profile, ProfileRule } from '../../core/profile.ts';
-import { describe, readOptions } from '../../core/read-options.ts';
+import { describe, didYouMean, readOptions } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
-import { listOf } from '../../core/text/names.ts';
-import { notAvailable, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, notAvailable, ToolcribError } from '../../core/tool-error.ts';
+import { listOf } from '../../core/visible-text.ts';
 import { readData } from '../../define/define-tool.ts';
 import { readPolicy } from '../../define/read-policy.ts';
+import { withImpliedTypes } from '../../schemas/implied-types.ts';
 
 /** A profile as authors write it; one name may stand for a list of one. */
 export type ProfileInput = Omit<ProfileConfig, 'delegate'>;
@@ -116,4 +117,29 @@ function readNames(value: unknown, what: string): readonly string[] | undefined 
     throw new ToolcribError('invalid_option', `${what} takes bundle names, got ${describe(value)}.`);
   }
   return Object.freeze([...names]);
+}
+
+/** Throws for a rule that could not be judged: one that is left out of the judgement would let everything pass. */
+export function requireRules(profiles: Iterable<Profile>, schemas: Schemas): void {
+  for (const { name, rules = [] } of profiles) {
+    for (const [index, { when }] of rules.entries()) {
+      const problem =
+        problemOf(() => schemas.parser(when)) ??
+        schemas.problems(when)[0] ??
+        problemOf(() => schemas.parser(withImpliedTypes(when)));
+      if (problem === undefined) continue;
+      const message = `Profile "${name}": rules[${index}]: when is not a JSON Schema that can be used: ${problem}`;
+      throw new ToolcribError('invalid_schema', message.endsWith('.') ? message : `${message}.`);
+    }
+  }
+}
+
+function problemOf(compile: () => unknown): string | undefined {
+  try {
+    compile();
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return messageOf(cause);
+  }
 }

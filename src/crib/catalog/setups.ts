@@ -1,8 +1,8 @@
 import type { Bundle, ResolvedBundle, SetupContext, SetupResult } from '../../core/bundle.ts';
+import type { Generation } from '../../core/catalog.ts';
 import type { Extension } from '../../core/extension.ts';
 import type { MaybePromise } from '../../core/json.ts';
-import type { Generation } from '../../core/ports/generation.ts';
-import type { Clock } from '../../core/ports/ports.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { messageOf, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';

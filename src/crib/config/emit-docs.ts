@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SchemaNode } from '../../config/schema-node.ts';
-import { EXTENSION_ORDER } from '../extensions/built-ins.ts';
+import { EXTENSION_ORDER } from '../built-ins.ts';
 import { configNode } from './config-schema.ts';
-import { extensionsNode } from './extensions-schema.ts';
+import { extensionsNode } from './guard-schema.ts';
 
 /** The generated parts of the docs, by the file and the word that each stands under. */
 const PARTS: Readonly<Record<string, Readonly<Record<string, () => readonly string[]>>>> = {

@@ -4,11 +4,11 @@ import {
   type ConfigText,
   objectText,
   parseLeniently,
+  readConfigFile,
   readConfigText,
   toConfigError,
 } from '../../config/config-text.ts';
-import { readBySchema, report, type Spot } from '../../config/read-by-schema.ts';
-import { readConfigFile } from '../../config/read-config-file.ts';
+import { type ConfigSpot, readBySchema, report } from '../../config/read-by-schema.ts';
 import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../system/placeholders.ts';
@@ -83,7 +83,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   const written = withoutEmptySections(value);
   const known = new Set([...secretNames, ...Object.keys(asMap(written.secrets) ?? {})]);
   const surroundings = { env, folder, secretNames: known, note: (message: string) => void notes.push(message) };
-  const spot: Spot = { path: [], surroundings, mistakes: [] };
+  const spot: ConfigSpot = { path: [], surroundings, mistakes: [] };
   const { sources = {}, mcpServers = {}, $schema: _schema, ...rest } = written;
   const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // so it is, while there are no mistakes
   for (const [key, block] of Object.entries({ sources, mcpServers })) {

@@ -1,5 +1,4 @@
-import type { ConfigText } from '../../config/config-text.ts';
-import type { Mistake, Path } from '../../config/mistake.ts';
+import type { ConfigText, Mistake, Path } from '../../config/config-text.ts';
 import type { Position } from '../../config/parse-config.ts';
 import type { WrittenConfig } from '../../config/types/config.ts';
 import type { McpFileSourceConfig, WrittenSource } from '../../config/types/sources.ts';

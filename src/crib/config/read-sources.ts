@@ -1,16 +1,21 @@
 import { basename, dirname } from 'node:path';
-import { type ConfigText, type ReadText, readConfigText } from '../../config/config-text.ts';
-import { type Mistake, type Path, toPathText } from '../../config/mistake.ts';
-import { inside, readBySchema, report, type Spot } from '../../config/read-by-schema.ts';
-import { readConfigFile } from '../../config/read-config-file.ts';
+import {
+  type ConfigText,
+  type Mistake,
+  type Path,
+  type ReadText,
+  readConfigFile,
+  readConfigText,
+  toPathText,
+} from '../../config/config-text.ts';
+import { type ConfigSpot, inside, readBySchema, report } from '../../config/read-by-schema.ts';
 import type { TextSurroundings } from '../../config/read-text.ts';
 import { NAME_PATTERN, NAME_SAYS } from '../../config/schema-node.ts';
 import type { McpFileSourceConfig, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
 import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { mcpNode } from '../../kinds/mcp/kind.ts';
-import type { SourceConfig } from './loaded-config.ts';
-import { type ConfigProblem, type DeclaredSource, toProblem } from './loaded-config.ts';
+import { mcpNode } from '../../kinds/mcp/mcp-kind.ts';
+import { type ConfigProblem, type DeclaredSource, type SourceConfig, toProblem } from './loaded-config.ts';
 import { findServers, toPastedServer } from './pasted-server.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
 
@@ -82,7 +87,7 @@ function findClashes(names: readonly string[], all: readonly Declared[]): readon
 type Entry = Omit<Declared, 'source'> & { readonly source?: SourceConfig | McpFileSourceConfig };
 
 function readSource(name: string, value: unknown, { text, surroundings }: SourceReading): Entry {
-  const spot: Spot = { path: ['sources', name], surroundings, mistakes: [] };
+  const spot: ConfigSpot = { path: ['sources', name], surroundings, mistakes: [] };
   const { path, mistakes } = spot;
   const entry = { name, path, text, mistakes, isServer: false };
   if (!new RegExp(NAME_PATTERN).test(name)) {
@@ -137,7 +142,7 @@ interface ServerReading {
 
 function readServers(servers: object, { path, text, surroundings, settings }: ServerReading): readonly Declared[] {
   return Object.entries(servers).flatMap(([name, value]) => {
-    const spot: Spot = { path: [...path, name], surroundings, mistakes: [] };
+    const spot: ConfigSpot = { path: [...path, name], surroundings, mistakes: [] };
     const server = readServer(name, value, spot);
     if (server === undefined && spot.mistakes.length === 0) return []; // it is switched off
     const source = { ...settings, ...server } as McpSourceConfig; // there is a server, or there are mistakes
@@ -146,7 +151,7 @@ function readServers(servers: object, { path, text, surroundings, settings }: Se
 }
 
 /** The server as a source; undefined for one that is switched off. */
-function readServer(name: string, value: unknown, spot: Spot): McpSourceConfig | undefined {
+function readServer(name: string, value: unknown, spot: ConfigSpot): McpSourceConfig | undefined {
   const { note, folder } = spot.surroundings;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return report(spot, `must be a map of a server, got ${describe(value)}.`);

@@ -15,7 +15,7 @@ import {
 import type { McpFileSourceConfig, OverrideConfig, SourceSettings } from '../../config/types/sources.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { KINDS } from '../../kinds/index.ts';
-import { connection } from '../../kinds/mcp/kind.ts';
+import { connection } from '../../kinds/mcp/mcp-kind.ts';
 import { SOURCES } from '../../sources/index.ts';
 import type { SourceConfig } from './loaded-config.ts';
 

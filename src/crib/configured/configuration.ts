@@ -5,29 +5,26 @@ import type { CribContext, PrivateFolder } from '../../core/ports/crib-context.t
 import type { Store } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { readOperatorSetting } from '../../identity/operator-token.ts';
-import { findFormerFolders, findPrivateFolder } from '../../store/place/private-folder.ts';
-import { storeExists } from '../../store/place/store-exists.ts';
-import { findStateFolder } from '../../store/place/store-place.ts';
+import { findFormerFolders, findPrivateFolder, storeExists } from '../../store/private-folder.ts';
+import { findStateFolder } from '../../store/store-place.ts';
 import { systemClock } from '../../system/clock.ts';
 import { createRedact } from '../../system/secrets/redact.ts';
 import { signWith } from '../../system/secrets/secret.ts';
 import { hostOf } from '../../system/secrets/secret-template.ts';
 import { createSecrets, type Secrets } from '../../system/secrets/secrets.ts';
+import { auditKeysOf } from '../built-ins.ts';
 import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-config.ts';
 import type { Config, LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
 import type { CribOptions } from '../crib-options.ts';
-import { auditKeysOf } from '../extensions/audit-keys.ts';
-import { createConfigInForce } from './config-in-force.ts';
+import { createConfigInForce, watchConfiguration } from './config-in-force.ts';
 import { changedExecutors, openKinds, ownExecutors } from './configured-executors.ts';
 import { createConfiguredSources } from './configured-sources.ts';
 import { lazyStore } from './lazy-store.ts';
 import type { NamedPath } from './named-paths.ts';
-import { hiddenPaths, protectedPaths } from './protected-paths.ts';
+import { createWrittenPaths, hiddenPaths, protectedPaths } from './protected-paths.ts';
 import { createSourceSecrets } from './source-secrets.ts';
 import { createDefinitionReader } from './to-definition.ts';
-import { watchConfiguration } from './watch-configuration.ts';
-import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {

@@ -2,13 +2,13 @@ import type { CustomExtensionConfig, ExtensionsConfig } from '../../config/types
 import { defined } from '../../core/defined.ts';
 import type { Extension } from '../../core/extension.ts';
 import { canonicalJson, isRecord } from '../../core/json.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { didYouMean } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { HOOKS, isClass, isHook } from '../../define/define-extension.ts';
 import { EXTENSION_ENTRIES } from '../../extensions/index.ts';
-import { importExport, importExports, splitReference } from '../../system/modules/import-export.ts';
-import { makeExtension } from '../extensions/built-ins.ts';
-import { readExtension } from '../extensions/extension-ports.ts';
+import { importExport, importExports, splitReference } from '../../system/modules/import-module.ts';
+import { readExtension } from '../bind-extensions.ts';
+import { makeExtension } from '../built-ins.ts';
 
 type Entry = ExtensionsConfig[string];
 

@@ -2,7 +2,7 @@ import type { EmbeddingsConfig, RetrievalConfig } from '../../config/types/confi
 import type { Retriever } from '../../core/retriever.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { OpenRetriever, RetrieverPorts } from '../../search/search-index.ts';
-import { importExport } from '../../system/modules/import-export.ts';
+import { importExport } from '../../system/modules/import-module.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 
 /** What a crib searches with where nobody says otherwise: words, and the vectors that come with the package. */

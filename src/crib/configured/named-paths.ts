@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { SchemaNode } from '../../config/schema-node.ts';
 import { isRecord } from '../../core/json.ts';
-import { nearest } from '../../core/text/did-you-mean.ts';
+import { nearest } from '../../core/read-options.ts';
 import { configNode } from '../config/config-schema.ts';
 import { namedInVariables } from '../loaded-code.ts';
 import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';
@@ -14,7 +14,7 @@ export interface NamedPath {
 }
 
 /** Where a walk over a configuration stands. */
-export interface Place extends TextPlace {
+export interface PathPlace extends TextPlace {
   /** The folder of the configuration. */
   readonly folder: string;
   /** A text as its node has it read; undefined for one that cannot be read. */
@@ -30,11 +30,11 @@ type Nodes = readonly SchemaNode[];
  * forgotten. Where the value is not what the schema says, a key counts wherever it stands and as what it nearly spells,
  * and other texts count if they look like a path: once the mistake is mended, the crib runs what lies there.
  */
-export function namedPaths(node: SchemaNode, value: unknown, place: Place): readonly NamedPath[] {
+export function namedPaths(node: SchemaNode, value: unknown, place: PathPlace): readonly NamedPath[] {
   return pathsIn([node], value, place);
 }
 
-function pathsIn(nodes: Nodes, value: unknown, place: Place): readonly NamedPath[] {
+function pathsIn(nodes: Nodes, value: unknown, place: PathPlace): readonly NamedPath[] {
   const shapes = nodes.flatMap(shapesOf);
   if (shapes.length === 0) return [];
   if (typeof value === 'string') return pathsOfText(shapes, value, place);
@@ -48,7 +48,7 @@ function shapesOf(node: SchemaNode): Nodes {
   return node.type === undefined || node.use === 'spec' ? [] : [node];
 }
 
-function pathsOfText(shapes: Nodes, text: string, place: Place): readonly NamedPath[] {
+function pathsOfText(shapes: Nodes, text: string, place: PathPlace): readonly NamedPath[] {
   const texts = shapes.filter(({ type }) => type === 'string');
   if (texts.length > 0) return texts.flatMap((node) => pathsByNode(node, text, place));
   const lists = shapes.filter(({ type }) => type === 'array');
@@ -59,13 +59,13 @@ function pathsOfText(shapes: Nodes, text: string, place: Place): readonly NamedP
   ];
 }
 
-function pathsByNode(node: SchemaNode, text: string, place: Place): readonly NamedPath[] {
+function pathsByNode(node: SchemaNode, text: string, place: PathPlace): readonly NamedPath[] {
   const read = place.read(node, text);
   if (read === undefined) return [];
   return pathsOf(node, read, place).map((path) => (node.holds === undefined ? { path } : { path, holds: node.holds }));
 }
 
-function pathsOfList(shapes: Nodes, list: readonly unknown[], place: Place): readonly NamedPath[] {
+function pathsOfList(shapes: Nodes, list: readonly unknown[], place: PathPlace): readonly NamedPath[] {
   const lists = shapes.filter(({ type }) => type === 'array');
   if (lists.length === 0) {
     const inside = shapes.flatMap(({ additionalProperties: others }) => (others ? [others] : []));
@@ -80,7 +80,7 @@ function pathsOfList(shapes: Nodes, list: readonly unknown[], place: Place): rea
 
 type Members = Readonly<Record<string, unknown>>;
 
-function pathsOfMap(shapes: Nodes, map: Members, place: Place): readonly NamedPath[] {
+function pathsOfMap(shapes: Nodes, map: Members, place: PathPlace): readonly NamedPath[] {
   const maps = shapes.filter(({ type }) => type === 'object');
   // A text or a list written as a map.
   if (maps.length === 0) return Object.values(map).flatMap((member) => pathsIn(shapes, member, place));
@@ -94,17 +94,17 @@ function pathsOfMap(shapes: Nodes, map: Members, place: Place): readonly NamedPa
   });
 }
 
-type FindPaths = (key: string, member: unknown, inside: Place) => readonly NamedPath[];
+type FindPaths = (key: string, member: unknown, inside: PathPlace) => readonly NamedPath[];
 
 /** The paths of each member, and those of what a map says about a program: its arguments start in its folder. */
-function pathsOfMembers(map: Members, place: Place, find: FindPaths): readonly NamedPath[] {
+function pathsOfMembers(map: Members, place: PathPlace, find: FindPaths): readonly NamedPath[] {
   const cwd = typeof map.cwd === 'string' ? place.read({ type: 'string', use: 'path' }, map.cwd) : undefined;
   const inside = cwd === undefined ? place : { ...place, base: resolve(place.base, cwd) };
   const members = Object.entries(map).flatMap(([key, member]) => find(key, member, inside));
   return [...pathsOfVariables(map.env, inside), ...members];
 }
 
-function pathsOfVariables(env: unknown, { base, read }: Place): readonly NamedPath[] {
+function pathsOfVariables(env: unknown, { base, read }: PathPlace): readonly NamedPath[] {
   if (!isRecord(env)) return [];
   const texts = Object.entries(env).flatMap(([name, value]) => {
     return typeof value === 'string' ? [[name, read({ type: 'string' }, value)]] : [];
@@ -125,7 +125,7 @@ function childOf({ properties = {}, additionalProperties: others }: SchemaNode, 
 function pathsUnder(
   key: string,
   member: unknown,
-  { maps, place }: { readonly maps: Nodes; readonly place: Place },
+  { maps, place }: { readonly maps: Nodes; readonly place: PathPlace },
 ): readonly NamedPath[] {
   const here = maps.flatMap(({ properties = {} }) => Object.entries(properties));
   for (const known of [here, pathKeys(configNode)]) {
@@ -135,7 +135,7 @@ function pathsUnder(
   return guessPaths(member, place);
 }
 
-function guessPaths(value: unknown, place: Place): readonly NamedPath[] {
+function guessPaths(value: unknown, place: PathPlace): readonly NamedPath[] {
   if (Array.isArray(value)) return value.flatMap((item) => guessPaths(item, place));
   if (isRecord(value)) {
     return pathsOfMembers(value, place, (key, member, inside) => pathsUnder(key, member, { maps: [], place: inside }));

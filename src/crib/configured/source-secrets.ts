@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { canonicalJson } from '../../core/json.ts';
-import { isBoundTo } from '../../system/secrets/secret-hosts.ts';
-import { isSecretTemplate, secretsIn } from '../../system/secrets/secret-template.ts';
+import { isBoundTo, isSecretTemplate, secretsIn } from '../../system/secrets/secret-template.ts';
 import type { SecretState, Secrets } from '../../system/secrets/secrets.ts';
 import type { SourceConfig } from '../config/loaded-config.ts';
 import { recordOf } from '../config/source-schema.ts';

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import type { SchemaNode } from '../../config/schema-node.ts';
-import { findProgram } from '../../kinds/shell/find-program.ts';
 import { isScriptName } from '../../kinds/shell/own-code.ts';
-import { isInside } from '../../kinds/shell/sandbox/trace-path.ts';
+import { findProgram } from '../../kinds/shell/surroundings.ts';
+import { isInside } from '../../kinds/shell/trace-path.ts';
 import { aroundModule } from '../loaded-code.ts';
 
 const MAX_PATH_LENGTH = 4096;

@@ -5,18 +5,17 @@ import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { defineBundle } from '../../define/define-bundle.ts';
 import { offload } from '../../extensions/offload.ts';
 import { usage } from '../../extensions/usage.ts';
-import { findAccessProblems } from '../../identity/access-problems.ts';
+import { findAccessProblems } from '../../identity/roles.ts';
 import { SEARCH_META_TOOLS } from '../../search/search-meta-tools.ts';
-import { importExport } from '../../system/modules/import-export.ts';
+import { importExport } from '../../system/modules/import-module.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
+import { makeExtension } from '../built-ins.ts';
 import type { ProfileInput } from '../catalog/read-profile.ts';
-import type { Config } from '../config/loaded-config.ts';
-import { inWords, type LoadedConfig } from '../config/loaded-config.ts';
+import { type Config, inWords, type LoadedConfig } from '../config/loaded-config.ts';
 import { recordOf } from '../config/source-schema.ts';
 import { type CribDefinition, readDefinition, requireSources } from '../crib-definition.ts';
 import { type CribOptions, readProfiles } from '../crib-options.ts';
-import { makeExtension } from '../extensions/built-ins.ts';
-import { metaSources, someoneSearches } from '../sources/meta-source.ts';
+import { metaSources, someoneSearches } from '../sources/registration.ts';
 import { createConfiguredExtensions, turnedOff } from './configured-extensions.ts';
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
@@ -40,7 +39,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   const offloadOf = remembered(async (config: ResultsConfig) => [makeExtension(offload, config)]);
   const metaOf = remembered(async ({ keeps, searches }: { readonly keeps: boolean; readonly searches: boolean }) =>
     metaSources([
-      ...(keeps ? [(await import('../serving/read-result.ts')).readResult(given.store.results)] : []),
+      ...(keeps ? [(await import('../read-result.ts')).readResult(given.store.results)] : []),
       ...(searches ? SEARCH_META_TOOLS : []),
     ]),
   );

@@ -1,10 +1,9 @@
 import type { SourceList } from '../../core/catalog.ts';
-import type { Clock } from '../../core/ports/ports.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { Source, SourceContext } from '../../core/source.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { BundleList } from '../catalog/accept-bundles.ts';
+import type { BundleList } from '../catalog/bundle-registry.ts';
 import { clashesAmong, judgeLists, type OnDuplicate, requireDistinct } from './name-clashes.ts';
-import { createListingReader } from './read-listing.ts';
 import { closeRunners, type Runner, startRunner, statusOf } from './source-runner.ts';
 import {
   bundlesOf,
@@ -20,7 +19,13 @@ import {
   type SourceReport,
   takeListing,
 } from './source-slot.ts';
-import { createSuccessorRetries, type StartSource, slotAfter, succeed } from './source-succession.ts';
+import {
+  createListingReader,
+  createSuccessorRetries,
+  type StartSource,
+  slotAfter,
+  succeed,
+} from './source-succession.ts';
 
 /** Sources that are being started and not yet used. */
 export interface PreparedSources {

@@ -1,6 +1,9 @@
-import { type Outcome, outcome, type Rejection } from '../../core/outcome.ts';
+import type { ProfileSet } from '../../core/catalog.ts';
+import { META_SOURCE } from '../../core/meta-tools.ts';
 import { readMember, readNameList } from '../../core/read-options.ts';
+import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { type Outcome, outcome, type Rejection } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { ToolInput } from '../../define/define-tool.ts';
 import type { CodeSource } from '../../sources/code.ts';
@@ -93,4 +96,21 @@ function nameOf(tool: unknown): string {
   } catch {
     return ''; // the reason of the rejection says that it cannot be read
   }
+}
+
+/** The source of the tools that the crib itself brings; none for none. */
+export function metaSources(specs: readonly ToolSpec[]): readonly Source[] {
+  if (specs.length === 0) return [];
+  const live = {
+    specs: () => specs,
+    onChange: () => () => {},
+    status: () => ({ state: 'ready' as const }),
+    close: async () => {},
+  };
+  return [{ name: META_SOURCE, trust: true, bundle: false, start: async () => live }];
+}
+
+/** True if some profile is not shown everything. */
+export function someoneSearches({ byName, usual }: ProfileSet): boolean {
+  return [...byName.values(), usual].some(({ expose }) => expose === 'search');
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports/ports.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { LiveSource, Source, SourceContext, SourceStatus } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 
@@ -23,7 +23,7 @@ export interface Runner {
 }
 
 /** Options for starting a source. */
-export interface RunnerOptions {
+export interface SourceRunnerOptions {
   readonly context: SourceContext;
   readonly clock: Clock;
   /** Called when its list may be another one. */
@@ -35,7 +35,7 @@ export interface RunnerOptions {
 const START_TIMEOUT_MS = 10_000;
 
 /** Starts a source. One that takes too long counts as failed until it comes after all. */
-export function startRunner(source: Source, options: RunnerOptions): Runner {
+export function startRunner(source: Source, options: SourceRunnerOptions): Runner {
   const closing = new AbortController();
   const signal = AbortSignal.any([options.context.signal, closing.signal]);
   const runner: Runner = {
@@ -66,7 +66,7 @@ export function startRunner(source: Source, options: RunnerOptions): Runner {
 }
 
 /** One start after the other, never two at once. `begin` resolves when the source has started, has failed, or took too long. */
-function createAttempt(runner: Runner, { context, clock, onChange }: RunnerOptions) {
+function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunnerOptions) {
   const { source } = runner;
   const { startTimeoutMs = START_TIMEOUT_MS } = source;
   let isUnderWay = false;

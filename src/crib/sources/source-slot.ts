@@ -3,7 +3,7 @@ import type { SourceList } from '../../core/catalog.ts';
 import type { Source, SourceStatus } from '../../core/source.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { BundleList } from '../catalog/accept-bundles.ts';
+import type { BundleList } from '../catalog/bundle-registry.ts';
 import type { OnDuplicate } from './name-clashes.ts';
 import { type Runner, statusOf } from './source-runner.ts';
 

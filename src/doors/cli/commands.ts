@@ -1,4 +1,4 @@
-import type { FlagName, Flags } from './arguments/flags.ts';
+import type { FlagName, Flags } from './flags.ts';
 
 /** 0 ok, 1 the call failed or was refused, 2 usage or configuration, 130 interrupted. */
 export type ExitCode = 0 | 1 | 2 | 130;
@@ -12,7 +12,7 @@ export interface Invocation {
 export type RunCommand = (invocation: Invocation) => Promise<ExitCode>;
 
 /** What a positional word is, for checks, help and completion. */
-export interface Word {
+export interface CommandWord {
   readonly name: string;
   readonly optional?: true;
   /** Stands for any number of words. */
@@ -25,14 +25,14 @@ export interface Word {
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  readonly words?: readonly Word[];
+  readonly words?: readonly CommandWord[];
   readonly flags?: readonly FlagName[];
   readonly examples?: readonly string[];
   /** Known, but not in this version. */
   readonly isLater?: true;
 }
 
-const TOOL: Word = { name: 'TOOL', completes: 'tool' };
+const TOOL: CommandWord = { name: 'TOOL', completes: 'tool' };
 
 /** The commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [

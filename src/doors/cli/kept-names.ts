@@ -16,7 +16,7 @@ import { crc32 } from 'node:zlib';
 import { isRecord } from '../../core/json.ts';
 import { type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { CONFIG_NAMES } from './find-config.ts';
+import { CONFIG_NAMES } from './flags.ts';
 import { attempt, isPrivate, openPrivateCache, replaceFile } from './private-cache.ts';
 
 /** The names of a configuration that shells complete. */

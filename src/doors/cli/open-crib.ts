@@ -1,16 +1,17 @@
+import { userInfo } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import type { Approve, Caller } from '../../core/caller.ts';
+import { didYouMean } from '../../core/read-options.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import type { Chest } from '../../crib/chest.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { Flags } from './arguments/flags.ts';
 import type { ExitCode } from './commands.ts';
-import { findConfig } from './find-config.ts';
+import { type Flags, findConfig } from './flags.ts';
 import { keepNames } from './kept-names.ts';
-import { note } from './output/output.ts';
-import { withProgress } from './output/progress.ts';
+import { note, withProgress } from './output.ts';
 
 /** Whoever has this command line has the configuration, too. */
-export const OPERATOR = 'operator';
+const OPERATOR = 'operator';
 
 /** Whether a command stays, and may begin before all servers have told their tools. */
 interface Staying {
@@ -52,4 +53,43 @@ export async function withCrib(
 export function openChest(crib: Crib, { profile }: Flags, approve?: Approve): Promise<Chest> {
   const caller: Caller = { id: OPERATOR, ...(approve !== undefined && { approve }) };
   return profile === undefined ? crib.openAll(caller) : crib.open(profile, caller);
+}
+
+/** A chest of every profile, the default one first marked; without profiles the default is all tools. */
+export async function openProfiles(
+  crib: Crib,
+): Promise<readonly { readonly chest: Chest; readonly isDefault: boolean }[]> {
+  const caller = { id: OPERATOR };
+  const usual = await crib.open(undefined, caller);
+  const names = crib.profiles();
+  if (!names.includes(usual.profile)) return [{ chest: usual, isDefault: true }, ...(await openAll(names))];
+  return openAll(names);
+
+  function openAll(profiles: readonly string[]) {
+    return Promise.all(
+      profiles.map(async (name) => ({ chest: await crib.open(name, caller), isDefault: name === usual.profile })),
+    );
+  }
+}
+
+/** The error for a tool that the chest does not have, with the nearest it does have. */
+export function unknownTool(name: string, chest: Chest): ToolcribError {
+  return new ToolcribError('failed', `There is no tool "${name}".${suggestTool(name, chest)}`);
+}
+
+/** ` Did you mean "x"?`, or nothing; only of what the chest shows. */
+export function suggestTool(name: string, chest: Chest): string {
+  return didYouMean(
+    name,
+    chest.listActive().map((spec) => spec.name),
+  );
+}
+
+/** Whoever has this command line, for records of who did what. */
+export function whoIsHere(): string {
+  try {
+    return `cli:${userInfo().username}`;
+  } catch {
+    return 'cli'; // a user without a name, as in some containers
+  }
 }

@@ -3,13 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Chest } from '../../crib/chest.ts';
-import type { Cancellations } from './cancellations.ts';
-import type { Gateway, RequestContext } from './context.ts';
-import type { EnvelopeCheck } from './envelope-check.ts';
+import type { Cancellations, Gateway, RequestContext, ServerSdk } from './context.ts';
 import { answerPlainCall, readPlainCall } from './fast-path.ts';
-import type { ListChanges } from './list-changes.ts';
+import type { ListChanges } from './listings.ts';
 import { headerMismatch } from './param-headers.ts';
-import { cancelledIds, errorResponse, readBody, singleMessage } from './request-body.ts';
 
 /** What a door works with once it is open. */
 export interface OpenDoor {
@@ -28,7 +25,7 @@ export interface OpenDoor {
 export type McpAnswer = Response | { readonly status: number; readonly text: string };
 
 /** Who sends a request, and to which profile. */
-export interface Asker {
+export interface McpCaller {
   readonly caller: Caller;
   readonly profile: string | undefined;
 }
@@ -40,7 +37,7 @@ const SESSION = 'mcp-session-id';
 const FIRST_MODERN = '2026-07-28';
 
 /** Answers one request over HTTP. Rejects where the profile is not for the caller. */
-export async function answerRequest(door: OpenDoor, request: Request, asker: Asker): Promise<McpAnswer> {
+export async function answerRequest(door: OpenDoor, request: Request, asker: McpCaller): Promise<McpAnswer> {
   const { crib, sdk } = door.gateway;
   const chest = await crib.open(asker.profile, asker.caller); // who may not is refused before anything is read
   // Without access control and without a credential everybody sees the same.
@@ -110,7 +107,7 @@ async function equip(
 function endCalls(
   { cancellations }: OpenDoor,
   request: Request,
-  { caller, body }: Asker & { readonly body: unknown },
+  { caller, body }: McpCaller & { readonly body: unknown },
 ): void {
   const session = request.headers.get(SESSION);
   if (session === null) return;
@@ -136,4 +133,104 @@ function mismatchIn(request: Request, { method, id, params }: Message, chest: Ch
     { jsonrpc: '2.0', error, id: typeof id === 'string' || typeof id === 'number' ? id : null },
     { status: 400 },
   );
+}
+
+/** The messages of a request, or why they cannot be read. */
+type RequestBody =
+  | { readonly ok: true; readonly body: unknown }
+  | { readonly ok: false; readonly status: number; readonly code: number; readonly message: string };
+
+/** As much as a request may hold; a call with a megabyte of arguments fits. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** Reads a body that says it is JSON. */
+async function readBody({ readRequestBody }: ServerSdk, request: Request): Promise<RequestBody> {
+  try {
+    const length = request.headers.get('content-length');
+    // A length that is given is kept by the server, and reading it at once is far cheaper than piece by piece.
+    const isKept = length !== null && !request.headers.has('transfer-encoding');
+    const isBounded = isKept && Number(length) <= MAX_BODY_BYTES;
+    const read = isBounded
+      ? { tooLarge: false as const, text: await request.text() }
+      : await readRequestBody(request, MAX_BODY_BYTES);
+    if (read.tooLarge) return refused(413, -32_000, `A request holds at most ${MAX_BODY_BYTES} bytes.`);
+    return { ok: true, body: JSON.parse(read.text) };
+  } catch {
+    return refused(400, -32_700, 'Parse error: the request body is not JSON.');
+  }
+}
+
+function refused(status: number, code: number, message: string): RequestBody {
+  return { ok: false, status, code, message };
+}
+
+/** The error of JSON-RPC as HTTP. */
+export function errorResponse(
+  status: number,
+  code: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers });
+}
+
+/** The single message of a body, whatever it is; undefined for a batch. */
+function singleMessage(body: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : undefined;
+}
+
+/** The ids of requests that the client no longer waits for. */
+function cancelledIds(body: unknown): readonly unknown[] {
+  return (Array.isArray(body) ? body : [body]).flatMap((message) => {
+    const { method, params } = singleMessage(message) ?? {};
+    return method === 'notifications/cancelled' ? [singleMessage(params)?.requestId] : [];
+  });
+}
+
+/** True for what a client may say of itself with a request of this revision. */
+export type EnvelopeCheck = (said: Said) => boolean;
+
+interface Said {
+  readonly meta: Readonly<Record<string, unknown>>;
+  readonly version: string;
+}
+
+const MOST_KNOWN = 64;
+const LONGEST_KNOWN = 2000;
+
+/** Asks the protocol's package, once: a client says the same with every request. */
+export function createEnvelopeCheck(sdk: ServerSdk): EnvelopeCheck {
+  const known = new Set<string>();
+  return ({ meta, version }) => {
+    const envelope = {
+      [sdk.PROTOCOL_VERSION_META_KEY]: version,
+      [sdk.CLIENT_INFO_META_KEY]: meta[sdk.CLIENT_INFO_META_KEY],
+      [sdk.CLIENT_CAPABILITIES_META_KEY]: meta[sdk.CLIENT_CAPABILITIES_META_KEY],
+    };
+    const text = textOf(envelope);
+    if (text === undefined) return false;
+    if (known.has(text)) return true;
+    if (!isTaken(sdk, JSON.parse(text), version)) return false;
+    if (known.size === MOST_KNOWN) known.clear();
+    known.add(text);
+    return true;
+  };
+}
+
+/** Undefined for what is too much to be remembered. */
+function textOf(envelope: object): string | undefined {
+  try {
+    const text = JSON.stringify(envelope);
+    return text.length > LONGEST_KNOWN ? undefined : text;
+  } catch (cause) {
+    if (cause instanceof RangeError) return undefined; // nested too deeply to be written
+    throw cause;
+  }
+}
+
+function isTaken({ classifyInboundRequest }: ServerSdk, envelope: object, version: string): boolean {
+  const method = 'tools/call';
+  const body = { jsonrpc: '2.0', id: 0, method, params: { _meta: envelope } };
+  const headers = { protocolVersionHeader: version, mcpMethodHeader: method };
+  return classifyInboundRequest({ httpMethod: 'POST', ...headers, body }).kind === 'modern';
 }

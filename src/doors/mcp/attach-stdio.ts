@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { messageOf } from '../../core/tool-error.ts';
-import { messagesIn } from './event-messages.ts';
-import { createForwardHeaders, type ForwardHeaders } from './forward-headers.ts';
+import { toFieldValue, toParamHeaders } from '../../formats/mcp-headers.ts';
+import { declaredHeaders } from './param-headers.ts';
 import type { StdioConnection } from './serve-stdio.ts';
 
 /** Where to forward to, and as whom. */
@@ -97,4 +97,102 @@ async function post(url: string, message: Message, posting: Posting): Promise<vo
 function codeIn(answer: unknown): unknown {
   const error: unknown = typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : undefined;
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+}
+
+type ForwardedMessage = Readonly<Record<string, unknown>>;
+
+/** The headers with which HTTP repeats what a message says, and what over stdin the client need not say. */
+interface ForwardHeaders {
+  for(message: ForwardedMessage): Record<string, string>;
+  /** Learns what an answer says about the messages to come. */
+  note(message: ForwardedMessage, response: Response, answer: ForwardedMessage): void;
+  /** Looks up which arguments of a tool stand in headers; false if none do. */
+  learn(message: ForwardedMessage, signal: AbortSignal): Promise<boolean>;
+}
+
+const VERSION = 'io.modelcontextprotocol/protocolVersion';
+
+/** Headers for one client, to one address. */
+function createForwardHeaders(url: string, credential: string | undefined): ForwardHeaders {
+  let session: string | undefined;
+  let negotiated: string | undefined;
+  const schemas = new Map<unknown, ForwardedMessage>();
+  const headersFor = (message: ForwardedMessage): Record<string, string> => {
+    const { name, arguments: given, _meta } = membersOf(message.params);
+    const modern = membersOf(_meta)[VERSION];
+    const version = typeof modern === 'string' ? modern : negotiated;
+    const schema = typeof modern === 'string' ? schemas.get(name) : undefined;
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
+      ...(session !== undefined && { 'mcp-session-id': session }),
+      ...(version !== undefined && { 'mcp-protocol-version': version }),
+      ...(typeof modern === 'string' && typeof message.method === 'string' && { 'mcp-method': message.method }),
+      ...(typeof modern === 'string' && typeof name === 'string' && { 'mcp-name': toFieldValue(name) }),
+      ...(schema !== undefined && toParamHeaders(declaredHeaders(schema), given)),
+    };
+  };
+  return {
+    for: headersFor,
+    note(message, response, { result }) {
+      if (message.method !== 'initialize') return;
+      session = response.headers.get('mcp-session-id') ?? undefined;
+      const { protocolVersion } = membersOf(result);
+      negotiated = typeof protocolVersion === 'string' ? protocolVersion : undefined;
+    },
+    async learn(message, signal) {
+      const { name, _meta } = membersOf(message.params);
+      let cursor: unknown;
+      do {
+        const params = { _meta, ...(cursor !== undefined && { cursor }) };
+        const list: ForwardedMessage = { jsonrpc: '2.0', id: 'toolcrib', method: 'tools/list', params };
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: headersFor(list),
+          body: JSON.stringify(list),
+          signal,
+        });
+        cursor = undefined;
+        for await (const { result } of messagesIn(response)) {
+          const { tools, nextCursor } = membersOf(result);
+          for (const tool of Array.isArray(tools) ? tools : []) schemas.set(tool.name, membersOf(tool.inputSchema));
+          cursor = nextCursor;
+        }
+      } while (cursor !== undefined && !schemas.has(name));
+      return schemas.has(name);
+    },
+  };
+}
+
+function membersOf(value: unknown): ForwardedMessage {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+type EventMessage = Readonly<Record<string, unknown>>;
+
+/** The messages of an answer over HTTP, as they come: one as JSON, or several as events. */
+async function* messagesIn(response: Response): AsyncGenerator<EventMessage> {
+  const type = response.headers.get('content-type') ?? '';
+  if (type.startsWith('application/json'))
+    yield* [(await response.json()) as EventMessage].flat(); // judged by whoever takes it
+  else if (type.startsWith('text/event-stream') && response.body !== null) yield* eventsIn(response.body);
+  else await response.body?.cancel(); // accepted, and nothing to say
+}
+
+async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<EventMessage> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true });
+    const events = rest.split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) yield* dataOf(event);
+  }
+}
+
+/** What is sent to keep the connection alive has no data. */
+function* dataOf(event: string): Generator<EventMessage> {
+  const data = event.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []));
+  if (data.length > 0) yield JSON.parse(data.join('\n'));
 }

@@ -1,10 +1,8 @@
 import type { CallToolResult, Implementation } from '@modelcontextprotocol/server';
 import { isRecord, type JsonObject } from '../../core/json.ts';
-import type { McpAnswer, OpenDoor } from './answer-request.ts';
-import type { AskedCall } from './asked-call.ts';
-import { callTool } from './call-tool.ts';
-import type { RequestContext } from './context.ts';
-import type { EnvelopeCheck } from './envelope-check.ts';
+import type { EnvelopeCheck, McpAnswer, OpenDoor } from './answer-request.ts';
+import { callTool } from './answer-tool-call.ts';
+import type { AskedCall, RequestContext } from './context.ts';
 import type { Era } from './output-schema.ts';
 import { guarded, selfOf } from './tool-server.ts';
 

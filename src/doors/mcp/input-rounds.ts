@@ -1,9 +1,9 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
 import type { CallOptions } from '../../call/call.ts';
+import { approvalText } from '../../core/approval-text.ts';
 import type { Caller } from '../../core/caller.ts';
 import { defined } from '../../core/defined.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
-import { approvalText } from '../../core/text/approval-text.ts';
 import type { WaitingResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
@@ -36,7 +36,7 @@ interface Carried {
 }
 
 /** What was answered; who closed the question without an answer is not asked again at once. */
-export interface Answered extends Pick<CallOptions, 'answers' | 'approvalId'> {
+export interface AnsweredRound extends Pick<CallOptions, 'answers' | 'approvalId'> {
   readonly isClosed: boolean;
 }
 
@@ -44,7 +44,11 @@ export interface Answered extends Pick<CallOptions, 'answers' | 'approvalId'> {
 const APPROVAL_KEY = 'toolcrib/approval';
 
 /** What the client's answers mean for the call. Without what we sealed when we asked they mean nothing; undefined if what it carries is not ours, changed, over, or used before. */
-export async function readAnswers(crib: Crib, round: Round, sealed: string | undefined): Promise<Answered | undefined> {
+export async function readAnswers(
+  crib: Crib,
+  round: Round,
+  sealed: string | undefined,
+): Promise<AnsweredRound | undefined> {
   const carried: Carried | undefined = sealed === undefined ? {} : await crib.server.requestStates.open(round, sealed);
   if (carried === undefined) return undefined;
   const { approvalId, state } = carried;
@@ -87,7 +91,7 @@ function decisionOf(response: unknown): boolean | 'closed' | undefined {
 export async function askClient(
   crib: Crib,
   round: Round,
-  { waiting, answered }: { readonly waiting: WaitingResult['waiting']; readonly answered: Answered },
+  { waiting, answered }: { readonly waiting: WaitingResult['waiting']; readonly answered: AnsweredRound },
 ): Promise<InputRequiredResult | undefined> {
   if (round.capabilities === undefined || answered.isClosed) return undefined;
   const asked = waiting.for === 'approval' ? await askApproval(crib, round, waiting.id) : readAsk(waiting.ask);
@@ -98,7 +102,7 @@ export async function askClient(
 }
 
 /** What came for the tool already is not asked for again. */
-function approvalState(approvalId: string, { answers }: Answered): JsonObject & Carried {
+function approvalState(approvalId: string, { answers }: AnsweredRound): JsonObject & Carried {
   const { responses, state } = answers?.input ?? {};
   return { approvalId, ...(responses !== undefined && { responses }), ...(state !== undefined && { state }) };
 }

@@ -1,11 +1,13 @@
+import type { ServerEventBus } from '@modelcontextprotocol/server';
 import { isRecord, type JsonSchema } from '../../core/json.ts';
 import { META_SOURCE } from '../../core/meta-tools.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';
+import type { CribServer } from '../../crib/crib-server.ts';
 import { type McpTool, toMcp } from '../../formats/mcp.ts';
 import { type Era, listedOutput, type OutputShape } from './output-schema.ts';
 
 /** What one caller sees at one moment, ready to be sent. The same tools are the same object, as long as it is remembered. */
-export interface Listing {
+export interface ToolListing {
   /** One page; undefined if the cursor is none of ours. */
   page(era: Era, cursor?: string): Page | undefined;
 }
@@ -19,7 +21,7 @@ interface Page {
 }
 
 /** Finds the listing for what a chest lists. */
-export type Listings = (specs: readonly ToolSpec[], options: { readonly mayBeKept: boolean }) => Listing;
+export type Listings = (specs: readonly ToolSpec[], options: { readonly mayBeKept: boolean }) => ToolListing;
 
 /** Few clients ask for a second page, so the first one is large. */
 const PAGE_TOOLS = 1000;
@@ -31,7 +33,8 @@ const REMEMBERED = 32;
 /** Keeps what was written for each tool and each listing, until another generation brings others. */
 export function createListings(): Listings {
   const textOf = createToolTexts();
-  const recent: { readonly specs: readonly ToolSpec[]; readonly mayBeKept: boolean; readonly listing: Listing }[] = [];
+  const recent: { readonly specs: readonly ToolSpec[]; readonly mayBeKept: boolean; readonly listing: ToolListing }[] =
+    [];
   return (specs, { mayBeKept }) => {
     const at = recent.findIndex((known) => known.mayBeKept === mayBeKept && isSameList(known.specs, specs));
     const [found] = at === -1 ? [] : recent.splice(at, 1);
@@ -56,7 +59,7 @@ function isSameEntry(a: ToolSpec, b: ToolSpec | undefined): boolean {
 
 type TextOf = (spec: ToolSpec, shape: OutputShape) => string;
 
-function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: TextOf): Listing {
+function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: TextOf): ToolListing {
   const pageTools = Math.max(PAGE_TOOLS, Math.ceil(specs.length / MOST_PAGES));
   const texts = new Map<string, string>();
   const write = (era: Era, from: number): string => {
@@ -153,4 +156,55 @@ function withObjectProperties<Schema extends JsonSchema>(schema: Schema): Schema
     return [name, property ? {} : { not: {} }];
   });
   return { ...schema, properties: Object.fromEntries(entries) };
+}
+
+/** Tells clients that their list has changed: each only of what it sees, so that hidden tools stay hidden. */
+export interface ListChanges {
+  /** Calls back when the listing is another one; returns how to stop. */
+  follow(look: () => Promise<ToolListing>, changed: () => void): () => void;
+  close(): void;
+}
+
+/** Watches a crib while somebody follows. */
+export function createListChanges({ onListings }: Pick<CribServer, 'onListings'>): ListChanges {
+  const lookers = new Set<() => void>();
+  let stop = () => {};
+  const lookAll = () => {
+    for (const look of lookers) look();
+  };
+  return {
+    follow(look, changed) {
+      if (lookers.size === 0) stop = onListings(lookAll);
+      const see = () => look().catch(() => undefined); // the profile is gone, and so is what it listed
+      // One look after the other: of two that overtake each other the older one would win.
+      let isSeen = false;
+      let last = see().finally(() => {
+        isSeen = true;
+      });
+      const lookAgain = () => {
+        const isEarly = !isSeen; // the first look may see this change already, and whoever follows never saw the list before it
+        last = last.then(async (before) => {
+          const now = await see();
+          if ((isEarly || now !== before) && lookers.has(lookAgain)) changed();
+          return now;
+        });
+      };
+      lookers.add(lookAgain);
+      return () => {
+        if (lookers.delete(lookAgain) && lookers.size === 0) stop();
+      };
+    },
+    close() {
+      lookers.clear();
+      stop();
+    },
+  };
+}
+
+/** Where the protocol's package looks for news: each stream that it opens follows the listing of its own client. */
+export function createEventBus(follow: (changed: () => void) => () => void): ServerEventBus {
+  return {
+    publish: () => {},
+    subscribe: (listener) => follow(() => listener({ kind: 'tools_list_changed' })),
+  };
 }

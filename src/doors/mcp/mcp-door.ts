@@ -1,14 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Identity } from '../../core/ports/identity.ts';
+import type { Identity } from '../../core/caller.ts';
 import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { answerRequest, type McpAnswer, type OpenDoor } from './answer-request.ts';
-import { createCancellations } from './cancellations.ts';
-import type { Gateway, RequestContext } from './context.ts';
-import { createEnvelopeCheck } from './envelope-check.ts';
-import { createEventBus, createListChanges } from './list-changes.ts';
-import { createListings } from './listings.ts';
-import { errorResponse } from './request-body.ts';
+import { answerRequest, createEnvelopeCheck, errorResponse, type McpAnswer, type OpenDoor } from './answer-request.ts';
+import { createCancellations, type Gateway, type RequestContext } from './context.ts';
+import { createEventBus, createListChanges, createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
 /** MCP over HTTP: every revision on one address, a profile to each. */

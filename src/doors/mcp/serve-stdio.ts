@@ -3,8 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Caller } from '../../core/caller.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Gateway, RequestContext } from './context.ts';
-import { createListChanges } from './list-changes.ts';
-import { createListings } from './listings.ts';
+import { createListChanges, createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
 /** Whom a connection over stdin and stdout serves. */

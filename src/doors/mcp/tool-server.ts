@@ -1,9 +1,8 @@
 import type { Implementation, ListToolsRequest, ListToolsResult, Server } from '@modelcontextprotocol/server';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { toAskedCall } from './asked-call.ts';
-import { callTool } from './call-tool.ts';
-import { type Gateway, invalidParams, type RequestContext } from './context.ts';
-import type { Listing } from './listings.ts';
+import { callTool } from './answer-tool-call.ts';
+import { type Gateway, invalidParams, type RequestContext, toAskedCall } from './context.ts';
+import type { ToolListing } from './listings.ts';
 import type { Era } from './output-schema.ts';
 
 /** How a request is served. */
@@ -49,7 +48,7 @@ const NO_VALIDATOR = {
 export async function listingFor(
   { crib, listings }: Gateway,
   { profile, caller }: Pick<RequestContext, 'profile' | 'caller'>,
-): Promise<Listing> {
+): Promise<ToolListing> {
   const chest = await crib.server.openAtDoor(profile, caller);
   return listings(chest.list(), { mayBeKept: crib.get('read_result') !== undefined });
 }

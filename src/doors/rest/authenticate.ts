@@ -1,8 +1,9 @@
-import type { Identity } from '../../core/ports/identity.ts';
+import { randomBytes } from 'node:crypto';
+import type { Identity } from '../../core/caller.ts';
 import { toolError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuseFor } from './answers.ts';
-import type { Asker, Who } from './route.ts';
+import type { RouteCaller, Who } from './route.ts';
 
 /** Whether somebody without a credential is taken for somebody at this machine. */
 export type AdmitsLocal = () => boolean;
@@ -10,7 +11,7 @@ export type AdmitsLocal = () => boolean;
 /** Finds out who sends a request. */
 export type Identify = (request: Request) => Promise<Identity>;
 
-const NOBODY: Asker = Object.freeze({ ok: true, caller: Object.freeze({}), profiles: [], operator: false });
+const NOBODY: RouteCaller = Object.freeze({ ok: true, caller: Object.freeze({}), profiles: [], operator: false });
 
 /** Who asks, by the header alone. Where others than this machine can come in, nobody is `local`. */
 export function createWhoAsks(crib: Pick<Crib, 'identify'>, admitsLocal: AdmitsLocal): Identify {
@@ -22,7 +23,7 @@ export function createWhoAsks(crib: Pick<Crib, 'identify'>, admitsLocal: AdmitsL
 }
 
 /** The asker if this route is for them, else why not. */
-export function letIn(identity: Identity, who: Who, request: Request): Asker | Answer {
+export function letIn(identity: Identity, who: Who, request: Request): RouteCaller | Answer {
   if (who === 'anyone') return identity.ok ? identity : NOBODY;
   if (!identity.ok) return refuseFor(identity.error);
   if (who === 'caller' || identity.operator) return identity;
@@ -43,3 +44,37 @@ const OPERATOR_NEEDED = toolError(
   'This is for operators: send the operator token as "Authorization: Bearer ...".',
 );
 const NO_OPERATOR = toolError('denied', 'This is for operators.');
+
+/** Browsers that came by the operator's link. They may look at pages and nothing else. */
+export interface PageSessions {
+  /** The value of a cookie that stands for the credential. */
+  begin(credential: string): string;
+  /** The credential that a cookie stands for; undefined if there is none. It is judged anew by every request, so that a cookie ends with its credential. */
+  credentialOf(value: string | undefined): string | undefined;
+}
+
+interface Session {
+  readonly credential: string;
+  readonly endsAt: number;
+}
+
+const LONGEST_MS = 12 * 3_600_000;
+const MOST = 100;
+
+/** Sessions of this process. The token itself is not a cookie: other servers of this machine would be sent it, too. */
+export function createPageSessions(): PageSessions {
+  const sessions = new Map<string, Session>();
+  return {
+    begin(credential) {
+      const [oldest] = sessions.keys();
+      if (sessions.size >= MOST && oldest !== undefined) sessions.delete(oldest);
+      const value = randomBytes(24).toString('base64url');
+      sessions.set(value, { credential, endsAt: performance.now() + LONGEST_MS });
+      return value;
+    },
+    credentialOf(value) {
+      const session = value === undefined ? undefined : sessions.get(value);
+      return session !== undefined && session.endsAt > performance.now() ? session.credential : undefined;
+    },
+  };
+}

@@ -1,15 +1,22 @@
 import { Hono } from 'hono';
-import type { Identity } from '../../core/ports/identity.ts';
+import type { Identity } from '../../core/caller.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { createShapeCheck } from '../../crib/check-shape.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { type Answer, notFound, refuse, toResponse } from './answers.ts';
-import { createWhoAsks, type Identify } from './authenticate.ts';
-import { type SendWhole, toWebResponse, type WholeAnswer } from './buffered-response.ts';
+import { createShapeCheck } from '../../crib/crib-server.ts';
+import {
+  type Answer,
+  INTERNAL,
+  notFound,
+  refusalOf,
+  refuse,
+  type SendWhole,
+  toResponse,
+  toWebResponse,
+  type WholeAnswer,
+} from './answers.ts';
+import { createPageSessions, createWhoAsks, type Identify } from './authenticate.ts';
 import { createEventFeed, type EventFeedOptions } from './event-feed.ts';
 import { createHostCheck, type HostRules, isLoopbackHost } from './host-check.ts';
-import { createPageSessions } from './page-sessions.ts';
-import { INTERNAL, refusalOf } from './refusals.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { createRunner } from './run-route.ts';

@@ -1,21 +1,16 @@
 import { ok } from './answers.ts';
-import { describeRoutes } from './openapi.ts';
+import { APPROVAL_ROUTES } from './approval-routes.ts';
+import { CALL_ROUTES, EXECUTE_ROUTE } from './call-routes.ts';
+import { KEY_ROUTES } from './key-routes.ts';
+import { describeRoutes } from './openapi-document.ts';
+import { PROFILE_ROUTES } from './profile-routes.ts';
 import type { Route } from './route.ts';
-import { APPROVAL_ROUTES } from './routes/approvals.ts';
-import { CALL_ROUTES } from './routes/calls.ts';
-import { EVENTS_ROUTE } from './routes/events.ts';
-import { EXECUTE_ROUTE } from './routes/execute.ts';
-import { HEALTH_ROUTES } from './routes/health.ts';
-import { KEY_ROUTES } from './routes/keys.ts';
-import { LATER_ROUTES } from './routes/later.ts';
-import { PROFILE_ROUTES } from './routes/profiles.ts';
-import { SEARCH_ROUTE } from './routes/search.ts';
-import { SOURCE_ROUTES } from './routes/sources.ts';
-import { SPEC_ROUTES } from './routes/specs.ts';
-import { STATS_ROUTES } from './routes/stats.ts';
-import { TOOL_ROUTES } from './routes/tools.ts';
-import { TOOLS_PAGE } from './routes/tools-page.ts';
-import { anyObject } from './schema-builders.ts';
+import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './server-routes.ts';
+import { anyObject } from './shapes.ts';
+import { SOURCE_ROUTES, SPEC_ROUTES } from './source-routes.ts';
+import { STATS_ROUTES } from './stats-routes.ts';
+import { SEARCH_ROUTE, TOOL_ROUTES } from './tool-routes.ts';
+import { TOOLS_PAGE } from './tools-page.ts';
 
 /** Describes all of them, itself included. */
 const OPENAPI_ROUTE: Route = {

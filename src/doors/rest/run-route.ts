@@ -2,14 +2,13 @@ import type { JsonSchema } from '../../core/json.ts';
 import type { Issue } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuse, toResponse } from './answers.ts';
-import { type Identify, letIn } from './authenticate.ts';
+import { type Identify, letIn, type PageSessions } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
-import type { PageSessions } from './page-sessions.ts';
 import type { Route } from './route.ts';
-import { object } from './schema-builders.ts';
+import { object } from './shapes.ts';
 
 /** What all routes are run with. */
-export interface RunnerOptions {
+export interface RouteRunnerOptions {
   readonly crib: Crib;
   readonly identify: Identify;
   readonly feed: EventFeed;
@@ -24,7 +23,7 @@ export type AnswerRequest = (request: Request, params: Readonly<Record<string, s
 const NO_BODY: Read = { value: {} };
 
 /** One path for every route: who asks, what they send, and only then what is asked for. */
-export function createRunner(options: RunnerOptions): (route: Route) => AnswerRequest {
+export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
   const { crib, identify, feed, sessions, check, maxBodyBytes } = options;
   return (route) => {
     const readQuery = createQueryReader(route.query ?? {}, check);

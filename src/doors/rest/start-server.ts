@@ -1,4 +1,4 @@
-import { createServer, type Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,12 +6,9 @@ import { getRequestListener } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
-import { type Answer, refuse, toResponse } from './answers.ts';
-import { type SendWhole, writeWhole } from './buffered-response.ts';
+import { type Answer, INTERNAL, refuse, type SendWhole, toResponse, writeWhole } from './answers.ts';
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
-import { type OpenRequests, trackRequests } from './open-requests.ts';
-import { INTERNAL } from './refusals.ts';
 
 /** How a server listens, and how much it lets others take. */
 export interface ServerOptions extends RestOptions {
@@ -209,4 +206,44 @@ function answerMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
     'connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Requests that are being answered. */
+interface OpenRequests {
+  /** From now on a connection ends with its answer. */
+  end(): void;
+  /** Resolves when there are none any more, or after `maxMs`. */
+  drained(maxMs: number): Promise<void>;
+}
+
+/** Answers the requests of a server and knows which are under way. */
+function trackRequests(server: Server, answer: RequestListener): OpenRequests {
+  const open = new Set<ServerResponse>();
+  let onEmpty: (() => void) | undefined;
+  let isEnding = false;
+  server.on('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (isEnding) outgoing.shouldKeepAlive = false;
+    open.add(outgoing);
+    outgoing.once('close', () => {
+      open.delete(outgoing);
+      if (open.size === 0) onEmpty?.();
+    });
+    answer(incoming, outgoing);
+  });
+  return {
+    end() {
+      isEnding = true;
+      for (const outgoing of open) if (!outgoing.headersSent) outgoing.shouldKeepAlive = false;
+    },
+    drained(maxMs) {
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, maxMs);
+        onEmpty = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (open.size === 0) onEmpty();
+      });
+    },
+  };
 }

@@ -3,9 +3,9 @@ import { basename, dirname } from 'node:path';
 import { messageOf } from '../../core/tool-error.ts';
 import { RUN, type Run, type ToolSpec } from '../../core/tool-spec.ts';
 import { systemClock } from '../../system/clock.ts';
+import { resolveModule } from '../../system/modules/import-module.ts';
 import { chooseExport } from '../../system/modules/module-exports.ts';
 import { createModuleLoader, IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
-import { resolveModule } from '../../system/modules/resolve-module.ts';
 
 /** A function that a module exports, or why there is none. */
 type FoundFunction = { readonly work: Work } | { readonly problem: string };

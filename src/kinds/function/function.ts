@@ -4,9 +4,8 @@ import type { Executor } from '../../core/executor.ts';
 import { isPromise, type JsonValue, type MaybePromise } from '../../core/json.ts';
 import { PARSED, type ToolCall } from '../../core/tool-call.ts';
 import { toolError } from '../../core/tool-error.ts';
-import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { failed, type ToolResult, toResult } from '../../core/tool-result.ts';
 import type { Run } from '../../core/tool-spec.ts';
-import { toResult } from '../../define/to-result.ts';
 import type { ExportedFunctions } from './exported-functions.ts';
 
 /** How a function of this process runs: it is here, or exported by a module that a spec names. */

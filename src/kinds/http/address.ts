@@ -1,9 +1,17 @@
 import { isRecord } from '../../core/json.ts';
 import { RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 import { readTemplate, type Template, type TemplatePart } from '../../specs/template.ts';
-import { argumentOf, BadArgument, type Encoding, type Filling, fillText, listText } from './fill-text.ts';
+import {
+  argumentOf,
+  BadArgument,
+  type Encoding,
+  encode,
+  type Filling,
+  fillText,
+  listText,
+  type Parameter,
+} from './fill-text.ts';
 import type { HttpRun } from './http-run.ts';
-import { encode, type Parameter } from './parameters.ts';
 
 /** An address in its parts, each ready to be filled. */
 export interface Address {

@@ -1,12 +1,10 @@
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { TokenRefused } from '../../system/fetch/client-token.ts';
-import { FetchError } from '../../system/fetch/fetch-error.ts';
+import { FetchError, readRetryAfterMs } from '../../system/fetch/fetch-error.ts';
 import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';
-import { readRetryAfterMs } from '../../system/fetch/retry-after.ts';
-import { bodyText, readContentType } from './content-type.ts';
 import { BadArgument } from './fill-text.ts';
-import { statusText } from './read-answer.ts';
+import { bodyText, readContentType, statusText } from './read-answer.ts';
 
 /** What is known about a request that failed. */
 export interface Failing {

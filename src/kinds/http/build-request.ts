@@ -1,11 +1,12 @@
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
+import { fetchClientToken, type KeptToken, keepToken, type TokenRequest } from '../../system/fetch/client-token.ts';
+import { toSecretText } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import { fillOrigin, fillPath } from './address.ts';
-import type { Credentials } from './authorize.ts';
-import { fillCookies, fillHeaders } from './fill-headers.ts';
-import { BadArgument, type Filling } from './fill-text.ts';
-import { fillParameter } from './parameters.ts';
-import type { RequestPlan } from './request-plan.ts';
+import { BadArgument, encode, type Filling, fillParameter } from './fill-text.ts';
+import type { HttpAuth, HttpClientCredentials } from './http-run.ts';
+import { fillCookies, fillHeaders, type RequestPlan } from './request-plan.ts';
 
 /** A request with everything but the credentials. */
 export interface BuiltRequest {
@@ -78,4 +79,103 @@ export function headersOf(
 ): Readonly<Record<string, string>> {
   const all = [...(headers.cookie === undefined ? [] : [headers.cookie]), ...cookies, ...credentials.cookies];
   return { ...headers, ...credentials.headers, ...(all.length > 0 && { cookie: all.join('; ') }) };
+}
+
+/** What credentials add to a request. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly string[];
+  readonly cookies: readonly string[];
+  /** The token among them that was fetched, and can be again. */
+  readonly token?: { readonly text: string; readonly kept: KeptToken };
+}
+
+/** Finds credentials for one host; each secret goes to its own hosts only. */
+export interface Authorizer {
+  authorize(auth: readonly HttpAuth[], host: string): Promise<Credentials>;
+}
+
+/** What credentials are found with. */
+export interface AuthorizerPorts {
+  readonly secrets: Secrets;
+  readonly clock: Clock;
+  /** Asked for each token, since it may change. */
+  reach(): TokenRequest['reach'];
+}
+
+const NONE: Credentials = { headers: {}, query: [], cookies: [] };
+
+/** Makes an authorizer that keeps the tokens it fetches: one for each set of credentials, whichever tools use it. */
+export function createAuthorizer({ secrets, clock, reach }: AuthorizerPorts): Authorizer {
+  const tokens = new Map<string, KeptToken>();
+
+  const tokenOf = (credentials: HttpClientCredentials): KeptToken => {
+    const key = JSON.stringify(credentials); // of names, not of values: a secret that changes is fetched with anew
+    const known = tokens.get(key);
+    if (known !== undefined) return known;
+    const kept = keepToken(() => fetchToken(credentials), clock);
+    tokens.set(key, kept);
+    return kept;
+  };
+
+  const fetchToken = async ({ tokenUrl, clientId, clientSecret, scope }: HttpClientCredentials) => {
+    const url = new URL(tokenUrl);
+    const fill = (text: string) => secrets.fill(toSecretText(text), { host: url.host });
+    const filled = { clientId: await fill(clientId), clientSecret: await fill(clientSecret) };
+    const token = await fetchClientToken({ url, ...filled, scope, reach: reach() }, clock);
+    secrets.hide(`token of ${url.host}`, token.text);
+    return token;
+  };
+
+  const find = async (auth: HttpAuth, host: string): Promise<Credentials> => {
+    const fill = (text: string) => secrets.fill(toSecretText(text), { host });
+    if ('bearer' in auth) return bearer(await fill(auth.bearer));
+    if ('basic' in auth) {
+      const pair = `${await fill(auth.basic.username)}:${await fill(auth.basic.password)}`;
+      const text = Buffer.from(pair).toString('base64');
+      secrets.hide(`credentials for ${host}`, text);
+      return { ...NONE, headers: { authorization: `Basic ${text}` } };
+    }
+    if ('apiKey' in auth) return apiKey(auth.apiKey, await fill(auth.apiKey.value));
+    // A token is worth as much as what it was fetched with, so it goes to the same hosts and no others.
+    await Promise.all([fill(auth.clientCredentials.clientId), fill(auth.clientCredentials.clientSecret)]);
+    const kept = tokenOf(auth.clientCredentials);
+    const text = await kept.get();
+    return { ...bearer(text), token: { text, kept } };
+  };
+
+  return {
+    async authorize(auth, host) {
+      if (auth.length === 0) return NONE;
+      const found = await Promise.all(auth.map((one) => find(one, host)));
+      return found.reduce(join, NONE);
+    },
+  };
+}
+
+function bearer(token: string): Credentials {
+  return { ...NONE, headers: { authorization: `Bearer ${token}` } };
+}
+
+type ApiKey = Extract<HttpAuth, { readonly apiKey: unknown }>['apiKey'];
+
+function apiKey({ in: place, name }: ApiKey, value: string): Credentials {
+  switch (place) {
+    case 'header':
+      return { ...NONE, headers: { [name.toLowerCase()]: value } };
+    case 'query':
+      return { ...NONE, query: [`${encode(name)}=${encode(value)}`] };
+    case 'cookie':
+      return { ...NONE, cookies: [`${name}=${encode(value)}`] };
+  }
+}
+
+function join(a: Credentials, b: Credentials): Credentials {
+  const token = b.token ?? a.token;
+  return {
+    headers: { ...a.headers, ...b.headers },
+    query: [...a.query, ...b.query],
+    cookies: [...a.cookies, ...b.cookies],
+    ...(token !== undefined && { token }),
+  };
 }

@@ -1,5 +1,5 @@
 import { type DeferredRun, deferRun } from '../../core/begun-runs.ts';
-import type { Clock } from '../../core/ports/ports.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
@@ -14,8 +14,17 @@ import {
 import { createRedact } from '../../system/secrets/redact.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import { answerFailure, type Failing, fetchFailure } from './answer-failure.ts';
-import { type Authorizer, type Credentials, createAuthorizer } from './authorize.ts';
-import { addressOf, type BuiltRequest, buildRequest, findSecrets, headersOf, originOf } from './build-request.ts';
+import {
+  type Authorizer,
+  addressOf,
+  type BuiltRequest,
+  buildRequest,
+  type Credentials,
+  createAuthorizer,
+  findSecrets,
+  headersOf,
+  originOf,
+} from './build-request.ts';
 import type { HttpRun } from './http-run.ts';
 import { readAnswer } from './read-answer.ts';
 import { planRequest, type RequestPlan } from './request-plan.ts';

@@ -1,12 +1,10 @@
 import { STATUS_CODES } from 'node:http';
-import { isJson, type JsonValue } from '../../core/json.ts';
+import { isJson, isJsonObject, type JsonValue, unescapePointer } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { type Content, done, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';
 import { parseJson } from '../../system/parse-json.ts';
-import { bodyText, readContentType } from './content-type.ts';
 import type { RequestPlan } from './request-plan.ts';
-import { selectData } from './select-data.ts';
 
 /** The result that a good answer is. */
 export function readAnswer(answer: FetchedResponse, plan: RequestPlan, tool: string): ToolResult {
@@ -72,4 +70,96 @@ function unreadable(tool: string, what: string): ToolResult {
 export function statusText(status: number): string {
   const words = STATUS_CODES[status];
   return words === undefined ? `status ${status}` : `${status} ${words}`;
+}
+
+/** One step into data: the name of a member, the place of an item, or `*` for all items. */
+type Step = string | typeof ALL;
+const ALL: unique symbol = Symbol('all');
+
+/** Where in an answer the result is; undefined for what is neither a JSON pointer nor a path. */
+export function readSelect(text: string): readonly Step[] | undefined {
+  if (text === '') return [];
+  if (text.startsWith('/')) return readPointer(text);
+  return readPath(text);
+}
+
+function readPointer(text: string): readonly Step[] | undefined {
+  if (/~(?![01])/.test(text)) return undefined;
+  return text.slice(1).split('/').map(unescapePointer);
+}
+
+const STEP = /^(?:\.?([^.[\]]+)|\[(\d+|\*)\])/;
+
+function readPath(text: string): readonly Step[] | undefined {
+  const steps: Step[] = [];
+  let rest = text.replace(/^\$\.?(?=\[|.)/, ''); // JSONPath says so where it begins
+  for (let first = true; rest !== ''; first = false) {
+    const match = STEP.exec(rest);
+    if (match === null || (first && rest.startsWith('.')) || (!first && !/^[.[]/.test(rest))) return undefined;
+    const step = match[1] ?? match[2] ?? '';
+    steps.push(step === '*' ? ALL : step);
+    rest = rest.slice(match[0].length);
+  }
+  return steps;
+}
+
+/** What stands there: null where there is nothing, and a list where there are items. */
+function selectData(data: JsonValue, steps: readonly Step[]): JsonValue {
+  const [step, ...rest] = steps;
+  if (step === undefined) return data;
+  if (step === ALL) return Array.isArray(data) ? data.map((item: JsonValue) => selectData(item, rest)) : [];
+  return selectData(memberOf(data, step), rest);
+}
+
+function memberOf(data: JsonValue, step: string): JsonValue {
+  if (Array.isArray(data)) return /^\d+$/.test(step) ? (data[Number(step)] ?? null) : null;
+  return isJsonObject(data) && Object.hasOwn(data, step) ? (data[step] ?? null) : null;
+}
+
+/** The steps that `readSelect` reads. */
+export type Selection = readonly Step[];
+
+/** What an answer is, as far as its content type says. */
+export interface ContentType {
+  readonly is: 'json' | 'text' | 'image' | 'audio' | 'bytes' | 'unknown';
+  /** In lower case, without parameters. */
+  readonly name: string;
+  readonly charset: string | undefined;
+}
+
+const MAX_LENGTH = 200;
+const TEXTS =
+  /^(text\/|application\/(xml|javascript|ecmascript|x-ndjson|jsonl|yaml|x-yaml|toml|graphql|sql|x-www-form-urlencoded|x-sh)$)|\+(xml|yaml)$/;
+
+const JSON_TYPE: ContentType = { is: 'json', name: 'application/json', charset: undefined };
+
+/** Reads the header of an answer. */
+export function readContentType(header = ''): ContentType {
+  if (header === JSON_TYPE.name) return JSON_TYPE; // what most answers are
+  const [name = '', ...parameters] = header
+    .slice(0, MAX_LENGTH)
+    .split(';')
+    .map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const given = { name, charset: charset?.replaceAll('"', '') };
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(name)) return { ...given, is: 'unknown' };
+  if (/\/json$|\+json$/.test(name)) return { ...given, is: 'json' };
+  if (TEXTS.test(name)) return { ...given, is: 'text' };
+  if (name.startsWith('image/')) return { ...given, is: 'image' };
+  return { ...given, is: name.startsWith('audio/') ? 'audio' : 'bytes' };
+}
+
+/** The text of an answer in its own character set, as far as that is known. */
+export function bodyText(bytes: Buffer, { charset }: ContentType): string {
+  if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return decodeUtf8(bytes);
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return decodeUtf8(bytes);
+  }
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

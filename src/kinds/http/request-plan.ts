@@ -1,10 +1,18 @@
-import { readTemplate, type Template } from '../../specs/template.ts';
+import { namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import { type Address, readAddress } from './address.ts';
 import { type FillBody, readBody } from './fill-body.ts';
-import { type NamedTemplates, readNamed } from './fill-headers.ts';
+import {
+  BadArgument,
+  type Encoding,
+  encode,
+  type Filling,
+  fillText,
+  listText,
+  type Parameter,
+  readParameters,
+} from './fill-text.ts';
 import type { HttpAuth, HttpRun } from './http-run.ts';
-import { encode, type Parameter, readParameters } from './parameters.ts';
-import { readSelect, type Selection } from './select-data.ts';
+import { readSelect, type Selection } from './read-answer.ts';
 
 /** A run that was read once, so that a call only fills it in. */
 export interface RequestPlan {
@@ -76,4 +84,46 @@ function textsIn(value: unknown): readonly string[] {
 
 function secretNames({ parts }: Template): readonly string[] {
   return parts.flatMap((part) => (typeof part === 'object' && 'secret' in part ? part.secret : []));
+}
+
+/** Headers or cookies by name, ready to be filled. */
+export type NamedTemplates = readonly (readonly [name: string, value: Template])[];
+
+/** Reads the headers or cookies of a run. */
+function readNamed(given: Readonly<Record<string, string | number | boolean>> = {}): NamedTemplates {
+  return Object.entries(given).map(([name, value]) => [name, readTemplate(String(value))]);
+}
+
+// What HTTP can carry in a header: no line ends, no control characters, nothing beyond latin1.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are refused
+const UNSENDABLE = /[\x00-\x08\x0a-\x1f\x7f]|[^\x00-\xff]/;
+
+const HEADER: Encoding = {
+  literal: (text) => text,
+  value: (value) => listText(value, (text) => text),
+  secret: (text) => text,
+};
+
+/** The headers of a request, by lower-case name; one that names an absent argument is left out. */
+export function fillHeaders(headers: NamedTemplates, filling: Filling): Record<string, string> {
+  const filled: Record<string, string> = {};
+  for (const [name, template] of headers) {
+    const text = fillText(template, filling, HEADER);
+    if (text === undefined) continue;
+    const [argument] = namesIn(template);
+    if (argument !== undefined && UNSENDABLE.test(text))
+      throw new BadArgument(argument, 'goes into a header, which takes no line breaks and no characters beyond latin1');
+    filled[name.toLowerCase()] = text;
+  }
+  return filled;
+}
+
+const COOKIE: Encoding = { literal: (text) => text, value: (value) => listText(value, encode), secret: encode };
+
+/** Cookies as a header carries them. */
+export function fillCookies(cookies: NamedTemplates, filling: Filling): readonly string[] {
+  return cookies.flatMap(([name, template]) => {
+    const text = fillText(template, filling, COOKIE);
+    return text === undefined ? [] : `${name}=${text}`;
+  });
 }

@@ -1,6 +1,6 @@
-import { beginningOf } from '../../core/text/visible-text.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
+import { beginningOf } from '../../core/visible-text.ts';
 import type { McpFailure } from './mcp-failure.ts';
 
 /** The codes of JSON-RPC and MCP that say something about what was asked. */

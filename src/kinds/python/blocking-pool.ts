@@ -1,11 +1,10 @@
-import type { Clock } from '../../core/ports/ports.ts';
-import { PythonFailure } from './python-failure.ts';
-import type { PythonWorker, Question } from './python-worker.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import { PythonFailure, type PythonWorker, type WorkerQuestion } from './python-worker.ts';
 
 /** Workers that questions are put to; an answer is told once, however it ends. */
 export interface Lane {
   /** Asks, now or when there is a worker. Returns how to call it off: then `onLost` is told when the work has ended. */
-  ask(question: Question): () => void;
+  ask(question: WorkerQuestion): () => void;
   /** Lets running work end and starts no more. */
   retire(): void;
   /** Ends everything. */
@@ -24,7 +23,7 @@ export interface InTurnOptions {
 
 interface Seat {
   readonly worker: PythonWorker;
-  question: Question | undefined;
+  question: WorkerQuestion | undefined;
   wasUsed: boolean;
 }
 
@@ -39,7 +38,7 @@ const IDLE_MS = 60_000;
 export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): Lane {
   const seats = new Set<Seat>();
   const free: Seat[] = [];
-  const waiting = new Set<Question>();
+  const waiting = new Set<WorkerQuestion>();
   let isRetired = false;
   let stopSweep: (() => void) | undefined;
 
@@ -75,7 +74,7 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
   const sweepLater = (): void => {
     if (seats.size > 1) stopSweep ??= idleClock.setTimer(IDLE_MS, sweep);
   };
-  const put = (seat: Seat, question: Question): void => {
+  const put = (seat: Seat, question: WorkerQuestion): void => {
     seat.question = question;
     seat.wasUsed = true;
     seat.worker.keepAlive(true);
@@ -110,7 +109,7 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
     }
     sweepLater();
   };
-  const callOff = (question: Question): void => {
+  const callOff = (question: WorkerQuestion): void => {
     const over = () => question.onLost(calledOff());
     if (waiting.delete(question)) {
       over();

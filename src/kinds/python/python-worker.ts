@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
-import { beginningOf } from '../../core/text/visible-text.ts';
+import { isRecord, type JsonObject } from '../../core/json.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { createLineSplitter } from '../../system/processes/line-splitter.ts';
-import type { OutputTail } from '../../system/processes/output-tail.ts';
+import { beginningOf } from '../../core/visible-text.ts';
+import { createLineSplitter, type OutputTail } from '../../system/processes/child-output.ts';
 import type { ChildCommand, ChildEnd } from '../../system/processes/start-child.ts';
-import { PythonFailure } from './python-failure.ts';
-import { readWorkerLine, type WorkerAnswer } from './worker-answer.ts';
 import type { WorkerProcess, WorkerProcesses } from './worker-processes.ts';
 
 /** One question to a worker. */
-export interface Question {
+export interface WorkerQuestion {
   /** What is asked, as JSON: a call, or what a file offers. */
   readonly request: object;
   /** Asked right before a worker gets it; false: it must not begin any more. */
@@ -23,7 +21,7 @@ export interface Question {
 /** A Python process that runs functions. */
 export interface PythonWorker {
   /** Asks, and returns the number under which the question can be cancelled. */
-  ask(question: Question): number;
+  ask(question: WorkerQuestion): number;
   /** Asks an async function to stop. */
   cancel(id: number): void;
   /** Ends the process and what it started. Resolves when nothing is left; questions are told before. */
@@ -51,7 +49,7 @@ const ENVELOPE_BYTES = 1024;
 
 /** Starts a worker. It can be asked at once; what it cannot answer any more is told to whoever asked. */
 export function startPythonWorker({ processes, command, output, maxBytes, onEnd }: WorkerOptions): PythonWorker {
-  const asked = new Map<number, Question>();
+  const asked = new Map<number, WorkerQuestion>();
   const unsent: string[] = [];
   let child: WorkerProcess | undefined;
   let isReady = false;
@@ -144,4 +142,77 @@ function noProgram(command: string): string {
 
 function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+/** The longest answer of a function, and the most that it may yield. */
+export const MAX_ANSWER_BYTES = 10_000_000;
+
+/** What a worker says about a request. All but `yield` are the last word. */
+export type WorkerAnswer =
+  | { readonly kind: 'yield'; readonly value: unknown; readonly size: number }
+  | { readonly kind: 'ok' | 'end'; readonly value: unknown }
+  | { readonly kind: 'fail'; readonly reason: FailKind; readonly message: string; readonly trace?: string }
+  | { readonly kind: 'again'; readonly why: Again };
+
+/** Why a function gave no answer: it raised, is not there, was given or gave what it may not, or was cancelled. */
+type FailKind = 'raised' | 'missing' | 'invalid' | 'value' | 'large' | 'cancelled';
+
+/** A call that was not run and is to be sent again, by whoever knows this. */
+interface Again {
+  /** A file of the tool has changed: another worker has to run it. */
+  readonly stale?: true;
+  /** The function is async, or no longer is. */
+  readonly isAsync?: boolean;
+  /** The function wants to know about the call. */
+  readonly takesCall?: true;
+}
+
+/** One line of a worker: an answer to the request of this id, or that it is ready. */
+type WorkerLine = { readonly id: number; readonly answer: WorkerAnswer } | 'ready' | undefined;
+
+/** Reads a line. Only our own code writes them; one that it did not write is nothing. */
+function readWorkerLine(text: string): WorkerLine {
+  const message = parse(text);
+  if (message === undefined) return undefined;
+  const { id } = message;
+  if (typeof id !== 'number') return 'ready' in message ? 'ready' : undefined;
+  if ('ok' in message) return { id, answer: { kind: 'ok', value: message.ok } };
+  if ('yield' in message) return { id, answer: { kind: 'yield', value: message.yield, size: text.length } };
+  if ('end' in message) return { id, answer: { kind: 'end', value: message.end } };
+  const { fail, again } = message as { readonly fail?: Failure; readonly again?: Again }; // our own words
+  if (again !== undefined) return { id, answer: { kind: 'again', why: again } };
+  if (fail === undefined) return undefined;
+  const { kind: reason, message: said, trace } = fail;
+  return { id, answer: { kind: 'fail', reason, message: said, ...(trace !== undefined && { trace }) } };
+}
+
+interface Failure {
+  readonly kind: FailKind;
+  readonly message: string;
+  readonly trace?: string;
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    return isRecord(message) ? (message as JsonObject) : undefined; // what was parsed is JSON
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Why a worker gave no answer: it could not be started, so that nothing was run; it ended meanwhile; too many wait; or
+ * nobody wants the answer any more.
+ */
+export type PythonFailureKind = 'unreachable' | 'lost' | 'busy' | 'cancelled';
+
+/** A request that a worker did not answer. */
+export class PythonFailure extends Error {
+  readonly kind: PythonFailureKind;
+  constructor(kind: PythonFailureKind, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.name = 'PythonFailure';
+    this.kind = kind;
+  }
 }

@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { calledOff, type Lane } from './blocking-pool.ts';
-import { PythonFailure } from './python-failure.ts';
-import type { Question } from './python-worker.ts';
-import type { WorkerAnswer } from './worker-answer.ts';
+import { PythonFailure, type WorkerAnswer, type WorkerQuestion } from './python-worker.ts';
 import { openShop, type PythonSettings, type PythonShop, type PythonSurroundings, type Trait } from './worker-pool.ts';
 import { createWorkerProcesses } from './worker-processes.ts';
 
@@ -113,7 +111,7 @@ type LastAnswer = Exclude<WorkerAnswer, { readonly kind: 'yield' }>;
 
 function ask(
   lane: Lane,
-  question: Pick<Question, 'request' | 'begin'>,
+  question: Pick<WorkerQuestion, 'request' | 'begin'>,
   { onYield, onAbort }: PythonWork,
 ): Promise<LastAnswer> {
   return new Promise((resolve, reject) => {

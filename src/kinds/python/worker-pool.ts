@@ -1,12 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import { createOutputTail, type OutputTail } from '../../system/processes/output-tail.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import { createOutputTail, type OutputTail } from '../../system/processes/child-output.ts';
 import type { ChildCommand } from '../../system/processes/start-child.ts';
-import { workersTogether } from './async-worker.ts';
-import { type Lane, workersInTurn } from './blocking-pool.ts';
+import { calledOff, GRACE_MS, type Lane, type StartWorker, workersInTurn } from './blocking-pool.ts';
 import { findInterpreter, workerScript } from './interpreter.ts';
-import { startPythonWorker } from './python-worker.ts';
-import { MAX_ANSWER_BYTES } from './worker-answer.ts';
+import { MAX_ANSWER_BYTES, type PythonWorker, startPythonWorker, type WorkerQuestion } from './python-worker.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
 
 /** How Python is run; read anew before each call, so that edits count. */
@@ -94,4 +92,97 @@ export function openShop(folder: string, settings: PythonSettings, surroundings:
 function commandOf(order: JsonObject, { interpreter }: PythonSettings): Pick<ChildCommand, 'command' | 'args'> {
   // No compiled files beside the tools: in a folder that is watched they would look like an edit.
   return { command: findInterpreter(interpreter), args: ['-B', workerScript(), JSON.stringify(order)] };
+}
+
+interface Shared {
+  readonly worker: PythonWorker;
+  /** What it has in hand, and its number there. */
+  readonly questions: Map<WorkerQuestion, number>;
+  /** Those that nobody wants answered, each with how to stop waiting for its end. */
+  readonly calledOff: Map<WorkerQuestion, () => void>;
+}
+
+interface TogetherOptions {
+  readonly start: StartWorker;
+  readonly clock: Clock;
+}
+
+/** One worker with an event loop for all async functions. One that does not come back when asked to is ended with all that it has in hand. */
+function workersTogether({ start, clock }: TogetherOptions): Lane {
+  const all = new Set<Shared>();
+  let current: Shared | undefined;
+  let isRetired = false;
+
+  const open = (): Shared => {
+    const shared: Shared = {
+      worker: start(() => {
+        all.delete(shared);
+        if (current === shared) current = undefined;
+      }),
+      questions: new Map(),
+      calledOff: new Map(),
+    };
+    all.add(shared);
+    return shared;
+  };
+  const release = (shared: Shared): void => {
+    if (shared.questions.size > 0) return;
+    shared.worker.keepAlive(false);
+    if (shared !== current || isRetired) void shared.worker.end(GRACE_MS);
+  };
+  const end = (shared: Shared): Promise<void> => {
+    if (current === shared) current = undefined;
+    return shared.worker.end(GRACE_MS);
+  };
+  const put = (shared: Shared, question: WorkerQuestion): void => {
+    const over = (): boolean => {
+      shared.questions.delete(question);
+      release(shared);
+      shared.calledOff.get(question)?.();
+      return shared.calledOff.delete(question);
+    };
+    shared.worker.keepAlive(true);
+    shared.questions.set(question, 0);
+    const id = shared.worker.ask({
+      request: question.request,
+      onAnswer(answer) {
+        if (answer.kind === 'again' && answer.why.stale === true && current === shared) current = undefined;
+        if (answer.kind === 'yield') return shared.calledOff.has(question) ? undefined : question.onAnswer(answer);
+        if (over()) question.onLost(calledOff());
+        else question.onAnswer(answer);
+      },
+      onLost: (failure) => question.onLost(over() ? calledOff() : failure),
+    });
+    if (shared.questions.has(question)) shared.questions.set(question, id);
+  };
+  const callOff = (shared: Shared, question: WorkerQuestion): void => {
+    const id = shared.questions.get(question);
+    if (id === undefined) return;
+    shared.calledOff.set(
+      question,
+      clock.setTimer(GRACE_MS, () => void end(shared)),
+    );
+    shared.worker.cancel(id);
+  };
+
+  return {
+    ask(question) {
+      if (question.begin?.() === false) {
+        queueMicrotask(() => question.onLost(calledOff()));
+        return () => {};
+      }
+      current ??= open();
+      const shared = current;
+      put(shared, question);
+      return () => callOff(shared, question);
+    },
+    retire() {
+      isRetired = true;
+      for (const shared of all) release(shared);
+    },
+    async close() {
+      isRetired = true;
+      await Promise.all([...all].map(end));
+    },
+  };
 }

@@ -7,7 +7,7 @@ import {
   reasonOf,
   signalGroup,
 } from '../../system/processes/guarded-spawn.ts';
-import type { ProcessSweep } from '../../system/processes/reap.ts';
+import type { ProcessSweep } from '../../system/processes/process-tree.ts';
 import type { Child, ChildCommand, ChildEnd } from '../../system/processes/start-child.ts';
 
 /** Processes of workers. None outlives this one, however it ends, nor does what they start. */

@@ -1,4 +1,5 @@
-import { isRecord, type JsonSchema } from '../../core/json.ts';
+import { escapePointer, isRecord, type JsonObject, type JsonSchema, type JsonValue } from '../../core/json.ts';
+import type { Issue } from '../../core/tool-error.ts';
 import { type ToolSpec, WITHHELD, type Withheld } from '../../core/tool-spec.ts';
 import { namesIn, readTemplate, type Template } from '../../specs/template.ts';
 import type { ShellRun } from './shell-run.ts';
@@ -79,4 +80,97 @@ function isNamedLikePath(name: string, schema: unknown): boolean {
 /** What a template says as it stands. */
 function toText({ parts }: Template): string {
   return parts.filter((part) => typeof part === 'string').join('');
+}
+
+/** Arguments of a call that cannot be put into its command. */
+export class UnfitArgument extends Error {
+  readonly issue: Issue;
+  constructor(name: string, message: string) {
+    super(message);
+    this.issue = { path: `/${escapePointer(name)}`, message };
+  }
+}
+
+type FilledPlan = Pick<CommandPlan, 'groups' | 'dashNames' | 'pathNames' | 'mayClimb'>;
+
+/** Fills in the arguments of a program. Each value is one argument or a part of one, whatever it holds. */
+export function fillArguments(plan: FilledPlan, input: JsonObject): readonly string[] {
+  const filled: string[] = [];
+  let isAfterDashes = false;
+  for (const group of plan.groups) {
+    for (const values of roundsOf(group, input)) {
+      for (const template of group.templates) {
+        const text = fillText(template, values);
+        requireNoClimbing(template, values, plan);
+        if (!isAfterDashes) requireNoOption(template, text, { values, dashNames: plan.dashNames });
+        // Only as it is written in the spec: a value that says so changes nothing.
+        isAfterDashes ||= template.parts.length === 1 && template.parts[0] === '--';
+        filled.push(text);
+      }
+    }
+  }
+  return filled;
+}
+
+/** Once as it is, once for each item of the list in it, or not at all. */
+export function roundsOf({ isOptional, templates }: ArgumentGroup, input: JsonObject): readonly JsonObject[] {
+  const names = [...new Set(templates.flatMap(namesIn))];
+  const absent = names.find((name) => !isGiven(input, name));
+  if (absent !== undefined && isOptional) return [];
+  if (absent !== undefined) throw new UnfitArgument(absent, 'is missing');
+  const [list, second] = names.filter((name) => Array.isArray(input[name]));
+  if (list === undefined) return [input];
+  if (!isOptional) throw new UnfitArgument(list, 'may not be a list');
+  if (second !== undefined) throw new UnfitArgument(second, `may not be a list beside ${list}`);
+  return (input[list] as readonly JsonValue[]).map((item) => ({ ...input, [list]: item })); // seen to be one
+}
+
+/** Beside a slash of the spec a value is a part of a path, though nobody said so: it may not lead upwards. */
+function requireNoClimbing(template: Template, values: JsonObject, { pathNames, mayClimb }: FilledPlan): void {
+  if (mayClimb || !template.parts.some((part) => typeof part === 'string' && part.includes('/'))) return;
+  const climbing = namesIn(template).find(
+    (name) => !pathNames.has(name) && valueToText(values[name]).split('/').includes('..'),
+  );
+  if (climbing !== undefined) throw new UnfitArgument(climbing, 'may not hold ".." as the name of a folder');
+}
+
+interface Filling {
+  readonly values: JsonObject;
+  readonly dashNames: ReadonlySet<string>;
+}
+
+/** A program takes what begins with a dash for an option; only the spec may give options. */
+function requireNoOption({ parts }: Template, text: string, { values, dashNames }: Filling): void {
+  if (!text.startsWith('-') || typeof parts[0] === 'string') return;
+  for (const part of parts) {
+    if (typeof part === 'string' || 'secret' in part) return; // empty so far, and from here on the spec's own word
+    const value = valueToText(values[part.name]);
+    if (value === '') continue;
+    if (dashNames.has(part.name)) return;
+    throw new UnfitArgument(part.name, 'may not begin with "-"');
+  }
+}
+
+/** True for an argument that is there. */
+export function isGiven(input: JsonObject, name: string): boolean {
+  return Object.hasOwn(input, name) && input[name] !== null && input[name] !== undefined;
+}
+
+/** A template with the arguments of a call in it; secrets are for whoever may fill them in. */
+export function fillText({ parts }: Template, input: JsonObject): string {
+  return parts
+    .map((part) => (typeof part === 'string' ? part : 'name' in part ? textOf(input, part.name) : ''))
+    .join('');
+}
+
+/** An argument as text, without what no program can be given. */
+export function textOf(input: JsonObject, name: string): string {
+  if (!isGiven(input, name)) throw new UnfitArgument(name, 'is missing');
+  const text = valueToText(input[name]);
+  if (text.includes('\0')) throw new UnfitArgument(name, 'may not hold a NUL');
+  return text;
+}
+
+function valueToText(value: JsonValue | undefined): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

@@ -1,22 +1,22 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { whyAsk } from '../../core/approval-request.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { FACTS, type ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { namesIn, type Template } from '../../specs/template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
-import { type CommandPlan, templatesOf } from './command-plan.ts';
-import { fillText, isGiven, roundsOf, textOf, UnfitArgument } from './fill-command.ts';
-import { allowPath } from './sandbox/allowed-folders.ts';
-import { type PathUse, type SpendWork, whyNotUsed } from './sandbox/write-access.ts';
+import { type AllowedFolders, type AllowedPath, allowPath, isInWritableRoot } from './allowed-folders.ts';
+import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, textOf, UnfitArgument } from './command-plan.ts';
 
 /** Where relative paths begin, a folder that a command may use; and how it uses paths. */
-export interface Place extends PathUse {
+export interface ArgumentPlace extends PathUse {
   readonly base: string;
   readonly spend: SpendWork;
 }
 
 /** The folder that a command runs in, which must be one that it may use. */
-export function findCwd(cwd: Template, input: JsonObject, { base, folders }: Place): string {
+export function findCwd(cwd: Template, input: JsonObject, { base, folders }: ArgumentPlace): string {
   const path = allowPath(fillText(cwd, input), base, folders)?.named;
   if (path !== undefined) return existsSync(path) ? realpathSync.native(path) : path; // what is not there is told when it is started
   const [name] = namesIn(cwd);
@@ -28,7 +28,7 @@ export function findCwd(cwd: Template, input: JsonObject, { base, folders }: Pla
 export function resolvePaths(
   plan: CommandPlan,
   input: JsonObject,
-  { base, cwd, spend, ...use }: Place & { readonly cwd: string },
+  { base, cwd, spend, ...use }: ArgumentPlace & { readonly cwd: string },
 ): JsonObject {
   const inCwd = plan.cwd === undefined ? [] : namesIn(plan.cwd);
   const given = [...plan.pathNames].filter((name) => isGiven(input, name));
@@ -56,7 +56,7 @@ function isOnlyBeginning(name: string, plan: CommandPlan): boolean {
 }
 
 /** A path may be the beginning of a longer one: `{dir}/{name}`, `{path}.txt`. That one must lie in a folder as well. */
-function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, spend, ...use }: Place): void {
+function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, spend, ...use }: ArgumentPlace): void {
   const variables = plan.env.map(([, template]) => ({ isOptional: true, templates: [template] }));
   for (const group of [...plan.groups, ...variables]) {
     const longer = group.templates.flatMap((template) => longerPath(template, plan.pathNames) ?? []);
@@ -78,14 +78,14 @@ function longerPath({ parts, mistakes }: Template, pathNames: ReadonlySet<string
   return begin === -1 || begin === parts.length - 1 ? undefined : { parts: parts.slice(begin), mistakes };
 }
 
-function requirePath(values: JsonObject, name: string, place: Place): string {
+function requirePath(values: JsonObject, name: string, place: ArgumentPlace): string {
   if (typeof values[name] === 'object') throw new UnfitArgument(name, 'is a path, and must be a text');
   const text = textOf(values, name);
   if (text === '') throw new UnfitArgument(name, 'is a path, and may not be empty');
   return requireUsable(text, name, place);
 }
 
-function requireUsable(text: string, name: string, { base, spend, ...use }: Place): string {
+function requireUsable(text: string, name: string, { base, spend, ...use }: ArgumentPlace): string {
   spend(2 * (resolve(base, text).split('/').length + text.length / 100));
   const path = allowPath(text, base, use.folders);
   if (path === undefined) throw outside(name);
@@ -127,4 +127,64 @@ function fillSecrets({ parts }: Template, input: JsonObject, secrets: Pick<Secre
     return 'name' in part ? textOf(input, part.name) : part;
   });
   return secrets.fill({ secretTemplate }, { child: true });
+}
+
+/** What a command is taken to do with the paths that it is given. */
+export type Intent = 'read' | 'write' | 'unknown';
+
+/**
+ * By what is known of its effects. Where a person is asked about a tool of unknown effects, it is taken to write: after a
+ * yes it must not fail because nothing can be written there.
+ */
+export function intentOf(call: ToolCall): Intent {
+  const { readOnly, destructive } = call.spec.effects;
+  if (destructive === true || readOnly === false) return 'write';
+  if (readOnly === true) return 'read';
+  const isAsked = whyAsk(call.spec) !== undefined || call[FACTS].asks !== undefined;
+  return isAsked ? 'write' : 'unknown';
+}
+
+/** How a command uses its paths. */
+interface PathUse {
+  readonly folders: AllowedFolders;
+  readonly intent: Intent;
+  readonly isSandboxed: boolean;
+}
+
+const HELP = 'a tool that only reads says effects: { readOnly: true }, or names the argument under reads';
+const ROOTS = `name a folder under sandbox.write of the tool or executors.shell.roots; ${HELP}`;
+/** Ends a sentence about a path that is protected. */
+export const FIXED = `decides what the crib runs, and no tool may write it; ${HELP}`;
+
+/** Why a command may not be given a path that it may read; undefined where it may. */
+function whyNotUsed(path: AllowedPath, { folders, intent, isSandboxed }: PathUse): string | undefined {
+  if (intent === 'read') return undefined;
+  const names = [path.named, path.target];
+  const isFixed = names.some(folders.fixed.covers);
+  // Outside of a sandbox nothing else keeps the program from writing there.
+  if (!isSandboxed && isFixed) return FIXED;
+  if (!isSandboxed && names.some(folders.fixed.liesBelow)) return `contains what ${FIXED}`;
+  if (!isFixed && names.every((name) => isInWritableRoot(name, folders))) return undefined;
+  if (intent === 'write') return isFixed ? FIXED : `must lie in a folder that this tool may write: ${ROOTS}`;
+  return existsSync(path.target)
+    ? undefined // it may be read, and in a sandbox no more than that
+    : `is not there, and this tool may make nothing there: ${ROOTS}`;
+}
+
+/** Counts what judging the arguments of one call costs, in names that are looked at; throws where it is too much. */
+export type SpendWork = (names: number) => void;
+
+/** So many names are looked at for one call: a fraction of a second. */
+const MOST_NAMES = 40_000;
+
+/** Bounds the work of one call, since judging holds up all other calls. */
+export function createWork(given: JsonObject): SpendWork {
+  let spent = 0;
+  return (names) => {
+    spent += names;
+    if (spent <= MOST_NAMES) return;
+    const sizes = Object.entries(given).map(([name, value]) => [name, JSON.stringify(value).length] as const);
+    const [longest = ''] = sizes.toSorted(([, one], [, other]) => other - one)[0] ?? [];
+    throw new UnfitArgument(longest, 'names more folders and paths than can be judged in one call; give fewer');
+  };
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { readTemplate } from '../../specs/template.ts';
-import type { ShellPorts } from './kind.ts';
-import { rootsOf } from './sandbox/surroundings.ts';
+import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
+import { rootsOf } from './surroundings.ts';
 
 const SCRIPT = /\.([cm]?[jt]sx?|pyz?|sh|bash|zsh|rb|php|pl|lua|jar|wasm)$/i;
 const SHELL = /^(r?bash|sh|dash|ash|zsh|m?ksh|fish)$/;

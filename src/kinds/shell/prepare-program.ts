@@ -2,17 +2,15 @@ import { realpathSync } from 'node:fs';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { childEnvironment } from '../../system/processes/child-environment.ts';
 import type { Program } from '../../system/processes/programs.ts';
-import { LOADER_VARIABLE } from './check-code.ts';
+import type { AllowedFolders } from './allowed-folders.ts';
+import { LOADER_VARIABLE } from './check-command.ts';
+import { fillArguments } from './command-plan.ts';
 import { fillEnvironment, fillInput } from './fill-call.ts';
-import { fillArguments } from './fill-command.ts';
-import { findProgram } from './find-program.ts';
 import { OWN_FOLDER, type Preparation, resolveCall } from './resolve-call.ts';
-import type { AllowedFolders } from './sandbox/allowed-folders.ts';
-import { findCover } from './sandbox/masks.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
-import { sandboxArguments } from './sandbox/sandbox-arguments.ts';
-import { limiterOf, limitsOf } from './sandbox/surroundings.ts';
-import { isInside } from './sandbox/trace-path.ts';
+import type { Sandbox } from './sandbox.ts';
+import { findCover, sandboxArguments } from './sandbox-arguments.ts';
+import { findProgram, limiterOf, limitsOf } from './surroundings.ts';
+import { isInside } from './trace-path.ts';
 
 /** A program, ready to be started. It is contained where it runs in a sandbox. */
 export interface PreparedProgram {

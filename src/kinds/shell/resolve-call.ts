@@ -1,18 +1,32 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import type { CommandPlan } from './command-plan.ts';
-import { findCwd, type Place, resolvePaths } from './fill-call.ts';
-import { fillArguments } from './fill-command.ts';
-import type { ShellPorts } from './kind.ts';
-import { type AllowedFolders, findFolders } from './sandbox/allowed-folders.ts';
-import { requireNoJoin } from './sandbox/joined-arguments.ts';
-import type { FoundSandbox, Sandbox } from './sandbox/sandbox.ts';
-import { requireNoState } from './sandbox/state-arguments.ts';
-import { cureOf, modeOf, rootsOf } from './sandbox/surroundings.ts';
-import { createWork, intentOf } from './sandbox/write-access.ts';
+import { namesIn } from '../../specs/template.ts';
+import { type AllowedFolders, findFolders } from './allowed-folders.ts';
+import { type CommandPlan, fillArguments, templatesOf } from './command-plan.ts';
+import { type ArgumentPlace, createWork, findCwd, intentOf, resolvePaths } from './fill-call.ts';
+import { isPattern, mayMatch } from './path-patterns.ts';
+import type { FoundSandbox, Sandbox } from './sandbox.ts';
+import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
+import {
+  type BareCall,
+  filledTexts,
+  fixedPathsOf,
+  isFolder,
+  leadsTo,
+  leadsToState,
+  MAX_PATH,
+  pathsIn,
+  refused,
+  refusedCode,
+  requireNoState,
+  textsIn,
+  WORD_ENDS,
+} from './state-arguments.ts';
+import { cureOf, modeOf, rootsOf } from './surroundings.ts';
 
 /** Everything that one call is prepared of. */
 export interface Preparation {
@@ -57,7 +71,7 @@ export async function resolveCall(preparation: Preparation): Promise<ResolvedCal
   return { sandbox, folders, cwd, input };
 }
 
-function resolveFolders({ call: { input }, plan }: Preparation, place: Place) {
+function resolveFolders({ call: { input }, plan }: Preparation, place: ArgumentPlace) {
   const cwd = plan.cwd === undefined ? place.base : findCwd(plan.cwd, input, place);
   return { cwd, input: resolvePaths(plan, input, { ...place, cwd }) };
 }
@@ -76,4 +90,89 @@ async function requireSandbox({ call, run, ports, findSandbox }: Preparation): P
     'no_sandbox',
     `it may only run in a sandbox, and there is none here: ${found.reason}; ${cure}`,
   );
+}
+
+/** A text that a program may join to a folder. */
+interface Piece {
+  readonly name: string;
+  readonly path: string;
+  /** False for a word of a longer text, and for what the program only reads or gets as a whole path. */
+  readonly mayBeWritten: boolean;
+}
+
+/** A folder that an argument names, maybe from another one. */
+interface NamedFolder {
+  readonly path: string;
+  readonly mayBeWritten: boolean;
+}
+
+/** What trying a pattern costs, beside a look at a name. */
+const MATCH = 300;
+
+/**
+ * A program may join one argument to a folder that another one names: tar -C FOLDER NAME. So no argument may lead to what
+ * the crib keeps for itself, or to what decides what it runs, from there either; nor along several of them.
+ */
+function requireNoJoin(call: BareCall): void {
+  const pieces = piecesOf(call);
+  const relative = pieces.filter(({ path }) => !isAbsolute(path));
+  const own = [call.cwd, ...fixedPathsOf(call.plan, call.cwd).filter(isFolder)];
+  const known = new Map<string, NamedFolder>();
+  const note = (piece: Piece, base: string, mayBeWritten: boolean): void => {
+    const path = resolve(base, piece.path);
+    const isNew = known.get(path)?.mayBeWritten !== true && (mayBeWritten || !known.has(path));
+    if (isNew && isFolder(path)) known.set(path, { path, mayBeWritten });
+  };
+  for (const piece of pieces)
+    for (const base of isAbsolute(piece.path) ? [call.cwd] : own) {
+      call.spend(1);
+      if (isThere(piece, base)) note(piece, base, piece.mayBeWritten);
+    }
+  for (const base of own) known.delete(base); // arguments have been judged from there
+  // What is found on the way is looked at in turn: a map hands out what is added to it.
+  for (const [path, folder] of known)
+    for (const piece of relative) {
+      call.spend(1);
+      if (!isThere(piece, path)) continue;
+      call.spend(isPattern(piece.path) ? MATCH : 1);
+      requireHarmless(piece, folder, call);
+      note(piece, path, piece.mayBeWritten && folder.mayBeWritten);
+    }
+}
+
+/** Most texts are not paths: only what climbs, or begins with something that is there, leads anywhere that was not named. */
+function isThere({ path }: Piece, base: string): boolean {
+  return isAbsolute(path) || climbs(path) || isPattern(path) || existsSync(join(base, path.split('/', 1)[0] ?? ''));
+}
+
+function requireHarmless(piece: Piece, folder: NamedFolder, { folders, intent, spend }: BareCall): void {
+  const { name, path } = piece;
+  const from = { cwd: folder.path, spend };
+  const { hidden, kept, fixed } = folders;
+  const isState = leadsToState(path, from, kept);
+  if (isState || mayMatch(path, folder.path, [...hidden.folders, ...hidden.files])) throw refused(name);
+  const mayWrite = intent !== 'read' && piece.mayBeWritten && folder.mayBeWritten;
+  if (mayWrite && leadsTo(path, from, fixed)) throw refusedCode(name);
+}
+
+/** Every text of the arguments that may be joined. Of long ones only what climbs counts. */
+function piecesOf({ plan, given, filled }: BareCall): readonly Piece[] {
+  const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
+  const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));
+  const pieces = [...whole, ...filledTexts(plan, filled)].flatMap(([name, text]) => {
+    const mayBeWritten = told.has(name) && !plan.readNames.has(name);
+    const paths = text.length > MAX_PATH ? pathsIn(text).filter(climbs) : pathsIn(text);
+    const words = text
+      .split(WORD_ENDS)
+      .filter((word) => word.length <= MAX_PATH && climbs(word) && /[^/.~]/.test(word));
+    return [
+      ...paths.map((path) => ({ name, path, mayBeWritten })),
+      ...words.map((path) => ({ name, path, mayBeWritten: false })),
+    ];
+  });
+  return [...new Map(pieces.map((piece) => [`${piece.mayBeWritten} ${piece.path}`, piece])).values()];
+}
+
+function climbs(path: string): boolean {
+  return path.includes('..') && path.split('/').includes('..');
 }

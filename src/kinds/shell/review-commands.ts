@@ -5,15 +5,15 @@ import type { ExecutorReview } from '../../core/executor.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../core/tool-spec.ts';
 import { namesIn } from '../../specs/template.ts';
+import { findFolders } from './allowed-folders.ts';
 import { planCommand, templatesOf } from './command-plan.ts';
-import type { ShellPorts } from './kind.ts';
-import { findFolders } from './sandbox/allowed-folders.ts';
-import { looseLinks, withSystem } from './sandbox/masks.ts';
-import type { FoundSandbox } from './sandbox/sandbox.ts';
-import { fixedPathsOf } from './sandbox/state-arguments.ts';
-import { cureOf, modeOf, REPAIR, rootsOf } from './sandbox/surroundings.ts';
-import { isInside, tracePath } from './sandbox/trace-path.ts';
+import type { FoundSandbox } from './sandbox.ts';
+import { looseLinks, withSystem } from './sandbox-arguments.ts';
+import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
+import { fixedPathsOf } from './state-arguments.ts';
+import { cureOf, modeOf, REPAIR, rootsOf } from './surroundings.ts';
+import { isInside, tracePath } from './trace-path.ts';
 
 /** What the owner should know about all commands on this machine: which cannot run, which run unconfined, and which may write what decides what the crib runs. */
 export function reviewCommands(specs: readonly ToolSpec[], ports: ShellPorts, found: FoundSandbox): ExecutorReview {

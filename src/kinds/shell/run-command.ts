@@ -1,18 +1,19 @@
+import { constants } from 'node:os';
 import { deferRun } from '../../core/begun-runs.ts';
 import type { ExecutorReview } from '../../core/executor.ts';
+import { isJson } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.ts';
-import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { createPrograms, type RunningProgram } from '../../system/processes/programs.ts';
-import { type CommandPlan, planCommand } from './command-plan.ts';
-import { toCommandResult } from './command-result.ts';
-import { UnfitArgument } from './fill-command.ts';
-import type { ShellPorts } from './kind.ts';
+import { parseJson } from '../../system/parse-json.ts';
+import { createPrograms, type ProgramEnd, type RunningProgram } from '../../system/processes/programs.ts';
+import { type CommandPlan, planCommand, UnfitArgument } from './command-plan.ts';
 import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
 import { type Preparation, resolveCall } from './resolve-call.ts';
 import { reviewCommands } from './review-commands.ts';
-import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox/sandbox.ts';
+import { bubblewrapMark, type FoundSandbox, findSandbox } from './sandbox.ts';
+import type { ShellPorts } from './shell-kind.ts';
 import type { ShellRun } from './shell-run.ts';
 
 /** Runs commands, and ends them. */
@@ -135,4 +136,89 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function closed({ spec: { name } }: ToolCall): ToolResult {
   return failed(toolError('unavailable', `"${name}" was ended, because the crib is closed.`));
+}
+
+/** What a result is made with. */
+interface ResultContext {
+  readonly name: string;
+  readonly result: ShellRun['result'];
+  readonly maxBytes: number;
+  readonly isSandboxed: boolean;
+}
+
+const MAX_STDERR = 4000;
+const MAX_WORDS = 1000;
+
+/** What became of a command, for whoever called. */
+function toCommandResult(end: ProgramEnd, context: ResultContext): ToolResult {
+  const { name, maxBytes, isSandboxed } = context;
+  if (end.kind === 'failed') return cannotStart(name, end.reason);
+  if (end.saidTooMuch)
+    return failed(toolError('too_large', `"${name}" said more than ${maxBytes} bytes, and was ended; ask for less.`));
+  if (isSandboxed && end.code === 1 && end.stderr.startsWith('bwrap: ')) return noSandboxMade(name, end.stderr);
+  if (end.code !== 0) return commandFailed(end, context);
+  const result = answerOf(end.stdout.toString('utf8'), context);
+  const stderr = lastOf(end.stderr, MAX_STDERR);
+  return stderr === '' ? result : { ...result, meta: { 'toolcrib/stderr': stderr } };
+}
+
+function answerOf(text: string, { name, result = 'text' }: ResultContext): ToolResult {
+  if (result === 'text') return done(text);
+  if (result === 'lines') return done(text, text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/));
+  const data = parseJson(text);
+  // What is nested too deeply, or a number that is none, nobody could pass on.
+  if (isJson(data)) return done(text.trim(), data);
+  return failed(toolError('invalid_output', `"${name}" was to print JSON, and printed something else.`));
+}
+
+function commandFailed(
+  end: Extract<ProgramEnd, { kind: 'ended' }>,
+  { name, isSandboxed }: ResultContext,
+): FailedResult {
+  const { code: exitCode, stdout } = end;
+  // Who passes on how a program ended adds 128, as shells do.
+  const signal = end.signal ?? (isSandboxed ? signalOf(exitCode) : null);
+  const stderr = lastOf(end.stderr, MAX_STDERR);
+  const how = signal === null ? `exit code ${exitCode}` : signal;
+  const words = lastOf(stderr.trimEnd(), MAX_WORDS);
+  const error = toolError('tool_error', `"${name}" ended with ${how}${words === '' ? '.' : `: ${words}`}`);
+  const said = lastOf(stdout.subarray(-4 * MAX_STDERR).toString('utf8'), MAX_STDERR);
+  return { ...failed(error), data: { exitCode, signal, stderr, ...(said !== '' && { stdout: said }) } };
+}
+
+function signalOf(exitCode: number | null): string | null {
+  const entry = Object.entries(constants.signals).find(([, number]) => number + 128 === exitCode);
+  return entry?.[0] ?? null;
+}
+
+const UNKNOWN = 'its program cannot be started';
+const NOT_THERE = 'its program, or the folder it runs in, is not there';
+const REFUSALS: Readonly<Record<string, string>> = {
+  ENOENT: NOT_THERE,
+  ENOTDIR: NOT_THERE,
+  // Also where a folder of PATH is not for us.
+  EACCES: 'its program may not be run, or is not there',
+};
+
+function cannotStart(name: string, reason: string): FailedResult {
+  const cause = new Error(`its program cannot be started: ${reason}`);
+  if (reason === 'E2BIG')
+    return failed(
+      toolError('invalid_input', `The arguments of "${name}" are longer than a program can take.`, { cause }),
+    );
+  const isBusy = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(reason);
+  const why = isBusy ? 'the machine has no room for another program; try again later' : (REFUSALS[reason] ?? UNKNOWN);
+  return failed(toolError('unavailable', `"${name}" cannot be run: ${why}.`, { retryable: isBusy, cause }));
+}
+
+function noSandboxMade(name: string, said: string): FailedResult {
+  const cause = new Error(lastOf(said, MAX_WORDS));
+  return failed(toolError('unavailable', `"${name}" cannot be run: its sandbox could not be made.`, { cause }));
+}
+
+/** The end of a text, whole characters only. */
+function lastOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const end = text.slice(-length);
+  return `…${/^[\uDC00-\uDFFF]/.test(end) ? end.slice(1) : end}`;
 }

@@ -1,7 +1,6 @@
 import { isPromise, type MaybePromise } from '../../core/json.ts';
-import type { Embedder } from '../../core/ports/embedder.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import type { DenseTool } from '../../core/retriever.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import type { DenseTool, Embedder } from '../../core/retriever.ts';
 
 /** Tools whose vectors are still to be made; nobody pays for them before somebody searches. */
 export interface CatchUp {

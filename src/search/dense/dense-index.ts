@@ -1,7 +1,6 @@
 import { isPromise, type MaybePromise } from '../../core/json.ts';
-import type { Embedder } from '../../core/ports/embedder.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import type { DenseIndex, DenseTool, QueryVectors } from '../../core/retriever.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import type { DenseIndex, DenseTool, Embedder, QueryVectors } from '../../core/retriever.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { readSections, wordsIn, writeSections } from '../byte-sections.ts';
 import { createCatchUp } from './catch-up.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { MaybePromise } from '../../core/json.ts';
-import type { Embedder } from '../../core/ports/embedder.ts';
-import type { Clock } from '../../core/ports/ports.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import type { Embedder } from '../../core/retriever.ts';
 import { messageOf } from '../../core/tool-error.ts';
 
 /** Sends a request within limits of time and size, whatever the answer; the runtime's guarded fetch is one. */

@@ -1,6 +1,5 @@
 import type { DenseHit } from '../../core/retriever.ts';
-import { sortNumbers } from '../fuse/quickselect.ts';
-import { createTopIds } from '../fuse/top-ids.ts';
+import { createTopIds, sortNumbers } from '../top-ids.ts';
 
 /** The tools that one request was compared with, and how similar the nearest row of each is. */
 export interface NearTools {

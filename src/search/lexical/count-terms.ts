@@ -1,12 +1,10 @@
-import { grown } from '../grow.ts';
-import { PARAMETERS } from '../parameters.ts';
+import { grown } from '../byte-sections.ts';
 import { FIELDS, type Field, MAX_TEXT_LENGTH, type SearchTexts } from '../search-texts.ts';
-import { createKnownWords } from './known-words.ts';
-import { ownText } from './own-text.ts';
-import { createWordScan, OTHER_LETTERS } from './scan-words.ts';
+import { PARAMETERS } from '../tuning.ts';
+import { createKnownWords, createWordScan, OTHER_LETTERS, ownText } from './scan-words.ts';
+import { eachWord } from './split-words.ts';
 import { termOf } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
-import { eachWord } from './words.ts';
 
 /** Distinct terms of one tool that are searched; a text that has more is a list of everything. */
 const MAX_TERMS_PER_TOOL = 1500;

@@ -1,12 +1,13 @@
-import { type Choice, createTopIds } from '../fuse/top-ids.ts';
-import { PARAMETERS } from '../parameters.ts';
+import { crc32 } from 'node:zlib';
+import { bytesOf, readSections, wordsIn, writeSections } from '../byte-sections.ts';
 import { FIELDS, type Field, type SearchTexts } from '../search-texts.ts';
+import { type Choice, createTopIds } from '../top-ids.ts';
+import { PARAMETERS } from '../tuning.ts';
 import { createTermCounter } from './count-terms.ts';
-import { createPackedLists } from './packed-lists.ts';
+import { createPackedLists, type KeptLists } from './packed-lists.ts';
 import { createNameTerms, type NameTerms } from './similar-names.ts';
-import { readLexical, writeLexical } from './snapshot.ts';
-import { createVocabulary } from './vocabulary.ts';
-import { type Asked, createWeighRequest } from './weigh-request.ts';
+import { countTerms, createVocabulary, type KeptTerms } from './vocabulary.ts';
+import { createWeighRequest, type WeighedRequest } from './weigh-request.ts';
 
 /** Finds tools by the words of a request: BM25 over weighted fields. Tools are known by the small numbers they are added under. */
 export interface LexicalIndex {
@@ -86,7 +87,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
 
   const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm });
 
-  function phraseScore(id: number, weights: Asked['pairs']): number {
+  function phraseScore(id: number, weights: WeighedRequest['pairs']): number {
     let sum = 0;
     const start = pairs.start(id);
     const end = start + pairs.length(id);
@@ -95,7 +96,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
     return sum;
   }
 
-  function explain(id: number, asked: Asked['byNumber']): readonly MatchedWord[] {
+  function explain(id: number, asked: WeighedRequest['byNumber']): readonly MatchedWord[] {
     const matched: MatchedWord[] = [];
     const start = said.start(id);
     const end = start + said.length(id);
@@ -195,4 +196,47 @@ function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, 
       return;
     }
   }
+}
+
+/** What an index is made of, as it is kept. */
+interface KeptIndex {
+  readonly terms: KeptTerms;
+  /** By term: id and impact of each tool. */
+  readonly postings: KeptLists;
+  /** By id: term and fields. */
+  readonly said: KeptLists;
+  /** By id: its pairs of terms. */
+  readonly pairs: KeptLists;
+  readonly toolCount: number;
+}
+
+/** Raised whenever words are split, stemmed, counted or kept in another way: an index of before would answer wrongly. */
+const VERSION = 2;
+const MADE_BY = crc32(JSON.stringify([VERSION, FIELDS, PARAMETERS]));
+
+function writeLexical({ terms, postings, said, pairs, toolCount }: KeptIndex): Uint8Array {
+  return writeSections(MADE_BY, [
+    bytesOf(Uint32Array.of(toolCount)),
+    new TextEncoder().encode(terms.text),
+    bytesOf(terms.starts),
+    bytesOf(terms.slots),
+    ...[postings, said, pairs].flatMap((lists) => [lists.starts, lists.lengths, lists.values].map(bytesOf)),
+  ]);
+}
+
+/** What was kept; undefined where it is damaged or an index of before. */
+function readLexical(bytes: Uint8Array): KeptIndex | undefined {
+  const [head, text, starts, slots, ...lists] = readSections(MADE_BY, bytes) ?? [];
+  if (head === undefined || text === undefined || starts === undefined || slots === undefined) return undefined;
+  const terms = { text: new TextDecoder().decode(text), starts: wordsIn(starts), slots: wordsIn(slots) };
+  const [postings, said, pairs] = [0, 3, 6].map((at) => listsIn(lists.slice(at, at + 3).map(wordsIn)));
+  if (postings === undefined || said === undefined || pairs === undefined) return undefined;
+  if (countTerms(terms) !== postings.lengths.length || said.lengths.length !== pairs.lengths.length) return undefined;
+  return { terms, postings, said, pairs, toolCount: wordsIn(head)[0] ?? 0 };
+}
+
+function listsIn([starts, lengths, values]: readonly Uint32Array[]): KeptLists | undefined {
+  if (starts === undefined || lengths === undefined || values === undefined) return undefined;
+  const end = (starts.at(-1) ?? 0) + (lengths.at(-1) ?? 0);
+  return starts.length === lengths.length && end === values.length ? { starts, lengths, values } : undefined;
 }

@@ -1,4 +1,4 @@
-import { grown } from '../grow.ts';
+import { grown } from '../byte-sections.ts';
 
 /** Many growing lists of 32-bit numbers in one buffer: no object a list, and bytes that can be kept as they are. */
 export interface PackedLists {

@@ -1,4 +1,4 @@
-import { ownText } from './own-text.ts';
+import { ownText } from './scan-words.ts';
 
 /** Terms that stand in names, to find the one that a mistyped or unfinished word means. */
 export interface NameTerms {

@@ -1,14 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
-import type { OwnEntry } from '../../config/records.ts';
-import { initTimeoutMs, type SourceRecord } from '../../config/records.ts';
+import { initTimeoutMs, type OwnEntry, type SourceRecord } from '../../config/records.ts';
 import { either, flag, list, text } from '../../config/schema-node.ts';
 import type { PackagesSourceConfig } from '../../config/types/sources.ts';
 import { isRecord } from '../../core/json.ts';
 import { describe } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import { splitReference } from '../../system/modules/import-export.ts';
+import { splitReference } from '../../system/modules/import-module.ts';
 import { type InstalledPackage, installedPackages, readManifest } from '../../system/modules/installed-packages.ts';
 import { chooseExport, isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';

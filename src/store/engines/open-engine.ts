@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { databaseIn, type Environment } from '../place/state-folder.ts';
-import { recordBegun, settleStateFolder } from '../place/store-place.ts';
-import type { Engine } from './engine.ts';
+import { databaseIn, type Environment } from '../state-folder.ts';
+import { recordBegun, settleStateFolder } from '../store-place.ts';
+import type { SqlEngine } from './sql-engine.ts';
 
 /** Where a store is and how patient it is. */
 export interface EngineOptions {
@@ -17,7 +17,7 @@ export interface EngineOptions {
 
 /** An engine, and what the operator should know about where it is. */
 export interface OpenedEngine {
-  readonly engine: Engine;
+  readonly engine: SqlEngine;
   readonly warnings: readonly string[];
 }
 
@@ -51,12 +51,12 @@ async function openInStateFolder({ configFolder, env }: EngineOptions, lockTimeo
   return { engine, warnings };
 }
 
-async function openMemory(): Promise<Engine> {
-  const memory = await import('./memory-engine.ts');
+async function openMemory(): Promise<SqlEngine> {
+  const memory = await import('./sqlite-engine.ts');
   return memory.openMemory();
 }
 
-async function openSqlite(path: string, lockTimeoutMs: number): Promise<Engine> {
+async function openSqlite(path: string, lockTimeoutMs: number): Promise<SqlEngine> {
   const sqlite = await import('./sqlite-engine.ts');
   return sqlite.openSqlite(path, lockTimeoutMs);
 }

@@ -1,7 +1,14 @@
 import type { Pool, PoolClient } from 'pg';
-import { noteUncertain, storeUnavailable } from '../store-errors.ts';
-import { type Dialect, type Engine, type Row, type Statement, sql } from './engine.ts';
 import { readPostgresUrl, toPostgresError } from './postgres-url.ts';
+import {
+  noteUncertain,
+  type Row,
+  type SqlDialect,
+  type SqlEngine,
+  type Statement,
+  sql,
+  storeUnavailable,
+} from './sql-engine.ts';
 
 const MIGRATION_LOCK = 2_742_001;
 const LOCKS = { approvals: 2_742_002, repeats: 2_742_003 } as const;
@@ -20,7 +27,7 @@ const SILENT_MS = 1000;
 /** Enough for a server that is back. */
 const SHORT_MS = 500;
 
-const POSTGRES_DIALECT: Dialect = {
+const POSTGRES_DIALECT: SqlDialect = {
   lockMigrations: [sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`],
   lock: (what) => [sql`SELECT pg_advisory_xact_lock(${LOCKS[what]})`],
   nowMs: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)',
@@ -29,7 +36,7 @@ const POSTGRES_DIALECT: Dialect = {
 };
 
 /** PostgreSQL: any number of processes and machines share it. */
-export async function openPostgres(url: string, lockTimeoutMs: number): Promise<Engine> {
+export async function openPostgres(url: string, lockTimeoutMs: number): Promise<SqlEngine> {
   const place = readPostgresUrl(url);
   const pool = await createPool(url);
   const running = new Set<Promise<unknown>>();

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { storeUnavailable } from '../store-errors.ts';
+import { storeUnavailable } from './sql-engine.ts';
 
 /** A database on a server as it may be named, and the words that may not be. */
 export interface PostgresPlace {

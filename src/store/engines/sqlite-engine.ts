@@ -1,16 +1,26 @@
 import { extname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { createPrivateFile, type DatabaseFile, requireSameFile } from '../place/database-file.ts';
-import { failureError, isBusy, storeUnavailable, toFailure, toStoreError } from '../store-errors.ts';
-import { type Dialect, type Engine, type Row, type Statement, sql } from './engine.ts';
-import { createSession } from './group-commit.ts';
+import { createPrivateFile, type DatabaseFile, requireSameFile } from '../state-folder.ts';
+import { commitGroups, createSession } from './group-commit.ts';
+import {
+  failureError,
+  isBusy,
+  type Row,
+  type SqlDialect,
+  type SqlEngine,
+  type Statement,
+  sql,
+  storeUnavailable,
+  toFailure,
+  toStoreError,
+} from './sql-engine.ts';
 import type { ScanAnswer, ScanQuestion } from './sqlite-scan-thread.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterOptions } from './sqlite-writer-thread.ts';
 
 /** SQLite, in a file or in memory. */
-export const SQLITE_DIALECT: Dialect = {
+const SQLITE_DIALECT: SqlDialect = {
   lockMigrations: [], // every write takes the lock
   lock: () => [],
   nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
@@ -22,7 +32,7 @@ export const SQLITE_DIALECT: Dialect = {
  * takes long. All other reads stay on this thread: in WAL mode no writer locks them out, and a command that only reads
  * need not start a thread.
  */
-export async function openSqlite(path: string, lockTimeoutMs: number): Promise<Engine> {
+export async function openSqlite(path: string, lockTimeoutMs: number): Promise<SqlEngine> {
   const file = createPrivateFile(path);
   const reader = await openReader(file, lockTimeoutMs);
   const writer = new SqliteWriter({ file, lockTimeoutMs });
@@ -31,7 +41,7 @@ export async function openSqlite(path: string, lockTimeoutMs: number): Promise<E
   const requireOpen = () => {
     if (closed !== undefined) throw storeUnavailable(path, 'is closed');
   };
-  const write: Engine['write'] = async (statements, survives) => {
+  const write: SqlEngine['write'] = async (statements, survives) => {
     requireOpen();
     return writer.write(statements, survives);
   };
@@ -158,4 +168,42 @@ class SqliteScanner {
     this.#thread?.worker.unref();
     this.#timer = setTimeout(() => void this.#thread?.worker.terminate(), IDLE_MS).unref();
   }
+}
+
+const LOCATION = 'in memory';
+
+/** SQLite in memory: the same statements, and nothing to wait for. */
+export async function openMemory(): Promise<SqlEngine> {
+  const { DatabaseSync } = await import('node:sqlite');
+  const session = createSession(new DatabaseSync(':memory:'));
+  const requireOpen = () => {
+    if (!session.database.isOpen) throw storeUnavailable(LOCATION, 'is closed');
+  };
+  const read: SqlEngine['read'] = async ({ sql, params }) => {
+    requireOpen();
+    try {
+      return session.prepare(sql).run(params);
+    } catch (error) {
+      throw toStoreError(error, LOCATION);
+    }
+  };
+  const write: SqlEngine['write'] = async (statements) => {
+    requireOpen();
+    const [outcome] = commitGroups(session, [{ id: 0, statements }]);
+    if (outcome === undefined) return [];
+    if ('rows' in outcome) return outcome.rows;
+    throw failureError(outcome.failure, LOCATION);
+  };
+  return {
+    name: 'memory',
+    location: LOCATION,
+    dialect: SQLITE_DIALECT,
+    read,
+    scan: read, // what is in memory is small
+    write,
+    writeSlowly: write,
+    close: async () => {
+      if (session.database.isOpen) session.database.close();
+    },
+  };
 }

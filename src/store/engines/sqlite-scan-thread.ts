@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { requireSameFile } from '../place/database-file.ts';
-import { type SqliteFailure, toFailure } from '../store-errors.ts';
-import type { Row, Statement } from './engine.ts';
+import { requireSameFile } from '../state-folder.ts';
 import { createSession, type Session } from './group-commit.ts';
+import { type Row, type SqliteFailure, type Statement, toFailure } from './sql-engine.ts';
 import type { WriterOptions } from './sqlite-writer-thread.ts';
 
 /** A statement to run. */

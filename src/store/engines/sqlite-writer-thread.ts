@@ -1,9 +1,16 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { type PackedGroups, unpackGroups } from '../packed-groups.ts';
-import { type DatabaseFile, requireSameFile } from '../place/database-file.ts';
-import { isBusy, toFailure } from '../store-errors.ts';
-import { commitGroups, createSession, type Group, type GroupOutcome, type Session } from './group-commit.ts';
+import { type DatabaseFile, requireSameFile } from '../state-folder.ts';
+import {
+  commitGroups,
+  createSession,
+  type Group,
+  type GroupOutcome,
+  type PackedGroups,
+  type Session,
+  unpackGroups,
+} from './group-commit.ts';
+import { isBusy, toFailure } from './sql-engine.ts';
 
 /** What the thread is started with. */
 export interface WriterOptions {

@@ -1,9 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { packGroups } from '../packed-groups.ts';
-import { failureError, storeUnavailable, toFailure } from '../store-errors.ts';
-import type { Row, Statement, Survival } from './engine.ts';
-import type { Group } from './group-commit.ts';
+import { type Group, packGroups } from './group-commit.ts';
+import { failureError, type Row, type Statement, type Survival, storeUnavailable, toFailure } from './sql-engine.ts';
 import type { WriterAnswer, WriterMessage, WriterOptions } from './sqlite-writer-thread.ts';
 
 type Rows = readonly (readonly Row[])[];

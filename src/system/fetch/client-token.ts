@@ -1,7 +1,7 @@
 import { defined } from '../../core/defined.ts';
 import { isJsonObject } from '../../core/json.ts';
-import type { Clock } from '../../core/ports/ports.ts';
-import { beginningOf } from '../../core/text/visible-text.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import { beginningOf } from '../../core/visible-text.ts';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
 
 /** What a token is asked for with, by the client credentials grant of OAuth 2. */

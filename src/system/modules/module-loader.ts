@@ -1,9 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import type { Clock } from '../../core/ports/ports.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { importFailure } from './import-failure.ts';
-import { hashFile, importModule } from './import-module.ts';
+import { hashFile, importFailure, importModule } from './import-module.ts';
 import { type ModuleExport, readExports } from './module-exports.ts';
 import {
   type ProbeAnswer,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { importFailure } from './import-failure.ts';
+import { importFailure } from './import-module.ts';
 import { readExports } from './module-exports.ts';
 import type { ProbeMessage, ProbeRequest } from './module-probe-worker.ts';
 

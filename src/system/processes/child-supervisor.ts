@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
-import { createLineSplitter, MAX_ORDER_BYTES } from './line-splitter.ts';
+import { createLineSplitter, MAX_ORDER_BYTES } from './child-output.ts';
 import { livingGuarded, livingMembers, signalAll } from './process-tree.ts';
 
 /** What a supervisor is told first: what to run. It comes over the pipe, so that nothing of it stands in the process table twice. */

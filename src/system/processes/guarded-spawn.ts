@@ -2,12 +2,12 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { extname } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { codeOf } from '../../core/tool-error.ts';
 import type { GroupNews, GuardOrder } from './child-supervisor.ts';
-import { type Family, MARK_NAME } from './process-tree.ts';
-import { createProcessSweep, type ProcessSweep } from './reap.ts';
-import { startSupervisor } from './start-supervisor.ts';
+import { createProcessSweep, type Family, MARK_NAME, type ProcessSweep } from './process-tree.ts';
 
 /** A process that was started, and what tells all it starts from others. */
 export interface Guarded {
@@ -141,4 +141,25 @@ function createProcessGuard(markPrefix: string): ProcessGuard {
       await gone;
     },
   };
+}
+
+const SCRIPT = `./child-supervisor${extname(import.meta.url)}`; // .ts here, .js when built
+/** A supervisor does next to nothing, so it gets next to nothing. */
+const FRUGAL = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=32'];
+
+/** Starts a supervisor, which waits for its order on the pipe that is its fourth stream; `io` is for the first three. */
+export function startSupervisor(io: 'pipe' | 'ignore'): ChildProcess {
+  const script = fileURLToPath(new URL(SCRIPT, import.meta.url));
+  // Detached: a signal to our group is for us, and we end our children in good order.
+  return spawn(process.execPath, [...FRUGAL, script], {
+    env: compiledCode(),
+    stdio: [io, io, io, 'pipe'],
+    detached: true,
+  });
+}
+
+/** Where Node was told to keep compiled code, which is all of our environment that a supervisor gets. */
+function compiledCode(): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { createOutputTail } from './child-output.ts';
 import {
   createGuardedSpawn,
   type Guarded,
@@ -7,8 +8,7 @@ import {
   reasonOf,
   signalGroup,
 } from './guarded-spawn.ts';
-import { createOutputTail } from './output-tail.ts';
-import type { ProcessSweep } from './reap.ts';
+import type { ProcessSweep } from './process-tree.ts';
 
 /** A program that is run for its output. No shell reads any of it. */
 export interface Program {

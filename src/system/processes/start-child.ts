@@ -1,11 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { createLineSplitter, MAX_ORDER_BYTES } from './child-output.ts';
 import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
-import { closedStream, holdAll, NO_GROUP } from './guarded-spawn.ts';
-import { createLineSplitter, MAX_ORDER_BYTES } from './line-splitter.ts';
+import { closedStream, holdAll, NO_GROUP, startSupervisor } from './guarded-spawn.ts';
 import { livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
-import { startSupervisor } from './start-supervisor.ts';
 
 /** A program to run, and with what. No shell reads any of it. */
 export interface ChildCommand {

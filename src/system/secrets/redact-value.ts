@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../core/json.ts';
-import { compileGlob } from '../../core/text/names.ts';
+import { compileGlob } from '../../core/visible-text.ts';
 
 /** What is hidden in a value. */
 export interface ValueRedaction {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { isBoundTo } from './secret-hosts.ts';
 import { createSearch } from './secret-search.ts';
+import { isBoundTo } from './secret-template.ts';
 
 /** Where a secret is about to go: to a host, or into a child's environment. */
 export type SecretUse = { readonly host: string } | { readonly child: true };

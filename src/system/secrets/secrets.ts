@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { canonicalJson } from '../../core/json.ts';
-import { didYouMean } from '../../core/text/did-you-mean.ts';
-import { listOf } from '../../core/text/names.ts';
+import { didYouMean } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
+import { listOf } from '../../core/visible-text.ts';
 import { isSameSecret, reveal, Secret, type SecretUse } from './secret.ts';
 import {
   readSecretCommand,

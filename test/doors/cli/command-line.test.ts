@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseCommandLine } from '../../../src/doors/cli/arguments/parse-command-line.ts';
 import { AVAILABLE, COMMANDS } from '../../../src/doors/cli/commands.ts';
-import { loadCommand } from '../../../src/doors/cli/load-command.ts';
+import { parseCommandLine } from '../../../src/doors/cli/parse-command-line.ts';
+import { loadCommand } from '../../../src/doors/cli/run-cli.ts';
 import { createWorkshop } from './workshop.ts';
 
 const CONTRACT = [

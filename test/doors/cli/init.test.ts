@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { writeWhole } from '../../../src/doors/cli/output/write-whole.ts';
+import { writeWhole } from '../../../src/doors/cli/commands/write-config.ts';
 import { createWorkshop, type Workshop } from './workshop.ts';
 
 let shop: Workshop;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toLine, toLines } from '../../../src/doors/cli/output/output.ts';
-import { cutTo, layOut, widthOf } from '../../../src/doors/cli/output/table.ts';
+import { toLine, toLines } from '../../../src/doors/cli/output.ts';
+import { cutTo, layOut, widthOf } from '../../../src/doors/cli/table.ts';
 
 const columns = [
   { heading: 'NAME' },

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
-import { createListChanges } from '../../../src/doors/mcp/list-changes.ts';
-import type { Listing } from '../../../src/doors/mcp/listings.ts';
+import { createListChanges, type ToolListing } from '../../../src/doors/mcp/listings.ts';
 import { modernRequest, post } from './clients.ts';
 import { startGateway } from './gateway.ts';
 
 /** A crib whose listings change when told to, and a look that takes as long as it is let. */
 function scene() {
   const listeners = new Set<() => void>();
-  const looks: PromiseWithResolvers<Listing>[] = [];
+  const looks: PromiseWithResolvers<ToolListing>[] = [];
   const changes = createListChanges({
     onListings(listener) {
       listeners.add(listener);
@@ -20,7 +19,7 @@ function scene() {
       for (const listener of listeners) listener();
     },
     look() {
-      const next = Promise.withResolvers<Listing>();
+      const next = Promise.withResolvers<ToolListing>();
       looks.push(next);
       return next.promise;
     },
@@ -28,7 +27,7 @@ function scene() {
   };
 }
 
-const listing = (): Listing => ({}) as Listing; // only which one it is counts
+const listing = (): ToolListing => ({}) as ToolListing; // only which one it is counts
 
 it('a change that comes before the first look has ended is told of', async () => {
   const { changes, change, look, looks } = scene();

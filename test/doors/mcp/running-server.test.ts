@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findServer, noteServer } from '../../../src/crib/serving/running-server.ts';
+import { findServer, noteServer } from '../../../src/crib/running-server.ts';
 import { folderWith } from '../../crib/workshop.ts';
 
 /** A server that says it is well, or not. */

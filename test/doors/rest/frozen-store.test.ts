@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { sql } from '../../../src/store/engines/engine.ts';
 import { openEngine } from '../../../src/store/engines/open-engine.ts';
+import { sql } from '../../../src/store/engines/sql-engine.ts';
 import { missingPackage, type OwnPostgres, startPostgres } from '../../store/postgres-server.ts';
 import { execute, type Heard, serve } from './served.ts';
 

@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolResult } from '../../../src/index.ts';
-import { httpExecutor } from '../../../src/kinds/http/http.ts';
+import { httpExecutor } from '../../../src/kinds/http/http-executor.ts';
 import { systemClock } from '../../../src/system/clock.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';

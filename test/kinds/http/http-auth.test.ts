@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolResult } from '../../../src/index.ts';
-import { httpExecutor } from '../../../src/kinds/http/http.ts';
+import { httpExecutor } from '../../../src/kinds/http/http-executor.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';
 import { manualClock } from '../../crib/manual-clock.ts';

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { DoneResult } from '../../../src/index.ts';
-import { httpExecutor } from '../../../src/kinds/http/http.ts';
+import { httpExecutor } from '../../../src/kinds/http/http-executor.ts';
 import { systemClock } from '../../../src/system/clock.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { executorContract } from '../../../src/testing/index.ts';

@@ -2,9 +2,9 @@
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createCrib } from '../../../src/index.ts';
-import { httpExecutor } from '../../../src/kinds/http/http.ts';
+import { httpExecutor } from '../../../src/kinds/http/http-executor.ts';
 import { systemClock } from '../../../src/system/clock.ts';
-import { isServedAt } from '../../../src/system/fetch/served-place.ts';
+import { isServedAt } from '../../../src/system/fetch/streamed-fetch.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';
 import { startServer } from '../../sources/http-server.ts';

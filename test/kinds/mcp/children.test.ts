@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { childEnvironment } from '../../../src/system/processes/child-environment.ts';
-import { createOutputTail } from '../../../src/system/processes/output-tail.ts';
+import { createOutputTail } from '../../../src/system/processes/child-output.ts';
 import { type Child, startChild } from '../../../src/system/processes/start-child.ts';
 import { type Presence, watchPresence } from './upstream.ts';
 

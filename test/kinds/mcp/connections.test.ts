@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createConnections } from '../../../src/kinds/mcp/connection/connections.ts';
-import type { McpConnection } from '../../../src/kinds/mcp/connection/mcp-connection.ts';
+import { createConnections } from '../../../src/kinds/mcp/connections.ts';
 import { McpFailure } from '../../../src/kinds/mcp/mcp-failure.ts';
-import { MAIN } from '../../../src/kinds/mcp/share-subject.ts';
+import { MAIN } from '../../../src/kinds/mcp/mcp-servers.ts';
+import type { McpConnection } from '../../../src/kinds/mcp/open-connection.ts';
 import { manualClock } from '../../crib/manual-clock.ts';
 
 /** A server that can be lost, and connections to it in a time that stands still. */

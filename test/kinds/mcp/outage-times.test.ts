@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Chest, createCrib, type Source } from '../../../src/index.ts';
-import { createConnections } from '../../../src/kinds/mcp/connection/connections.ts';
-import type { McpConnection } from '../../../src/kinds/mcp/connection/mcp-connection.ts';
-import { mcpExecutor } from '../../../src/kinds/mcp/mcp.ts';
+import { createConnections } from '../../../src/kinds/mcp/connections.ts';
+import { mcpExecutor } from '../../../src/kinds/mcp/mcp-executor.ts';
 import { McpFailure } from '../../../src/kinds/mcp/mcp-failure.ts';
 import { createMcpServers } from '../../../src/kinds/mcp/mcp-servers.ts';
+import type { McpConnection } from '../../../src/kinds/mcp/open-connection.ts';
 import { systemClock } from '../../../src/system/clock.ts';
 
 beforeEach(() => {

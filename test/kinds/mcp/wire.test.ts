@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { paramHeadersOf, toParamHeaders } from '../../../src/formats/mcp-headers.ts';
-import { SELF } from '../../../src/kinds/mcp/connection/connect-client.ts';
-import { idOfEnds, readMessage } from '../../../src/kinds/mcp/connection/wire-message.ts';
-import { createLineSplitter } from '../../../src/system/processes/line-splitter.ts';
+import { SELF } from '../../../src/kinds/mcp/connect-client.ts';
+import { idOfEnds, readMessage } from '../../../src/kinds/mcp/wire-requests.ts';
+import { createLineSplitter } from '../../../src/system/processes/child-output.ts';
 
 /** What becomes of a stream that comes in these pieces. */
 function split(pieces: readonly Buffer[], maxBytes = 1_000_000): readonly string[] {

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { expect, it, onTestFinished } from 'vitest';
-import { childTransport } from '../../../src/kinds/mcp/connection/child-transport.ts';
-import { createOutputTail } from '../../../src/system/processes/output-tail.ts';
+import { childTransport } from '../../../src/kinds/mcp/child-transport.ts';
+import { createOutputTail } from '../../../src/system/processes/child-output.ts';
 import { folderWith } from '../../crib/workshop.ts';
 
 const SERVER = join(import.meta.dirname, 'servers', 'breaks-off.ts');

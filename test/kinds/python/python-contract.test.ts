@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, test, vi } from 'vitest';
-import { pythonExecutor } from '../../../src/kinds/python/python.ts';
+import { pythonExecutor } from '../../../src/kinds/python/python-executor.ts';
 import { createPythonWorkers } from '../../../src/kinds/python/python-workers.ts';
 import { idleClock, systemClock } from '../../../src/system/clock.ts';
 import { executorContract } from '../../../src/testing/index.ts';

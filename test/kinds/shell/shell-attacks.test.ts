@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createCrib } from '../../../src/index.ts';
-import { shellExecutor } from '../../../src/kinds/shell/shell.ts';
+import { shellExecutor } from '../../../src/kinds/shell/shell-executor.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';
 import { write } from '../../crib/workshop.ts';

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, test, vi } from 'vitest';
-import { shellExecutor } from '../../../src/kinds/shell/shell.ts';
+import { shellExecutor } from '../../../src/kinds/shell/shell-executor.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { executorContract } from '../../../src/testing/index.ts';
 import { MODES, processesOf } from './shell-shop.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Chest, type Crib, createCrib, type ToolResult } from '../../../src/index.ts';
-import { findSandbox } from '../../../src/kinds/shell/sandbox/sandbox.ts';
+import { findSandbox } from '../../../src/kinds/shell/sandbox.ts';
 import { write } from '../../crib/workshop.ts';
 
 /** What this machine can hold a program in with. */

@@ -1,4 +1,4 @@
-import { findPrivateFolder } from '../../../src/store/place/private-folder.ts';
+import { findPrivateFolder } from '../../../src/store/private-folder.ts';
 
 /** Finds the private folder of a configuration as soon as a line comes in, and says what it found. */
 const [configFolder = '', stateHome = ''] = process.argv.slice(2);

@@ -1,5 +1,5 @@
-import { DEFAULT_KEEP_BOUNDS } from '../../../src/core/ports/keep-bounds.ts';
 import type { NewApproval } from '../../../src/core/ports/stored-approvals.ts';
+import { DEFAULT_KEEP_BOUNDS } from '../../../src/core/ports/stored-results.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 
 /** Parks calls of one caller and takes idempotency keys, as many at once as it is told, and says how many of each were let in. */

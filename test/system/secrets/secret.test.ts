@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson, copyJson } from '../../../src/core/json.ts';
 import { ToolcribError } from '../../../src/core/tool-error.ts';
 import { reveal, Secret } from '../../../src/system/secrets/secret.ts';
-import { isHostBinding } from '../../../src/system/secrets/secret-hosts.ts';
 import {
+  isHostBinding,
   isSecretTemplate,
   joinSecretText,
   secretsIn,

@@ -1,22 +1,18 @@
 import type { Approval, ApprovalOutcome } from '../../../approvals/approvals.ts';
+import { argumentsLine } from '../../../core/approval-text.ts';
 import type { Caller } from '../../../core/caller.ts';
 import { defined } from '../../../core/defined.ts';
 import type { ApprovalState } from '../../../core/ports/approval-states.ts';
 import type { Remember } from '../../../core/ports/stored-approvals.ts';
-
-import { argumentsLine } from '../../../core/text/approval-text.ts';
-import { visible, visibleJson } from '../../../core/text/visible-text.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
+import { visible, visibleJson } from '../../../core/visible-text.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { toShownApproval, toTime } from '../../shown.ts';
-import type { Flags } from '../arguments/flags.ts';
-import { readDurationMs } from '../arguments/read-duration.ts';
-import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { withCrib } from '../open-crib.ts';
-import { note, print } from '../output/output.ts';
-import { flexible, printTable } from '../output/table.ts';
-import { whoIsHere } from '../who-is-here.ts';
+import { type Flags, readDurationMs, usage } from '../flags.ts';
+import { whoIsHere, withCrib } from '../open-crib.ts';
+import { note, print } from '../output.ts';
+import { flexible, printTable } from '../table.ts';
 
 const VERBS = { approve: 'approved', deny: 'denied', forget: 'forgotten' } as const;
 type Verb = keyof typeof VERBS;

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
+import { approvalText } from '../../../core/approval-text.ts';
+import type { ApprovalRequest, Approve } from '../../../core/caller.ts';
 import { defined } from '../../../core/defined.ts';
-import { ToolcribError } from '../../../core/tool-error.ts';
+import { isRecord, type JsonSchema, resolveReference } from '../../../core/json.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import {
   type Content,
   type FailedResult,
@@ -9,15 +13,10 @@ import {
   type WaitingResult,
 } from '../../../core/tool-result.ts';
 import type { Chest } from '../../../crib/chest.ts';
-import { parseArguments } from '../arguments/parse-arguments.ts';
-import { readArguments } from '../arguments/read-arguments.ts';
-import { approveOnTerminal } from '../ask-approval.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { cancelOnInterrupt } from '../interrupt.ts';
-import { openChest, withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine, toLines } from '../output/output.ts';
-import { suggestTool } from '../unknown-tool.ts';
-import { whoIsHere } from '../who-is-here.ts';
+import { usage } from '../flags.ts';
+import { openChest, suggestTool, whoIsHere, withCrib } from '../open-crib.ts';
+import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 
 /** `toolcrib call TOOL`: runs a tool; a person on the terminal is asked where approval is needed. */
 export async function callTool({ words, flags }: Invocation): Promise<ExitCode> {
@@ -86,4 +85,153 @@ function explainFailure(result: FailedResult, chest: Chest, name: string): void 
   const isAsking = cause instanceof ToolcribError && cause.code === 'no_approver';
   if (isAsking) note('Run it on a terminal to be asked, or approve it with --yes.');
   if (code === 'unknown_tool') note(`"toolcrib list" shows the tools.${suggestTool(name, chest)}`);
+}
+
+/** The object that `--args` means; `-` reads it from stdin. */
+export async function readArguments(args: string | undefined): Promise<object> {
+  if (args === undefined) return {};
+  const value = parse(args === '-' ? await text(process.stdin) : args);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw usage('--args takes a JSON object.');
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw usage(`--args takes a JSON object: ${messageOf(cause)}.`);
+  }
+}
+
+/** The arguments that `key=value` words mean, by the types the tool's schema names; what does not fit stays text, and validation says so. */
+export function parseArguments(pairs: readonly string[], schema: JsonSchema | undefined): Record<string, unknown> {
+  const byKey = new Map<string, string[]>();
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw usage(`"${pair}" is not key=value.`);
+    const key = pair.slice(0, at);
+    byKey.set(key, [...(byKey.get(key) ?? []), pair.slice(at + 1)]);
+  }
+  return Object.fromEntries(
+    [...byKey].map(([key, texts]) => [key, parseTexts(key, texts, propertySchema(schema, key), schema)]),
+  );
+}
+
+function parseTexts(key: string, texts: readonly string[], schema: JsonSchema, root: JsonSchema | undefined): unknown {
+  const { types, items } = shapeOf(schema, root);
+  const [first = ''] = texts;
+  const isList = types.has('array') && !(types.has('string') && texts.length === 1);
+  if (isList && !(texts.length === 1 && /^\s*\[/.test(first))) {
+    return texts.map((text) => parseText(key, text, items ?? {}, root));
+  }
+  if (texts.length === 1) return parseText(key, first, schema, root);
+  if (types.size > 0) throw usage(`${key} is given ${texts.length} times, and it is no list.`);
+  return texts.map((text) => parseText(key, text, {}, root));
+}
+
+function parseText(key: string, text: string, schema: JsonSchema, root: JsonSchema | undefined): unknown {
+  const { types, choices } = shapeOf(schema, root);
+  const choice = choices.find((candidate) => String(candidate) === text);
+  if (choice !== undefined) return choice;
+  if (types.has('string')) return text;
+  if (types.size === 0) return guess(text);
+  if (types.has('null') && text === 'null') return null;
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  if ((types.has('number') || types.has('integer')) && isNumber(text)) return Number(text);
+  if (types.has('object') || types.has('array')) return parseJson(key, text);
+  return text;
+}
+
+// Without a type only what can be nothing else is taken for more than text.
+function guess(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function parseJson(key: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw usage(`${key} takes JSON: ${messageOf(cause)}.`);
+  }
+}
+
+function isNumber(text: string): boolean {
+  return text.trim() !== '' && Number.isFinite(Number(text));
+}
+
+/** What the values of a schema can be. */
+export interface Shape {
+  /** Empty where the schema does not say. */
+  readonly types: ReadonlySet<string>;
+  readonly choices: readonly unknown[];
+  readonly items: JsonSchema | undefined;
+}
+
+const MAX_DEPTH = 8;
+
+/** The schema of one property, or that of additional ones, or one that says nothing. */
+export function propertySchema(schema: JsonSchema | undefined, key: string): JsonSchema {
+  const resolved = follow(schema ?? {}, schema);
+  const { properties, additionalProperties } = resolved;
+  if (isRecord(properties) && Object.hasOwn(properties, key)) return toSchema(properties[key]);
+  return toSchema(additionalProperties);
+}
+
+/** What a schema says about types, through references and alternatives. */
+export function shapeOf(schema: JsonSchema, root: JsonSchema | undefined, depth = 0): Shape {
+  const { type, enum: listed, const: only, items, anyOf, oneOf, allOf } = follow(schema, root);
+  const choices = [...(Array.isArray(listed) ? listed : []), ...(only === undefined ? [] : [only])];
+  const named = Array.isArray(type) ? type : type === undefined ? choices.map(typeName) : [type];
+  const parts = depth < MAX_DEPTH ? [anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? list : [])) : [];
+  const shapes = parts.map((part) => shapeOf(toSchema(part), root, depth + 1));
+  return {
+    types: new Set([...named.map(String), ...shapes.flatMap((shape) => [...shape.types])]),
+    choices: [...choices, ...shapes.flatMap((shape) => shape.choices)],
+    items: isRecord(items) ? items : shapes.find((shape) => shape.items !== undefined)?.items,
+  };
+}
+
+// Only references inside the document, and only so deep: a schema may refer to itself.
+function follow(schema: JsonSchema, root: JsonSchema | undefined, depth = 0): JsonSchema {
+  const { $ref } = schema;
+  if (typeof $ref !== 'string' || !$ref.startsWith('#/') || depth >= MAX_DEPTH) return schema;
+  return follow(toSchema(resolveReference($ref, root)), root, depth + 1);
+}
+
+function typeName(value: unknown): string {
+  return value === null ? 'null' : typeof value;
+}
+
+function toSchema(value: unknown): JsonSchema {
+  return isRecord(value) ? value : {};
+}
+
+/** Asks on the terminal, one question after the other; where there is none, nobody can be asked. */
+export function approveOnTerminal(interruption: Interruption): Approve | undefined {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  let before: Promise<unknown> = Promise.resolve();
+  return (request) => {
+    const answer = before.then(async () => ({ approved: await ask(request, interruption), by: whoIsHere() }));
+    before = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+async function ask(request: ApprovalRequest, interruption: Interruption): Promise<boolean> {
+  if (request.signal.aborted) return false;
+  const { confirm, isCancel } = await import('@clack/prompts');
+  note(approvalText(request));
+  const answer = await confirm({
+    message: `Run ${toLine(request.tool)}?`,
+    initialValue: false,
+    input: process.stdin,
+    output: process.stderr,
+    signal: request.signal,
+  });
+  if (isCancel(answer) && !request.signal.aborted) interruption.interrupt(); // Ctrl-C, which the prompt took itself
+  return answer === true;
 }

@@ -1,8 +1,8 @@
-import { FLAGS, type FlagDefinition, findFlag, GLOBAL_FLAGS } from '../arguments/flags.ts';
-import { flagsOf } from '../arguments/parse-command-line.ts';
-import { AVAILABLE, COMMANDS, type Command, type ExitCode, type Word } from '../commands.ts';
+import { AVAILABLE, COMMANDS, type Command, type CommandWord, type ExitCode, type Invocation } from '../commands.ts';
+import { FLAGS, type FlagDefinition, findFlag, GLOBAL_FLAGS, usage } from '../flags.ts';
 import { type KeptNames, readNames } from '../kept-names.ts';
-import { print } from '../output/output.ts';
+import { print } from '../output.ts';
+import { flagsOf } from '../parse-command-line.ts';
 
 /**
  * `toolcrib __complete WORDS`: what the last word may become, one a line; nothing where a file name may stand. The user has
@@ -75,7 +75,7 @@ function valuesOf(flag: string, { config }: Typed): readonly string[] {
   }
 }
 
-function wordCandidates(word: Word | undefined, { config, words: [first = ''] }: Typed): readonly string[] {
+function wordCandidates(word: CommandWord | undefined, { config, words: [first = ''] }: Typed): readonly string[] {
   if (word?.values !== undefined) return word.values;
   switch (word?.completes) {
     case 'command':
@@ -97,4 +97,48 @@ function toolsOf({ tools }: KeptNames): readonly string[] {
 
 function available(): readonly string[] {
   return AVAILABLE.map(({ name }) => name);
+}
+
+const BASH = `# toolcrib completion for bash: source <(toolcrib completion bash)
+_toolcrib() {
+  local IFS=$'\\n'
+  COMPREPLY=($(toolcrib __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  if [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
+}
+complete -o default -F _toolcrib toolcrib`;
+
+const ZSH = `#compdef toolcrib
+# toolcrib completion for zsh: source <(toolcrib completion zsh)
+_toolcrib() {
+  local -a found
+  found=("\${(@f)$(toolcrib __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@)found:#}")
+  if (( \${#found} == 0 )); then _files; return; fi
+  compadd -- "\${(@)found:#*=}"
+  compadd -S '' -- "\${(@M)found:#*=}"
+}
+if [[ "\${funcstack[1]}" == _toolcrib ]]; then _toolcrib "$@"; else compdef _toolcrib toolcrib; fi`;
+
+const FISH = `# toolcrib completion for fish: toolcrib completion fish | source
+function __toolcrib_complete
+  set -l words (commandline -opc)
+  set -l current (commandline -ct)
+  set -l found (toolcrib __complete $words[2..-1] "$current" 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path "$current"
+  end
+end
+complete -c toolcrib -f -a '(__toolcrib_complete)'`;
+
+const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+
+/** `toolcrib completion SHELL`: a script that asks `toolcrib __complete` for every word. */
+export async function printCompletion({ words }: Invocation): Promise<ExitCode> {
+  const [shell = ''] = words;
+  const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  if (script === undefined) throw usage(`There is no completion for "${shell}"; there is for bash, zsh and fish.`);
+  print(script);
+  return 0;
 }

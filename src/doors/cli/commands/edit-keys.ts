@@ -1,16 +1,13 @@
 import { defined } from '../../../core/defined.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import type { CreatedKey, KeyInfo } from '../../../identity/keys.ts';
+import type { CreatedKey, KeyInfo } from '../../../identity/api-keys.ts';
 import { toShownKey, toTime } from '../../shown.ts';
-import type { Flags } from '../arguments/flags.ts';
-import { readExpiry } from '../arguments/read-duration.ts';
-import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { withCrib } from '../open-crib.ts';
-import { note, print, printJson, toLine } from '../output/output.ts';
-import { flexible, printTable } from '../output/table.ts';
-import { whoIsHere } from '../who-is-here.ts';
+import { type Flags, readExpiry, usage } from '../flags.ts';
+import { whoIsHere, withCrib } from '../open-crib.ts';
+import { note, print, printJson, toLine } from '../output.ts';
+import { flexible, printTable } from '../table.ts';
 
 /** `toolcrib keys`: lists, makes and revokes API keys. */
 export function editKeys({ words, flags }: Invocation): Promise<ExitCode> {

@@ -10,13 +10,11 @@ import {
   readRequests,
   unknownIds,
 } from '../../../crib/search-quality.ts';
-import type { Flags } from '../arguments/flags.ts';
-import { readCount } from '../arguments/read-count.ts';
-import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
+import { type Flags, readCount, usage } from '../flags.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, print, printJson } from '../output/output.ts';
-import { figures, flexible, printTable } from '../output/table.ts';
+import { note, print, printJson } from '../output.ts';
+import { figures, flexible, printTable } from '../table.ts';
 
 /** `toolcrib eval --queries FILE`: how well search finds what labelled requests mean. */
 export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {

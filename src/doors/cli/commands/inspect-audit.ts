@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import type { AuditSummary } from '../../../audit/audit.ts';
+import type { AuditSummary } from '../../../audit/crib-audit.ts';
 import type { AuditReport } from '../../../core/ports/audit-report.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import type { Flags } from '../arguments/flags.ts';
-import { usage } from '../arguments/usage.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
+import { type Flags, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine } from '../output/output.ts';
-import { figures, flexible, printTable } from '../output/table.ts';
+import { note, paint, print, printJson, toLine } from '../output.ts';
+import { figures, flexible, printTable } from '../table.ts';
 
 const VERBS: Readonly<Record<string, (crib: Crib, flags: Flags) => Promise<ExitCode>>> = {
   verify: verifyAudit,

@@ -1,10 +1,11 @@
+import type { CallRow } from '../../../audit/recorded-calls.ts';
 import { defined } from '../../../core/defined.ts';
 import { toShownCall } from '../../shown.ts';
-import { readCount } from '../arguments/read-count.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
+import { readCount } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output/output.ts';
-import { printCalls } from '../output/shown-calls.ts';
+import { note, printJson } from '../output.ts';
+import { figures, flexible, printTable } from '../table.ts';
 
 const USUAL_LIMIT = 10;
 
@@ -19,4 +20,26 @@ export function listCalls({ flags }: Invocation): Promise<ExitCode> {
     else printCalls(calls);
     return 0;
   });
+}
+
+/** Calls under headings, newest first. Rows that no key of this machine signs are marked. */
+export function printCalls(rows: readonly CallRow[]): void {
+  const isMarked = rows.some(({ key }) => key !== undefined);
+  printTable(
+    [
+      ...['AT', 'TOOL', 'OUTCOME', figures('MS'), flexible('CALLER'), 'PROFILE', 'APPROVED BY', flexible('CALL')],
+      ...(isMarked ? ['KEY'] : []),
+    ],
+    rows.map(({ at, tool, outcome, durationMs, caller = '', profile, approval, callId, count, key = 'own' }) => [
+      new Date(at).toISOString(),
+      tool,
+      count === undefined ? outcome : `${outcome} x ${count}`,
+      durationMs === undefined ? '' : durationMs.toFixed(durationMs < 10 ? 1 : 0),
+      caller,
+      profile,
+      approval?.by ?? '',
+      callId,
+      ...(isMarked ? [key] : []),
+    ]),
+  );
 }

@@ -1,10 +1,8 @@
 import { tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { withCrib } from '../open-crib.ts';
-import { printJson } from '../output/output.ts';
-import { figures, printTable } from '../output/table.ts';
-import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
-import { openProfiles } from '../profile-chests.ts';
+import { openChest, openProfiles, withCrib } from '../open-crib.ts';
+import { note, printJson } from '../output.ts';
+import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
 /** `toolcrib profiles`: the profiles, how many tools each shows at first and what they cost. */
 export function listProfiles({ flags }: Invocation): Promise<ExitCode> {
@@ -32,4 +30,48 @@ export function listProfiles({ flags }: Invocation): Promise<ExitCode> {
     );
     return 0;
   });
+}
+
+/** `toolcrib bundles`: the bundles in view, what is in them and what they cost. */
+export function listBundles({ flags }: Invocation): Promise<ExitCode> {
+  const counting = countingOf(flags);
+  return withCrib(flags, async (crib) => {
+    const chest = await openChest(crib, flags);
+    const [active, essential] = [chest.active(), chest.essential()];
+    const bundles = await Promise.all(
+      chest.available().map(async (name) => {
+        const specs = (crib.bundles.get(name)?.members ?? []).flatMap((member) => chest.get(member) ?? []);
+        const description = crib.bundles.info(name)?.description;
+        return {
+          name,
+          ...(description !== undefined && { description }),
+          tools: specs.map((spec) => spec.name),
+          requires: crib.bundles.get(name)?.requires ?? [],
+          active: active.includes(name),
+          essential: essential.includes(name),
+          tokens: await tokensOf(specs, USUAL_FORMAT, counting),
+        };
+      }),
+    );
+    if (flags.json === true) printJson({ bundles, tokensExact: counting === 'exact' });
+    else if (bundles.length === 0) note('No bundles.');
+    else {
+      printTable(
+        ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), flexible('DESCRIPTION')],
+        bundles.map((bundle) => [
+          bundle.name,
+          stateOf(bundle),
+          String(bundle.tools.length),
+          tokenText(bundle.tokens, counting),
+          bundle.description ?? '',
+        ]),
+      );
+    }
+    return 0;
+  });
+}
+
+function stateOf({ active, essential }: { readonly active: boolean; readonly essential: boolean }): string {
+  if (essential) return 'essential';
+  return active ? 'active' : 'inactive';
 }

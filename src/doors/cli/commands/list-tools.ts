@@ -3,12 +3,11 @@ import type { Criteria } from '../../../core/selector.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../formats/token-cost.ts';
-import type { Flags } from '../arguments/flags.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
+import { type Flags, readCount } from '../flags.ts';
 import { openChest, withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output/output.ts';
-import { figures, flexible, printTable } from '../output/table.ts';
-import { countingOf, tokenText, USUAL_FORMAT } from '../output/token-figures.ts';
+import { note, printJson } from '../output.ts';
+import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
 /** `toolcrib list`: the tools that meet all filters, or their definitions for a vendor. */
 export function listTools({ flags }: Invocation): Promise<ExitCode> {
@@ -82,4 +81,34 @@ function toListed(spec: ToolSpec, crib: Crib) {
     bundles: crib.bundles.of(name).map((bundle) => bundle.name),
     effects,
   };
+}
+
+/** `toolcrib search WORDS`: tools that fit a request, best first. */
+export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
+  const limit = readCount(flags.limit);
+  return withCrib(flags, async (crib) => {
+    const chest = await openChest(crib, flags);
+    const hits = await chest.search(words.join(' '), {
+      expand: flags.expand === true,
+      ...(limit !== undefined && { limit }),
+    });
+    if (flags.json === true) {
+      printJson({
+        results: hits.map(({ name, score, description, bundle, why }) => ({
+          name,
+          score,
+          description,
+          ...(bundle !== undefined && { bundle }),
+          why,
+        })),
+      });
+    } else if (hits.length === 0) note('No tool fits.');
+    else {
+      printTable(
+        [figures('SCORE'), 'NAME', flexible('WHY'), flexible('DESCRIPTION')],
+        hits.map(({ name, score, description, why }) => [score.toFixed(3), name, why, description]),
+      );
+    }
+    return 0;
+  });
 }

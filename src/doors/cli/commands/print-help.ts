@@ -1,7 +1,8 @@
-import { findFlag, GLOBAL_FLAGS } from '../arguments/flags.ts';
-import { findCommand } from '../arguments/parse-command-line.ts';
-import { AVAILABLE, COMMANDS, type Command, type ExitCode, type Invocation, type Word } from '../commands.ts';
-import { paint, print, printJson } from '../output/output.ts';
+import { packageVersion } from '../../../system/package-version.ts';
+import { AVAILABLE, COMMANDS, type Command, type CommandWord, type ExitCode, type Invocation } from '../commands.ts';
+import { findFlag, GLOBAL_FLAGS } from '../flags.ts';
+import { paint, print, printJson } from '../output.ts';
+import { findCommand } from '../parse-command-line.ts';
 
 /** `toolcrib help [COMMAND]`. */
 export async function printHelp({ words, flags }: Invocation): Promise<ExitCode> {
@@ -47,7 +48,7 @@ function synopsis({ name, words = [] }: Command): string {
   return [name, ...words.map(toWord)].join(' ');
 }
 
-function toWord({ name, values, optional, many }: Word): string {
+function toWord({ name, values, optional, many }: CommandWord): string {
   const text = `${values?.join('|') ?? name}${many === true ? ' ...' : ''}`;
   return optional === true ? `[${text}]` : text;
 }
@@ -71,4 +72,12 @@ function heading(text: string): string {
 
 function toListed({ name, summary, flags = [] }: Command) {
   return { name, summary, flags: [...flags, ...GLOBAL_FLAGS] };
+}
+
+/** `toolcrib --version`. */
+export async function printVersion({ flags }: Invocation): Promise<ExitCode> {
+  const version = packageVersion();
+  if (flags.json === true) printJson({ version, node: process.versions.node });
+  else print(version);
+  return 0;
 }

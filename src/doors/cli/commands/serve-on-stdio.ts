@@ -3,18 +3,13 @@ import type { Writable } from 'node:stream';
 import type { Caller } from '../../../core/caller.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
-import { findServer } from '../../../crib/serving/running-server.ts';
+import { findServer } from '../../../crib/running-server.ts';
 import { packageVersion } from '../../../system/package-version.ts';
 import type { StdioConnection } from '../../mcp/serve-stdio.ts';
-import type { Flags } from '../arguments/flags.ts';
-import { usage } from '../arguments/usage.ts';
 import type { ExitCode } from '../commands.ts';
-import { findConfig } from '../find-config.ts';
-import { cancelOnInterrupt } from '../interrupt.ts';
+import { type Flags, findConfig, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { noteReview } from '../output/note-review.ts';
-import { note } from '../output/output.ts';
-import { takeStdout } from '../output/take-stdout.ts';
+import { cancelOnInterrupt, note, noteReview, takeStdout } from '../output.ts';
 
 /** The variable with the key or token of who is served; without it, whoever is at this machine. */
 const CREDENTIAL = 'TOOLCRIB_KEY';

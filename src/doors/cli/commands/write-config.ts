@@ -1,13 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { ToolcribError } from '../../../core/tool-error.ts';
-import type { Flags } from '../arguments/flags.ts';
-import { type PastedServers, readServers } from '../arguments/read-servers.ts';
+import { readConfigFile, readConfigText } from '../../../config/config-text.ts';
+import { codeOf, messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import { findServers } from '../../../crib/config/pasted-server.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { CONFIG_NAMES, findConfig } from '../find-config.ts';
-import { note, print, printJson } from '../output/output.ts';
-import { writeWhole } from '../output/write-whole.ts';
-import { starterConfig } from '../starter-config.ts';
+import { CONFIG_NAMES, type Flags, findConfig } from '../flags.ts';
+import { note, print, printJson } from '../output.ts';
 
 const NOTHING: PastedServers = { servers: {}, plainSecrets: [] };
 
@@ -44,4 +42,120 @@ function refuseToReplace(file: string): void {
 
 function isThere(file: string): ToolcribError {
   return new ToolcribError('usage', `${relative(process.cwd(), file) || file} is there already; --force replaces it.`);
+}
+
+/** The servers of an mcp.json, and where in them something secret may stand in plain text. */
+export interface PastedServers {
+  readonly servers: Readonly<Record<string, unknown>>;
+  readonly plainSecrets: readonly string[];
+}
+
+/** Reads the servers of Claude, Cursor, VS Code and the like. */
+export async function readServers(file: string, shownAs: string): Promise<PastedServers> {
+  const { value } = await readConfigText(await readConfigFile(file, shownAs), shownAs);
+  const servers: Readonly<Record<string, unknown>> = { ...findServers(value)?.servers };
+  if (Object.keys(servers).length === 0) throw new ToolcribError('usage', `${shownAs} holds no servers.`);
+  return { servers, plainSecrets: Object.entries(servers).flatMap(([name, server]) => plainSecretsOf(name, server)) };
+}
+
+// Their values are not looked at closely: what is not a variable may be a key.
+function plainSecretsOf(name: string, server: unknown): readonly string[] {
+  return ['env', 'headers'].flatMap((block) =>
+    Object.entries(membersOf(membersOf(server)[block]))
+      .filter(([, value]) => typeof value === 'string' && value !== '' && !value.includes('${'))
+      .map(([key]) => `${name}.${block}.${key}`),
+  );
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+const HEAD = `# yaml-language-server: $schema=./node_modules/toolcrib/schema/toolcrib.schema.json
+#
+# Toolcrib: which tools there are, and who may use them how.
+# "toolcrib check" says whether this file makes sense, "toolcrib list" shows the tools.
+
+# Where tools come from. Relative paths start in the folder of this file.
+sources:
+  # Modules that export tools (defineTool), one folder of them:
+  # mine: { modules: ./tools }
+  # Tools described in YAML or JSON:
+  # described: { files: ./specs }
+  # Tools kept in the store and edited by "toolcrib specs":
+  # stored: { database: true, kinds: [http] }
+`;
+
+const NO_SERVERS = `
+# MCP servers: the block of an mcp.json can be pasted here as it is.
+# mcpServers:
+#   files: { command: npx, args: ["-y", "@modelcontextprotocol/server-filesystem", "."] }
+`;
+
+const TAIL = `
+# Tools that belong together: shown, found and set up together. Every source makes one of its own name.
+bundles:
+  # reading:
+  #   description: Look, but do not touch
+  #   include: ["tag:read", { readOnly: true }]
+
+# What one kind of caller may use.
+defaultProfile: default
+profiles:
+  default:
+    # include: ["source:mine", "tag:read"]   # absent: all tools
+    exclude: []
+    # approve: ["*_delete_*"]                # a person is asked before these run
+    # policy: { maxTimeoutMs: 60000 }
+
+# Guards. Destructive tools ask a person first; "cautious" asks for all that are not known to be read-only.
+extensions:
+  approval: { mode: dangerous }
+
+# Commands (tools of kind shell). A command that declares a sandbox never runs without one, unless you write "preferred".
+# executors:
+#   shell: { sandbox: required, roots: [./workspace] }   # roots: the only folders that commands may write
+
+# Credentials: read when they are used, sent to their own hosts only, never shown.
+# secrets:
+#   github: { env: GITHUB_TOKEN, hosts: ["api.github.com"] }
+`;
+
+/** A commented configuration to start from, with the servers of an mcp.json where there are some. */
+export function starterConfig(servers: Readonly<Record<string, unknown>>): string {
+  if (Object.keys(servers).length === 0) return `${HEAD}${NO_SERVERS}${TAIL}`;
+  return `${HEAD}\n# MCP servers, as they stood in the mcp.json.\nmcpServers:${toYaml(servers, '  ')}\n${TAIL}`;
+}
+
+// Maps as blocks, everything else as JSON, which is YAML, too.
+function toYaml(value: unknown, indent: string): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return ` ${JSON.stringify(value)}`;
+  const members = Object.entries(value);
+  if (members.length === 0) return ' {}';
+  return members.map(([key, member]) => `\n${indent}${toKey(key)}:${toYaml(member, `${indent}  `)}`).join('');
+}
+
+function toKey(key: string): string {
+  const isPlain = /^[A-Za-z_][\w-]*$/.test(key) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(key);
+  return isPlain ? key : JSON.stringify(key);
+}
+
+/** Writes a file that is there whole or not at all; false if one is there and must stay. Synchronous, so that no signal comes between. */
+export function writeWhole(
+  file: string,
+  content: string,
+  { replace, isPrivate }: { readonly replace: boolean; readonly isPrivate: boolean },
+): boolean {
+  const draft = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  try {
+    writeFileSync(draft, content, { flag: 'wx', mode: isPrivate ? 0o600 : 0o644 });
+    if (replace) renameSync(draft, file);
+    else linkSync(draft, file); // unlike a rename it fails where something is
+    return true;
+  } catch (cause) {
+    if (codeOf(cause) === 'EEXIST' && !replace) return false;
+    throw new ToolcribError('usage', `${file} cannot be written: ${messageOf(cause)}.`, { cause });
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }

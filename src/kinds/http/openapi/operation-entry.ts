@@ -3,16 +3,14 @@ import { isRecord, type JsonSchema } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { type Effects, toToolName } from '../../../core/tool-spec.ts';
 import type { HttpRun } from '../http-run.ts';
-import { createArguments } from './arguments.ts';
-import type { Fields } from './description.ts';
+import type { Fields } from './load-description.ts';
+import { followRefs } from './local-refs.ts';
+import { createArguments, readParameters } from './operation-arguments.ts';
 import type { NamedOperation } from './operations.ts';
-import { readParameters } from './parameters.ts';
-import type { ApiSettings, Operation, Reading } from './reading.ts';
+import { type ApiSettings, type Operation, type Reading, shortText } from './reading.ts';
 import { readBody } from './request-body.ts';
-import { followRefs } from './schemas/local-refs.ts';
-import { toWholeSchema } from './schemas/whole-schema.ts';
 import { authOf } from './security.ts';
-import { shortText } from './short-text.ts';
+import { toWholeSchema } from './whole-schema.ts';
 
 /** A tool of an API as an entry of a list of specs. */
 export interface OperationEntry {

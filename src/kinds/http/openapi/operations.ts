@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { isRecord } from '../../../core/json.ts';
-import { compileGlob } from '../../../core/text/names.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { type ToolSpec, toToolName } from '../../../core/tool-spec.ts';
-import type { Description } from './description.ts';
+import { compileGlob } from '../../../core/visible-text.ts';
+import type { Description } from './load-description.ts';
+import { followRefs } from './local-refs.ts';
 import type { ApiSettings, Operation } from './reading.ts';
-import { followRefs } from './schemas/local-refs.ts';
 
 /** An operation under the name that its tool has at the source. */
 export interface NamedOperation extends Operation {

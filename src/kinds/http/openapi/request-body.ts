@@ -1,13 +1,12 @@
 import { isRecord, type JsonValue } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { HttpBodyType, HttpRun } from '../http-run.ts';
-import type { Arguments } from './arguments.ts';
-import type { Fields } from './description.ts';
-import type { Operation, Reading } from './reading.ts';
-import { followRefs } from './schemas/local-refs.ts';
-import type { Draft } from './schemas/plain-keywords.ts';
-import type { Part } from './schemas/schema-conversion.ts';
-import { shortText } from './short-text.ts';
+import type { Fields } from './load-description.ts';
+import { followRefs } from './local-refs.ts';
+import type { Arguments } from './operation-arguments.ts';
+import type { Draft } from './plain-keywords.ts';
+import { type Operation, type Reading, shortText } from './reading.ts';
+import type { Part } from './schema-conversion.ts';
 
 /** What the body of an operation becomes in a run. */
 export interface BodyFields {

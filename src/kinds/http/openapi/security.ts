@@ -2,9 +2,9 @@ import { isRecord } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { secretsIn, toSecretText } from '../../../system/secrets/secret-template.ts';
 import type { HttpAuth } from '../http-run.ts';
-import type { Description, Fields } from './description.ts';
+import type { Description, Fields } from './load-description.ts';
+import { followRefs } from './local-refs.ts';
 import type { AuthSetting, Operation, Reading } from './reading.ts';
-import { followRefs } from './schemas/local-refs.ts';
 
 /** What an operation is called with to show who is asking; nothing where nobody gave it a secret. */
 export function authOf({ fields }: Operation, base: string, reading: Reading): readonly HttpAuth[] {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Crib } from '../../../../src/index.ts';
-import { openapi } from '../../../../src/kinds/http/openapi/openapi.ts';
+import { openapi } from '../../../../src/kinds/http/openapi/openapi-source.ts';
 import { cribOf, folderWith, namesOf, nextChange, write } from '../../../crib/workshop.ts';
 import { startServer, type TestServer } from '../../../sources/http-server.ts';
 import { api, call, echoServer, type Fields, runOf, toolIn, tryCall } from './api.ts';

@@ -1,0 +1,119 @@
+import { packageVersion } from '../../system/package-version.ts';
+import type { Route, RouteAnswer } from './route.ts';
+import { FAILURE } from './shapes.ts';
+
+/** What refusals mean, by status. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'What was sent is not valid; issues say where.',
+  401: 'A credential is needed, or it is not accepted.',
+  403: 'Not for who asks.',
+  404: 'There is no such thing, or not for who asks.',
+  409: 'Something else came first.',
+  413: 'The body is too large.',
+  429: 'Too often; Retry-After says when.',
+  499: 'Whoever asked is gone.',
+  500: 'Something went wrong here.',
+  502: 'What the tool needs failed or answered nonsense, or its outcome is unknown.',
+  503: 'Not at the moment.',
+  504: 'It took too long.',
+};
+
+const OF_CALLS = [409, 429, 499, 502, 504];
+const OF_ALL = [400, 403, 404, 413, 500, 503];
+
+/** OpenAPI 3.1 of the routes: from the table by which requests are checked and answered. */
+export function describeRoutes(routes: readonly Route[]): object {
+  const shown = routes.filter(({ group }) => group !== 'later');
+  const paths = Map.groupBy(shown, ({ path }) => path);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Toolcrib',
+      version: packageVersion(),
+      description: 'Tools for agents: listed, found, called, approved and recorded.',
+    },
+    security: [{ bearer: [] }, {}],
+    paths: Object.fromEntries(
+      [...paths].map(([path, members]) => [path, Object.fromEntries(members.map(toOperation))]),
+    ),
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, a JWT, or the operator token.' },
+      },
+      schemas: { Failure: FAILURE },
+    },
+  };
+}
+
+function toOperation(route: Route): readonly [string, object] {
+  const { method, path, group, says, who, body } = route;
+  return [
+    method.toLowerCase(),
+    {
+      operationId: operationId(route),
+      tags: [group],
+      summary: says,
+      ...(who === 'anyone' && { security: [{}] }),
+      ...((who === 'operator' || who === 'credential') && { security: [{ bearer: [] }] }),
+      parameters: [...pathParameters(path), ...queryParameters(route)],
+      ...(body !== undefined && {
+        requestBody: { required: (body.required ?? undefined) !== undefined, content: jsonOf(body) },
+      }),
+      responses: { ...successes(route), ...refusals(route) },
+    },
+  ];
+}
+
+function operationId({ method, path }: Route): string {
+  const words = path
+    .replaceAll(/[{}]/g, '')
+    .split(/[/.]/)
+    .filter((word) => word !== '');
+  return [method.toLowerCase(), ...words].map((word, index) => (index === 0 ? word : capitalized(word))).join('');
+}
+
+function capitalized(word: string): string {
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+}
+
+function pathParameters(path: string): readonly object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function queryParameters({ query = {} }: Route): readonly object[] {
+  return Object.entries(query).map(([key, { description, ...schema }]) => ({
+    name: key.replace(/\?$/, ''),
+    in: 'query',
+    required: !key.endsWith('?'),
+    ...(description !== undefined && { description }),
+    schema,
+  }));
+}
+
+function successes({ answers }: Route): object {
+  const entries = Object.entries(answers).map(([status, answered]) => [status, toAnswered(answered)]);
+  return Object.fromEntries(entries);
+}
+
+function toAnswered({ says, schema, type }: RouteAnswer): object {
+  if (schema !== undefined) return { description: says, content: jsonOf(schema) };
+  return { description: says, ...(type !== undefined && { content: { [type]: { schema: { type: 'string' } } } }) };
+}
+
+function refusals({ who, path }: Route): object {
+  const statuses = [...OF_ALL, ...(who === 'anyone' ? [] : [401]), ...(path.includes('/execute/') ? OF_CALLS : [409])];
+  const failure = jsonOf({ $ref: '#/components/schemas/Failure' });
+  const entries = statuses
+    .toSorted((a, b) => a - b)
+    .map((status) => [status, { description: REFUSALS[status] ?? '', content: failure }]);
+  return Object.fromEntries(entries);
+}
+
+function jsonOf(schema: object): object {
+  return { 'application/json': { schema } };
+}

@@ -1,0 +1,111 @@
+import { defined } from '../../core/defined.ts';
+import type { AuditRow } from '../../core/ports/stored-audit.ts';
+import { toTime } from '../shown.ts';
+import { ok } from './answers.ts';
+import type { Route, RouteRequest } from './route.ts';
+import { anyObject, flag, list, number, object, text, time, whole } from './shapes.ts';
+
+/** Of so many of the newest calls the figures are. */
+const LOOKED_AT = 1000;
+const MOST_TOOLS = 20;
+
+/** Figures, and whether the record was changed. */
+export const STATS_ROUTES: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/stats',
+    group: 'calls',
+    says: `What there is, and what became of the last ${LOOKED_AT} calls.`,
+    who: 'operator',
+    answers: {
+      200: {
+        says: 'Figures.',
+        schema: object({
+          tools: whole(),
+          bundles: whole(),
+          profiles: whole(),
+          sources: anyObject('How many are ready, down, failed.'),
+          approvalsWaiting: whole(),
+          calls: object({
+            count: whole(),
+            'since?': time(),
+            byOutcome: anyObject(),
+            byTool: list(
+              object({ tool: text(), count: whole(), failed: whole(), 'medianMs?': number(), 'slowestMs?': number() }),
+            ),
+          }),
+        }),
+      },
+    },
+    run: describeCrib,
+  },
+  {
+    method: 'GET',
+    path: '/api/audit/verify',
+    group: 'calls',
+    says: 'Looks at every row of the record of calls.',
+    who: 'operator',
+    answers: {
+      200: {
+        says: 'What was changed, removed, moved, cut off, put back or left open; ok where nothing was.',
+        schema: object({
+          ok: flag(),
+          rows: whole(),
+          chains: list(anyObject()),
+          findings: list(anyObject()),
+          moreFindings: whole(),
+          notes: list(text()),
+        }),
+      },
+    },
+    async run({ crib }) {
+      const report = await crib.audit.verify();
+      const findings = report.findings.map(({ at, ...finding }) => ({
+        ...finding,
+        ...(at !== undefined && { at: toTime(at) }),
+      }));
+      return ok({ ...report, findings });
+    },
+  },
+];
+
+async function describeCrib({ crib, asker }: RouteRequest) {
+  const [rows, waiting] = await Promise.all([
+    crib.calls.list({ limit: LOOKED_AT }),
+    crib.approvals.list({ state: 'waiting' }),
+  ]);
+  const chest = await crib.openAll(asker.caller);
+  const oldest = rows.at(-1);
+  return ok({
+    tools: crib.catalog.specs.length,
+    bundles: chest.available().length,
+    profiles: crib.profiles().length,
+    sources: countBy(crib.sources(), ({ state }) => state),
+    approvalsWaiting: waiting.length,
+    calls: {
+      count: rows.length,
+      ...(oldest !== undefined && { since: toTime(oldest.at) }),
+      byOutcome: countBy(rows, ({ outcome }) => outcome),
+      byTool: byTool(rows),
+    },
+  });
+}
+
+function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Readonly<Record<string, number>> {
+  const groups = Map.groupBy(items, keyOf);
+  return Object.fromEntries([...groups].map(([key, members]) => [key, members.length]));
+}
+
+function byTool(rows: readonly AuditRow[]) {
+  const groups = [...Map.groupBy(rows, ({ tool }) => tool)].toSorted(([, a], [, b]) => b.length - a.length);
+  return groups.slice(0, MOST_TOOLS).map(([tool, calls]) => {
+    const times = calls.flatMap(({ durationMs }) => durationMs ?? []).toSorted((a, b) => a - b);
+    const [medianMs, slowestMs] = [times[Math.floor(times.length / 2)], times.at(-1)];
+    return {
+      tool,
+      count: calls.length,
+      failed: calls.filter(({ outcome }) => outcome !== 'done' && outcome !== 'waiting').length,
+      ...defined({ medianMs, slowestMs }),
+    };
+  });
+}

@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto';
+import { isRecord, referenceSegments } from '../../../core/json.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import { createLinearPatterns } from '../../../schemas/linear-pattern.ts';
+import { createWorkLimit } from '../../../schemas/work-limit.ts';
+import type { Description, Fields } from './load-description.ts';
+import { createRefCircles, followPointer, type Work } from './local-refs.ts';
+import { type Draft, plainKeywords } from './plain-keywords.ts';
+import { type Convert, convertMembers, type Direction, orNull, type SchemaSpot, type Tally } from './schema-members.ts';
+
+/** A schema in 2020-12, and what it takes. */
+export type Part = Readonly<Omit<Tally, 'uses'>> & { readonly schema: Draft; readonly uses: ReadonlySet<string> };
+
+/** Converts the schemas of a description for one direction. */
+export interface SchemaConversion {
+  convert(schema: unknown): Part;
+  /** What a `$ref` of a converted schema stands for. */
+  definition(ref: string): Part;
+}
+
+export interface ConversionOptions {
+  readonly direction: Direction;
+  readonly work: Work;
+  /** Told of what had to be left open. */
+  onLoss(sentence: string): void;
+}
+
+/** Below this, what is nested is left open. */
+const MAX_DEPTH = 30;
+const MAX_NODES = 4000;
+/** Smaller ones are written where they are used; larger ones get a name. */
+const MAX_INLINE_NODES = 60;
+const MAX_NESTED_REFS = 60;
+
+/** Schemas that say more than what they refer to. */
+const COMPOSING = ['properties', 'allOf', 'anyOf', 'oneOf', 'items'] as const;
+
+/** What a schema becomes depends on nothing but itself and what it refers to, so that a tool stays the same beside others. */
+export function createSchemaConversion(description: Description, options: ConversionOptions): SchemaConversion {
+  const { work, onLoss, direction } = options;
+  const leadsToItself = createRefCircles(description, work);
+  const patterns = createLinearPatterns(createWorkLimit());
+  const isRunnable = (pattern: string) => typeof patterns(pattern) !== 'string';
+  const isHidden = (property: unknown) => goesOtherWay(description, property, direction);
+  const definitions = new Map<string, Part>();
+  let nested = 0;
+
+  const convert: Convert = (node, spot) => {
+    const { depth, tally } = spot;
+    work.spend(1);
+    tally.nodes += 1;
+    tally.height = Math.max(tally.height, depth);
+    if (!isRecord(node) || depth > MAX_DEPTH || tally.nodes > MAX_NODES) return {};
+    const { $ref, ...rest } = node;
+    const isComposed = COMPOSING.some((key) => rest[key] !== undefined);
+    const allOf = [...(Array.isArray(rest.allOf) ? rest.allOf : []), { $ref }];
+    const whole = typeof $ref === 'string' && isComposed ? { ...rest, allOf } : rest;
+    const draft =
+      typeof $ref === 'string' && !isComposed
+        ? convertRef($ref, node, spot)
+        : convertMembers(whole, plainKeywords(whole, isRunnable), { ...spot, convert, direction, isHidden });
+    return node.nullable === true ? orNull(draft) : draft;
+  };
+
+  const convertRef = (ref: string, node: Fields, { depth, tally }: SchemaSpot): Draft => {
+    const pointed = followPointer(description, ref);
+    if (!pointed.ok) {
+      onLoss(`The $ref ${pointed.reason}; anything is accepted in its place.`);
+      return {};
+    }
+    const said = plainKeywords({ description: node.description, deprecated: node.deprecated }, isRunnable);
+    const part = leadsToItself(ref) ? undefined : definition(ref);
+    if (part === undefined || part.nodes > MAX_INLINE_NODES || depth + part.height > MAX_DEPTH) {
+      tally.uses.add(ref);
+      return { $ref: `#/$defs/${definitionName(ref)}`, ...said };
+    }
+    tally.nodes += part.nodes;
+    tally.height = Math.max(tally.height, depth + part.height);
+    for (const used of part.uses) tally.uses.add(used);
+    return { ...part.schema, ...said };
+  };
+
+  const definition = (ref: string): Part => {
+    const known = definitions.get(ref);
+    if (known !== undefined) return known;
+    if (nested >= MAX_NESTED_REFS) {
+      throw new ToolcribError('invalid_description', `more than ${MAX_NESTED_REFS} $refs lead from one to the next`);
+    }
+    nested += 1;
+    try {
+      const part = convertWhole(lastOf(description, ref, onLoss), convert);
+      definitions.set(ref, part);
+      return part;
+    } finally {
+      nested -= 1;
+    }
+  };
+
+  return { convert: (schema) => convertWhole(schema, convert), definition };
+}
+
+function convertWhole(schema: unknown, convert: Convert): Part {
+  const tally = { nodes: 0, height: 0, uses: new Set<string>() };
+  const converted = convert(schema, { depth: 0, tally });
+  return { ...tally, schema: converted };
+}
+
+function goesOtherWay(description: Description, property: unknown, direction: Direction): boolean {
+  const key = direction === 'request' ? 'readOnly' : 'writeOnly';
+  if (!isRecord(property)) return false;
+  if (property[key] === true || typeof property.$ref !== 'string') return property[key] === true;
+  const pointed = followPointer(description, property.$ref);
+  return pointed.ok && isRecord(pointed.value) && pointed.value[key] === true;
+}
+
+/** What a reference stands for in the end; references that only lead to each other stand for nothing. */
+function lastOf(description: Description, ref: string, onLoss: (sentence: string) => void): unknown {
+  const seen = new Set<string>();
+  for (let next = ref; !seen.has(next); ) {
+    seen.add(next);
+    const pointed = followPointer(description, next);
+    if (!pointed.ok) return { $ref: next }; // told where it is converted
+    if (!isRecord(pointed.value) || typeof pointed.value.$ref !== 'string') return pointed.value;
+    next = pointed.value.$ref;
+  }
+  onLoss(`The $ref "${ref.slice(0, 120)}" leads in a circle; anything is accepted in its place.`);
+  return {};
+}
+
+/** The name of a schema in `$defs`: its own where it is a usual one, and never one that depends on what else is used. */
+export function definitionName(ref: string): string {
+  const usual = /^#\/components\/schemas\/([A-Za-z0-9_.-]{1,64})$/.exec(ref)?.[1];
+  if (usual !== undefined && usual !== '__proto__') return usual;
+  const last = (referenceSegments(ref).at(-1) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 40);
+  return `${last}_${hash('sha256', ref).slice(0, 8)}`;
+}

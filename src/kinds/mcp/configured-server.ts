@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { parseEnv } from 'node:util';
+import type { SourcePorts } from '../../config/records.ts';
+import type { ClientCredentials, McpChild, McpRemote, McpServer } from '../../config/types/sources.ts';
+import { canonicalJson } from '../../core/json.ts';
+import type { Source } from '../../core/source.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { systemClock } from '../../system/clock.ts';
+import { childEnvironment } from '../../system/processes/child-environment.ts';
+import { fillAll, hostNamesOf, type SecretText } from '../../system/secrets/secret-template.ts';
+import type { Secrets } from '../../system/secrets/secrets.ts';
+import type { McpEntry } from './mcp-kind.ts';
+import type { McpServers } from './mcp-servers.ts';
+import { mcp } from './mcp-source.ts';
+import type { ClientSdk, McpAddress } from './open-connection.ts';
+
+/** The source of a configured MCP server. Its secrets are looked up when it is started or asked, and not before. */
+export function configuredServer(
+  name: string,
+  entry: McpEntry,
+  { servers, ...ports }: SourcePorts & { readonly servers: McpServers },
+): Source {
+  const { share, initTimeoutMs, refreshMs, mcp: server } = entry;
+  const address = 'command' in server ? childAddress(server, ports) : remoteAddress(name, server, ports.secrets);
+  return mcp({
+    name,
+    address,
+    server: placeOf(server),
+    servers,
+    share,
+    initTimeoutMs,
+    refreshMs,
+    kept: ports.kept(name, server),
+    learnsLater: ports.background,
+    reopens: ports.watch,
+  });
+}
+
+/** What runs, or where; not with which environment, headers and credentials. */
+function placeOf(server: McpServer): string {
+  if (!('command' in server)) return canonicalJson(server.url);
+  const { command, args = [], cwd = null } = server;
+  return canonicalJson([command, args, cwd]);
+}
+
+function childAddress(server: McpChild, { env, secrets }: Pick<SourcePorts, 'env' | 'secrets'>): McpAddress {
+  const { command, args = [], cwd, envFile, env: configured = {} } = server;
+  return {
+    kind: 'child',
+    async command() {
+      const filled = await fillAll(configured, (text) => secrets.fill(text, { child: true }));
+      const inFile = envFile === undefined ? {} : await readEnvFile(envFile);
+      return { command, args, cwd, env: childEnvironment(env, { ...inFile, ...filled }) };
+    },
+  };
+}
+
+async function readEnvFile(file: string): Promise<Readonly<Record<string, string | undefined>>> {
+  try {
+    return parseEnv(await readFile(file, 'utf8'));
+  } catch (cause) {
+    throw new ToolcribError('invalid_config', `its envFile cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function remoteAddress(name: string, server: McpRemote, secrets: Secrets): McpAddress {
+  const { type, headers = {}, auth } = server;
+  const [host = ''] = hostNamesOf(server.url);
+  const fill = (text: SecretText) => secrets.fill(text, { host });
+  const withBearer: Readonly<Record<string, SecretText>> =
+    auth !== undefined && 'bearer' in auth ? { ...headers, Authorization: bearerOf(auth.bearer) } : headers;
+  let provider: ReturnType<typeof fetchedTokens> | undefined;
+  return {
+    kind: 'remote',
+    type,
+    async remote(sdk) {
+      const url = new URL(await fill(server.url));
+      if (auth !== undefined && 'clientCredentials' in auth)
+        provider ??= fetchedTokens(sdk, url, { credentials: auth.clientCredentials, secrets, name });
+      return { url, headers: () => fillAll(withBearer, fill), auth: await provider };
+    },
+  };
+}
+
+interface TokenSource {
+  readonly credentials: ClientCredentials;
+  readonly secrets: Secrets;
+  readonly name: string;
+}
+
+/** All connections of a source use the same tokens. */
+async function fetchedTokens(sdk: ClientSdk, serverUrl: URL, { credentials, secrets, name }: TokenSource) {
+  const { clientCredentials } = await import('./client-credentials.ts');
+  const { tokenUrl, clientId, clientSecret, scope } = credentials;
+  return clientCredentials(sdk, {
+    serverUrl,
+    tokenUrl,
+    clientId,
+    async clientSecret(url) {
+      // What is no secret of ours is bound to no host: then only the configuration may say where it goes.
+      if (typeof clientSecret === 'string' && tokenUrl === undefined && url.origin !== serverUrl.origin)
+        throw new ToolcribError(
+          'secret_refused',
+          `its clientSecret would go to ${url.host}, which the server names: write tokenUrl, or a \${secret:NAME} with hosts`,
+        );
+      return secrets.fill(clientSecret, { host: url.host });
+    },
+    scope,
+    clock: systemClock,
+    hide: (token) => secrets.hide(`token of ${name}`, token),
+  });
+}
+
+function bearerOf(token: SecretText): SecretText {
+  return typeof token === 'string' ? `Bearer ${token}` : { secretTemplate: ['Bearer ', ...token.secretTemplate] };
+}

@@ -1,0 +1,185 @@
+import type {
+  FetchLike,
+  JSONRPCMessage,
+  StreamableHTTPClientTransport,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client';
+import { isJsonObject, type JsonObject } from '../../core/json.ts';
+import { keptConnections } from '../../system/fetch/agent-pool.ts';
+import { readRetryAfterMs } from '../../system/fetch/fetch-error.ts';
+import { createExchange, type ExchangeOptions, isEventStream, type RemoteAddress } from './http-exchange.ts';
+import { McpFailure, toHttpFailure } from './mcp-failure.ts';
+import { REQUEST_HEADER, type ServerTransport } from './wire-requests.ts';
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+
+/** What came for a request of ours, once its headers had come. */
+interface Answered {
+  readonly isStream: boolean;
+  /** Why it could not be read to its end. */
+  readonly failure: unknown;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Speaks to a server over HTTP: `http` is the transport of today, `sse` the one before. Every request goes through the address check. */
+export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | 'sse'): ServerTransport {
+  const { url, auth } = address;
+  const answers = new Map<number, Answered>();
+  const agent = keptConnections(url.protocol);
+  let version: string | undefined;
+  let lost: McpFailure | undefined;
+  let isClosed = false;
+  const lose = (cause: unknown): void => {
+    if (lost !== undefined) return;
+    lost = toHttpFailure(cause, url.host);
+    void transport.close();
+  };
+  const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
+    if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream that nobody reads
+    const isStream = isEventStream(response);
+    answers.set(id, { isStream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
+  };
+  const exchange = createExchange({
+    address,
+    agent,
+    onAnswer,
+    lose,
+    hasSession: () => inner.sessionId !== undefined,
+    isClosed: () => isClosed,
+  });
+  const { fetch, send } = type === 'sse' ? unlessEnded(exchange.fetch) : { fetch: exchange.fetch, send: sendBy };
+  const options = { fetch, ...(auth !== undefined && { authProvider: auth }) };
+  const inner: Transport =
+    type === 'sse'
+      ? new sdk.SSEClientTransport(url, options)
+      : new sdk.StreamableHTTPClientTransport(url, { ...options, ...RECONNECTING });
+
+  const transport: ServerTransport = {
+    ...(type === 'http' && { hasPerRequestStream: true }),
+    async start() {
+      if (isClosed) throw new McpFailure('unreachable', 'it was closed');
+      await inner.start();
+    },
+    async send(message, sendOptions = {}) {
+      // The SDK does a lot for each message. It is needed for tokens, for the older transport, and for answers that are not plain.
+      const id = type === 'http' && auth === undefined ? idOfCall(message, sendOptions) : undefined;
+      if (id === undefined) return send(inner, message, sendOptions);
+      const headers = headersOf(message, sendOptions, { session: inner.sessionId, version });
+      const answer = await exchange.post({ id, message, headers, signal: sendOptions.requestSignal });
+      if (answer !== undefined)
+        transport.onmessage?.(answer as JSONRPCMessage); // whoever asked looks at the rest
+      else await inner.send(message, sendOptions).finally(() => exchange.forget(id));
+    },
+    async close() {
+      isClosed = true;
+      if (lost === undefined) await endSession(inner);
+      await inner.close();
+      agent.destroy();
+    },
+    get sessionId() {
+      return inner.sessionId;
+    },
+    setProtocolVersion(agreed) {
+      version = agreed;
+      inner.setProtocolVersion?.(agreed);
+    },
+    failureOf(cause, id) {
+      const { failure, retryAfterMs } = answers.get(id) ?? {};
+      const hasSession = inner.sessionId !== undefined;
+      return toHttpFailure(cause ?? failure, url.host, { retryAfterMs, hasSession, isAnswered: answers.has(id) });
+    },
+    // The answers of the older transport come over a stream of their own.
+    mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.isStream === true,
+    forget: (id) => void answers.delete(id),
+    lastWords: () => lost?.message,
+  };
+  inner.onmessage = (message, extra) => transport.onmessage?.(message, extra);
+  inner.onclose = () => transport.onclose?.();
+  inner.onerror = (error) => {
+    if (error instanceof sdk.SseError) lose(error); // nobody would hear the answers that are still to come
+    transport.onerror?.(error);
+  };
+  return transport;
+}
+
+function sendBy(inner: Transport, message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
+  return inner.send(message, options);
+}
+
+/** The SDK forgets in the older transport that a request has ended, and would send it again once it has another token. */
+function unlessEnded(fetch: FetchLike) {
+  const signals = new Map<string, AbortSignal | undefined>();
+  return {
+    fetch: async (...[to, init]: Parameters<FetchLike>) => {
+      signals.get(String(init?.body))?.throwIfAborted();
+      return fetch(to, init);
+    },
+    async send(inner: Transport, message: JSONRPCMessage, options: TransportSendOptions): Promise<void> {
+      const body = JSON.stringify(message);
+      signals.set(body, options.requestSignal);
+      await sendBy(inner, message, options).finally(() => signals.delete(body));
+    },
+  };
+}
+
+/** A stream that breaks off is taken up again where the server lets us; timers of ours hold up no process. */
+const RECONNECTING = {
+  reconnectionOptions: {
+    initialReconnectionDelay: 1000,
+    maxReconnectionDelay: 30_000,
+    reconnectionDelayGrowFactor: 1.5,
+    maxRetries: 2,
+  },
+  reconnectionScheduler(reconnect: () => void, delayMs: number): () => void {
+    const timer = setTimeout(reconnect, delayMs).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A server that keeps a session is told that it may forget it; one that does not answer is not waited for. */
+async function endSession(inner: Transport): Promise<void> {
+  if (!('terminateSession' in inner) || inner.sessionId === undefined) return;
+  const ending = (inner as StreamableHTTPClientTransport).terminateSession().catch(() => {}); // it may be gone
+  await Promise.race([ending, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+}
+
+const GOODBYE_MS = 500;
+
+/** A name that stands in a header as it is. */
+const PLAIN_NAME = /^[\w.-]+$/;
+
+/** The number of a call of ours that needs nothing of the SDK; undefined for every other message. */
+function idOfCall(message: JSONRPCMessage, { headers }: TransportSendOptions): number | undefined {
+  const marked = headers?.[REQUEST_HEADER];
+  if (marked === undefined || !('method' in message) || message.method !== 'tools/call') return undefined;
+  return PLAIN_NAME.test(String(message.params?.name)) ? Number(marked) : undefined;
+}
+
+/** What the SDK would send: what is agreed on, what the newest era repeats of the body, and what the request has of its own. */
+function headersOf(
+  message: JSONRPCMessage,
+  { headers = {} }: TransportSendOptions,
+  { session, version }: Agreed,
+): Readonly<Record<string, string>> {
+  const { method, params } = message as { readonly method: string; readonly params: JsonObject }; // a call, as was seen to
+  const claimed = isJsonObject(params._meta) ? params._meta[VERSION_KEY] : undefined;
+  const { [REQUEST_HEADER]: _marked, ...own } = headers;
+  return {
+    ...own,
+    ...(session !== undefined && { 'mcp-session-id': session }),
+    ...(version !== undefined && { 'mcp-protocol-version': version }),
+    ...(typeof claimed === 'string' && {
+      'mcp-protocol-version': claimed,
+      'mcp-method': method,
+      'mcp-name': String(params.name),
+    }),
+  };
+}
+
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+
+interface Agreed {
+  readonly session: string | undefined;
+  readonly version: string | undefined;
+}

@@ -1,0 +1,125 @@
+import {
+  childEnvNode,
+  clientCredentials,
+  headersNode,
+  initTimeoutMs,
+  type Kind,
+  type OwnEntry,
+  refreshMs,
+  type SourceEntry,
+} from '../../config/records.ts';
+import { address, choice, either, list, object, type SchemaNode, text } from '../../config/schema-node.ts';
+import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
+import { hostNamesOf, type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
+
+/** An MCP server as a source. */
+export type McpEntry = OwnEntry<McpSourceConfig>;
+
+/** A server that runs as a child. */
+const mcpChild = object<McpChild>(
+  'A server that runs as a child.',
+  {
+    type: choice(['stdio'], 'stdio'),
+    command: text('The program.', { use: 'command' }),
+    args: list({ type: 'string', use: 'argument' }, 'Its arguments; no shell reads them. Secrets go into env.'),
+    env: childEnvNode,
+    envFile: text('A file of NAME=value lines.', { use: 'path', holds: 'secrets' }),
+    cwd: text("Where it runs; default this file's folder.", { use: 'path', decides: 'file' }),
+  },
+  ['command'],
+);
+
+const mcpAuth = either(
+  'How the server is told who is asking.',
+  object<{ readonly bearer: SecretText }>(
+    'A token.',
+    { bearer: text(`The token; may hold \${secret:NAME}.`, { use: 'secretText' }) },
+    ['bearer'],
+  ),
+  object<{ readonly clientCredentials: ClientCredentials }>('A token that is fetched.', { clientCredentials }, [
+    'clientCredentials',
+  ]),
+);
+
+const mcpRemote = object<McpRemote>(
+  'A server that is reached by its address.',
+  {
+    type: choice(['http', 'sse'], 'How it is spoken to; found out if absent.'),
+    url: address('The address of the server.', { use: 'secretUrl' }),
+    headers: headersNode,
+    auth: mcpAuth,
+  },
+  ['url'],
+);
+
+/** How an MCP server is reached. */
+export const mcpNode = either('An MCP server.', mcpChild, mcpRemote);
+
+/** What may be said about the connection to a server. */
+export const connection: Readonly<Record<'share' | 'initTimeoutMs' | 'refreshMs', SchemaNode>> = {
+  share: choice(['all', 'profile', 'caller', 'conversation'], 'Who shares a connection and its state; default all.'),
+  initTimeoutMs,
+  refreshMs,
+};
+
+const mcpSource: SourceEntry<McpEntry> = {
+  key: 'mcp',
+  description: 'An MCP server.',
+  properties: { mcp: mcpNode, ...connection },
+  isPrefixed: true,
+  hostsOf({ mcp }) {
+    if ('command' in mcp) return [];
+    const { url, auth } = mcp;
+    return auth !== undefined && 'clientCredentials' in auth ? undefined : hostNamesOf(url);
+  },
+  filesOf: ({ mcp }) => ('command' in mcp && mcp.envFile !== undefined ? [mcp.envFile] : []),
+  problemsOf: findSharedCredential,
+};
+
+/** Tools of MCP servers. */
+export const mcpKind: Kind<'mcp', never, McpEntry> = {
+  kind: 'mcp',
+  pathFields: [],
+  spanAttributes: { 'mcp.method.name': 'tools/call' },
+  source: mcpSource,
+  async open({ clock }) {
+    const [{ createMcpServers }, { mcpExecutor }] = await Promise.all([
+      import('./mcp-servers.ts'),
+      import('./mcp-executor.ts'),
+    ]);
+    const servers = createMcpServers();
+    return {
+      executor: mcpExecutor(servers, clock),
+      async makeSource(name, entry, ports) {
+        const { configuredServer } = await import('./configured-server.ts');
+        return configuredServer(name, entry, { ...ports, servers });
+      },
+    };
+  },
+};
+
+/** A server that is told one credential for everybody, over a connection that everybody shares: whoever calls acts as its owner. */
+function findSharedCredential(name: string, { mcp, share }: McpEntry, callers: 'known' | 'unknown'): readonly string[] {
+  const isShared = share === undefined || share === 'all' || share === 'profile';
+  // Who says so, and is the only caller there is, means it.
+  if (!isShared || !hasCredential(mcp) || (share !== undefined && callers === 'unknown')) return [];
+  return [
+    `Source "${name}" carries a credential and callers share its connection and state; say who may, with share: caller, conversation, profile or all.`,
+  ];
+}
+
+const CREDENTIAL_HEADER = /^(authorization|proxy-authorization|cookie|.*(api-?key|token|secret).*)$/i;
+
+function hasCredential(server: McpServer): boolean {
+  if ('command' in server) return Object.values(server.env ?? {}).some(isSecret);
+  const { url, headers = {}, auth } = server;
+  return (
+    auth !== undefined ||
+    isSecret(url) ||
+    Object.entries(headers).some(([name, value]) => isSecret(value) || CREDENTIAL_HEADER.test(name))
+  );
+}
+
+function isSecret(text: SecretText): boolean {
+  return secretsIn(text).length > 0;
+}

@@ -1,0 +1,164 @@
+import type { Clock } from '../../core/ports/crib-context.ts';
+import type { KeptListPort } from '../../core/ports/store.ts';
+import type { LiveSource, Source, SourceContext } from '../../core/source.ts';
+import { createKeptList, createListing, createWarnOnce } from '../../specs/spec-listing.ts';
+import { idleClock, repeat } from '../../system/clock.ts';
+import { createOutputTail, type OutputTail } from '../../system/processes/child-output.ts';
+import { type Connections, createConnections } from './connections.ts';
+import { createLearning, readKeptEra } from './learn-tools.ts';
+import type { McpServers, Share } from './mcp-servers.ts';
+import { type McpAddress, type McpConnection, openConnection } from './open-connection.ts';
+import { createShownTools, type ShownTools } from './shown-tools.ts';
+import { createToolReader } from './tool-entry.ts';
+
+/** An MCP server whose tools are a source. */
+export interface McpOptions {
+  readonly name: string;
+  readonly address: McpAddress;
+  /** Text that stands for the server, without what is secret: an approval for a tool of another one does not count. */
+  readonly server?: string | undefined;
+  /** Where calls find the server. */
+  readonly servers: McpServers;
+  /** Who shares a connection and its state; default all. */
+  readonly share?: Share | undefined;
+  /** How long it may take to start and list its tools; default 10 s. */
+  readonly initTimeoutMs?: number | undefined;
+  /** How often its list is asked for, besides when it says that it has changed; default never. */
+  readonly refreshMs?: number | undefined;
+  /** Where the last list is kept, so that a start that knows it starts no server. */
+  readonly kept?: KeptListPort | undefined;
+  /** Whether the source has started before a list that is not known was learned; default false. */
+  readonly learnsLater?: boolean | undefined;
+  /** Whether a server that was lost is started again before anybody needs it; default true. */
+  readonly reopens?: boolean | undefined;
+}
+
+/** The source of the tools of an MCP server: the server is started or reached when somebody first needs it. */
+export function mcp(options: McpOptions): Source {
+  const { name, servers, share = 'all', initTimeoutMs = 10_000 } = options;
+  return {
+    name,
+    kinds: ['mcp'],
+    onUse: () => servers.share(name, share),
+    startTimeoutMs: initTimeoutMs + 2000, // it says better itself what took so long
+    start: (context) => startMcp({ ...options, share, initTimeoutMs }, context),
+  };
+}
+
+type Settings = McpOptions & { readonly share: Share; readonly initTimeoutMs: number };
+
+async function startMcp(settings: Settings, context: SourceContext): Promise<LiveSource> {
+  const { name, address, share, servers, refreshMs, initTimeoutMs } = settings;
+  const output = createOutputTail();
+  const listing = createListing();
+  const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
+  const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
+  const stored = context.isSuccessor === true ? undefined : await kept.read();
+  let mayTell = settings.learnsLater === true;
+  const tools = createShownTools({
+    listing,
+    kept,
+    told,
+    readTools: createToolReader({ source: name, isRemote: address.kind === 'remote', server: settings.server }),
+    mayTell: () => mayTell && !context.signal.aborted,
+  });
+  const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
+  const server = { connections, share };
+  let isAdded = false;
+  const takeOver = (): void => {
+    if (!isAdded) servers.add(name, server);
+    isAdded = true;
+  };
+  if (context.isSuccessor !== true) takeOver();
+  const learn = createLearning({ connections, tools, share, initTimeoutMs, clock: context.clock });
+  let isLearning = stored === undefined;
+
+  if (stored !== undefined) tools.showKept(stored);
+  const learned = stored === undefined ? learn().finally(() => (isLearning = false)) : undefined;
+  if (settings.learnsLater !== true) await learned;
+  mayTell = true;
+  const stop = refreshMs === undefined ? () => {} : repeat(refreshMs, learn);
+  const { specs, onChange, status } = listing;
+  return {
+    specs,
+    onChange,
+    takeOver,
+    ...(learned !== undefined && { listed: learned }),
+    status: () => (isLearning && specs().length === 0 ? { state: 'starting' } : status()),
+    refresh: learn,
+    ...(address.kind === 'child' && { output: output.text }),
+    async close() {
+      mayTell = false;
+      stop();
+      listing.close();
+      if (isAdded) await servers.remove(name, server);
+      else await connections.close(); // no call ever came to it
+      await kept.written();
+    },
+  };
+}
+
+interface Connecting {
+  readonly settings: Settings;
+  readonly context: SourceContext;
+  readonly tools: ShownTools;
+  readonly output: OutputTail;
+  readonly era: ReturnType<typeof readKeptEra>;
+}
+
+function connectionsTo({ settings, context, tools, output, era }: Connecting): Connections {
+  const { address, share, initTimeoutMs, reopens = true } = settings;
+  const { clock } = context;
+  const announce = createAnnouncements(tools, idleClock);
+  return createConnections({
+    open: (attempt) =>
+      openConnection({
+        ...attempt,
+        address,
+        timeoutMs: initTimeoutMs,
+        clock,
+        idleClock,
+        output,
+        onToolsChanged: announce,
+      }),
+    era,
+    reopens: reopens && share === 'all',
+    clock,
+    idleClock,
+    random: Math.random,
+    onOpen(connection) {
+      // After it was away its tools may be others. Where each caller has a server, asking once is enough.
+      if (share === 'all' || !tools.isConfirmed()) tools.updateSoon(connection);
+      else tools.recover();
+    },
+    onFailed: tools.fail,
+    // Somebody's own server that ends is nobody else's business.
+    onLost: (reason) => share === 'all' && tools.fail(reason),
+  });
+}
+
+/** How long the next announcement waits after the list was asked for. */
+const PAUSE_MS = 100;
+
+/** Takes announcements of other tools: the list is asked for at once, but of a server that announces without end only a few times a second. */
+function createAnnouncements(
+  tools: Pick<ShownTools, 'forget' | 'updateSoon'>,
+  clock: Clock,
+): (connection: McpConnection) => void {
+  /** Connections that were asked just now, and whether they have announced something since. */
+  const justAsked = new Map<McpConnection, boolean>();
+  return function announce(connection) {
+    if (justAsked.has(connection)) {
+      justAsked.set(connection, true);
+      return;
+    }
+    justAsked.set(connection, false);
+    tools.forget(connection);
+    tools.updateSoon(connection);
+    clock.setTimer(PAUSE_MS, () => {
+      const isChanged = justAsked.get(connection) === true;
+      justAsked.delete(connection);
+      if (isChanged) announce(connection);
+    });
+  };
+}

@@ -1,0 +1,93 @@
+import {
+  childEnvNode,
+  initTimeoutMs,
+  type Kind,
+  type KindPorts,
+  type OwnEntry,
+  paths,
+  requireOne,
+  type SourceEntry,
+} from '../../config/records.ts';
+import { object, text, whole } from '../../config/schema-node.ts';
+import type { PythonConfig } from '../../config/types/guards.ts';
+import type { PythonSourceConfig } from '../../config/types/sources.ts';
+import { idleClock } from '../../system/clock.ts';
+import { fillAll } from '../../system/secrets/secret-template.ts';
+import { findInterpreter, interpreterFile } from './interpreter.ts';
+import type { PythonWorkers } from './python-workers.ts';
+
+/** Python files and folders of them. */
+type PythonEntry = OwnEntry<PythonSourceConfig>;
+
+const pythonSource: SourceEntry<PythonEntry> = {
+  key: 'python',
+  description: 'Python functions.',
+  properties: { python: paths('Python files or folders of them.'), initTimeoutMs },
+};
+
+/** Python functions. */
+export const pythonKind: Kind<'python', PythonConfig, PythonEntry> = {
+  kind: 'python',
+  pathFields: ['module'],
+  findsModules: 'always',
+  runsOwnCode: true,
+  failsWith: 'tool',
+  options: object<PythonConfig>('Python functions.', {
+    interpreter: text('A program, or the folder of a virtual environment; default python3.', { use: 'command' }),
+    workers: whole('How many functions that block may run at the same time in one folder; default 4.'),
+    env: childEnvNode,
+  }),
+  source: pythonSource,
+  async open(ports) {
+    const [{ pythonExecutor }, { describePython }] = await Promise.all([
+      import('./python-executor.ts'),
+      import('./described-source.ts'),
+    ]);
+    const workers = lazyWorkers(ports);
+    return {
+      executor: pythonExecutor(workers, ports.noteCode),
+      async makeSource(name, entry, { watch, kept }) {
+        const { python } = await import('./python-source.ts');
+        const path = requireOne(entry.python, name);
+        return python({ name, path, workers, watch, importTimeoutMs: entry.initTimeoutMs, kept: kept(name, path) });
+      },
+      describe: (source, kept) => describePython(source, { workers, kept }),
+    };
+  },
+};
+
+/** The Python workers of a configuration. Not even the code that starts them is loaded before they are asked. */
+function lazyWorkers({
+  env,
+  secrets,
+  clock,
+  options: settings,
+}: Pick<KindPorts<PythonConfig>, 'env' | 'secrets' | 'clock' | 'options'>): PythonWorkers {
+  let workers: PythonWorkers | undefined;
+  let loading: Promise<PythonWorkers> | undefined;
+  const interpreter = () => interpreterFile(findInterpreter(settings().interpreter), env.PATH);
+  const load = async (): Promise<PythonWorkers> => {
+    const [{ createPythonWorkers }, { childEnvironment }] = await Promise.all([
+      import('./python-workers.ts'),
+      import('../../system/processes/child-environment.ts'),
+    ]);
+    const environment = async () => {
+      const filled = await fillAll(settings().env ?? {}, (text) => secrets.fill(text, { child: true }));
+      return childEnvironment(env, filled);
+    };
+    workers = createPythonWorkers({ settings, interpreter, environment, clock, idleClock });
+    return workers;
+  };
+  const loaded = (): Promise<PythonWorkers> => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    call: async (call) => (workers ?? (await loaded())).call(call),
+    look: async (look) => (workers ?? (await loaded())).look(look),
+    interpreter,
+    settingsText: () => JSON.stringify(settings()),
+    output: (folder) => workers?.output(folder) ?? '',
+    close: async () => (await loading)?.close(),
+  };
+}

@@ -1,0 +1,223 @@
+import { hash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { canonicalJson } from '../../core/json.ts';
+import type { KeptListPort } from '../../core/ports/store.ts';
+import type { LiveSource, Source, SourceContext } from '../../core/source.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import type { ToolSpec } from '../../core/tool-spec.ts';
+import { keepKnown } from '../../specs/spec-list.ts';
+import {
+  createKeptList,
+  createListing,
+  createWarnOnce,
+  type KeptList,
+  type SpecListing,
+  type WarnOnce,
+} from '../../specs/spec-listing.ts';
+import { oneAtATime } from '../../system/clock.ts';
+import { createFolderWatch, scanAndListen } from '../../system/watch.ts';
+import { lookAtPython, readPythonList, toPythonList, toPythonSpecs } from './look-at-python.ts';
+import { areUnchanged, type PathStates, readStates, statesOf } from './python-descriptions.ts';
+import type { PythonWorkers } from './python-workers.ts';
+
+/** Where to look for Python that is tools. */
+export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
+  /** A folder, searched with the folders below it, or one file. */
+  readonly path: string;
+  /** What runs and describes it. */
+  readonly workers: PythonWorkers;
+  /** Whether edits are noticed as they happen; true if absent. */
+  readonly watch?: boolean;
+  /** How long one file may take to be imported; default 10 s. */
+  readonly importTimeoutMs?: number | undefined;
+  /** Where the list is kept, so that a start at which nothing has changed starts no Python. */
+  readonly kept?: KeptListPort;
+}
+
+/**
+ * Tools of Python files: public functions, and classes with name, description, parameters_schema and execute; besides
+ * them what installed distributions offer as `toolcrib.tools`. Trusted unless told otherwise: it is code of this machine.
+ */
+export function python(options: PythonOptions): Source {
+  const { path, workers, watch = true, importTimeoutMs = 10_000, kept, ...rest } = options;
+  const settings = { name: rest.name, path: resolve(path), workers, watches: watch, importTimeoutMs, kept };
+  return {
+    trust: true,
+    kinds: ['python'],
+    startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
+    ...rest,
+    start: (context) => startPython(settings, context),
+  };
+}
+
+interface Settings {
+  readonly name: string;
+  readonly path: string;
+  readonly workers: PythonWorkers;
+  readonly watches: boolean;
+  readonly importTimeoutMs: number;
+  readonly kept: KeptListPort | undefined;
+}
+
+async function startPython(settings: Settings, context: SourceContext): Promise<LiveSource> {
+  const { name, path, workers, watches } = settings;
+  const closing = new AbortController();
+  const signal = AbortSignal.any([context.signal, closing.signal]);
+  const listing = createListing();
+  const told = createWarnOnce((trouble) => void (signal.aborted || context.warn(`${name}: ${trouble}`)));
+  const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
+  const onChange = () => void update().catch(() => {}); // the status tells
+  const watch = watches ? createFolderWatch({ onChange, warn: told.tell }) : undefined;
+  const look = createLook({ settings, context: { ...context, signal }, listing, kept, told });
+  const update = oneAtATime(async () => {
+    if (signal.aborted) return;
+    try {
+      await look(await scanAndListen(path, watch, (onFolder) => scanPython(path, { onFolder })));
+    } catch (cause) {
+      if (signal.aborted) return;
+      listing.fail(messageOf(cause));
+      told.tell(messageOf(cause));
+    }
+  });
+
+  await update();
+  const { specs, onChange: listen, status } = listing;
+  return {
+    specs,
+    onChange: listen,
+    status,
+    refresh: update,
+    output: () => workers.output(path.endsWith('.py') ? dirname(path) : path),
+    async close() {
+      closing.abort();
+      watch?.close();
+      listing.close();
+      await kept.written();
+    },
+  };
+}
+
+interface LookParts {
+  readonly settings: Settings;
+  readonly context: SourceContext;
+  readonly listing: SpecListing;
+  readonly kept: KeptList;
+  readonly told: WarnOnce;
+}
+
+/** Shows what the files offer; looks at them only if one has changed since. */
+function createLook({ settings, context, listing, kept, told }: LookParts): (files: PythonFiles) => Promise<void> {
+  const { name, workers, importTimeoutMs: timeoutMs } = settings;
+  const { clock, signal } = context;
+  let list = readPythonList([], undefined);
+  let states: PathStates | undefined;
+  let specs: readonly ToolSpec[] = [];
+  let ranBy: unknown;
+  let isFirst = true;
+
+  const show = (root: string, isDown: boolean): void => {
+    const next = toPythonSpecs(list, { source: name, root });
+    specs = keepKnown(specs, { entries: next.specs.map((spec) => ({ spec })), problems: [] });
+    told.forget();
+    for (const problem of next.problems) told.tell(problem);
+    const [first] = next.problems;
+    listing.show(specs, isDown ? { down: first } : { leftOut: first });
+  };
+  return async ({ root, files }) => {
+    const paths = [workers.interpreter(), ...files.map(({ file }) => file)];
+    if (isFirst) {
+      isFirst = false;
+      const stored = await kept.read();
+      list = readPythonList(stored?.specs ?? [], stored?.about?.problems);
+      states = readStates(stored?.about?.states);
+      ranBy = stored?.about?.ranBy;
+      if (states !== undefined) show(root, false);
+    }
+    const runsBy = hash('sha256', workers.settingsText()); // a hash, since the environment is nobody's business
+    if (states !== undefined && ranBy === runsBy && (await areUnchanged(states, paths))) return;
+    const before = await statesOf(paths);
+    const wanted = [...files.map((file) => ({ ...file })), { entryPoints: true }];
+    const findings = await lookAtPython({ workers, folder: root, wanted, timeoutMs, clock, signal });
+    if (signal.aborted) return;
+    ranBy = runsBy;
+    list = toPythonList(list, wanted, findings.found);
+    states = { ...(await statesOf(findings.paths)), ...before }; // of before they were read, lest an edit meanwhile be missed
+    show(root, list.isPartial);
+    const about = { states, ranBy: runsBy, problems: list.problems };
+    kept.write(list.entries, { hash: hash('sha256', canonicalJson([list.entries, about])), about });
+  };
+}
+
+/** A Python file, and the name under which it is imported from the root. */
+interface PythonFile {
+  readonly file: string;
+  readonly module: string;
+}
+
+/** The Python files below a folder. */
+interface PythonFiles {
+  /** Where modules are found from. */
+  readonly root: string;
+  readonly files: readonly PythonFile[];
+}
+
+interface PythonScan {
+  /** Hears of every folder in which files may appear, before it is read. */
+  onFolder(folder: string): void;
+}
+
+/** Tests, and what is there for other programs; importing some of it does things. */
+const NOT_TOOLS = /^(?:test_.*|.*_test|conftest|setup|noxfile)\.py$/;
+const NO_FOLDER = /^(?:\..*|__pycache__|node_modules|site-packages|tests?)$/;
+
+/** The public files of a folder and those below it, in the order of their names, or the one file that `path` is. */
+async function scanPython(path: string, { onFolder }: PythonScan): Promise<PythonFiles> {
+  const found = await stat(path).catch((cause) => {
+    throw new ToolcribError('not_found', `there is nothing to read at ${path}: ${messageOf(cause)}`, { cause });
+  });
+  if (found.isFile()) {
+    const root = dirname(path);
+    onFolder(root);
+    if (!path.endsWith('.py')) throw new ToolcribError('invalid_option', `${path} is no Python file; it ends in .py`);
+    return { root, files: [toFile(path, root)] };
+  }
+  const files: string[] = [];
+  const seen = new Set<string>();
+  const walk = async (folder: string): Promise<void> => {
+    const real = await realpath(folder);
+    if (seen.has(real)) return; // a link into a circle
+    seen.add(real);
+    onFolder(folder);
+    const entries = await readdir(folder, { withFileTypes: true });
+    if (entries.some(({ name }) => name === 'pyvenv.cfg')) return; // a virtual environment holds nobody's own tools
+    for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const place = join(folder, entry.name);
+      if (await isOf(entry, place, 'folder')) await walk(place);
+      else if (isTools(entry.name, folder !== path) && (await isOf(entry, place, 'file'))) files.push(place);
+    }
+  };
+  await walk(path);
+  return { root: path, files: files.map((file) => toFile(file, path)) };
+}
+
+/** What begins with "_" is private; the face of a package is not. */
+function isTools(name: string, isBelow: boolean): boolean {
+  if (name === '__init__.py') return isBelow;
+  return name.endsWith('.py') && !name.startsWith('_') && !name.startsWith('.') && !NOT_TOOLS.test(name);
+}
+
+async function isOf(entry: Dirent, place: string, kind: 'file' | 'folder'): Promise<boolean> {
+  if (kind === 'folder' && NO_FOLDER.test(entry.name)) return false;
+  const known = entry.isSymbolicLink() ? await stat(place).catch(() => undefined) : entry;
+  return (kind === 'folder' ? known?.isDirectory() : known?.isFile()) ?? false;
+}
+
+function toFile(file: string, root: string): PythonFile {
+  const module = relative(root, file)
+    .replace(/\.py$/, '')
+    .replace(new RegExp(`\\${sep}__init__$`), '')
+    .replaceAll(sep, '.');
+  return { file, module };
+}

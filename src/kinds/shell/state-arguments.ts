@@ -1,0 +1,245 @@
+import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { namesIn, type Template } from '../../specs/template.ts';
+import type { AllowedFolders } from './allowed-folders.ts';
+import { type CommandPlan, fillText, isGiven, roundsOf, templatesOf, UnfitArgument } from './command-plan.ts';
+import { FIXED, type Intent, type SpendWork } from './fill-call.ts';
+import { isPattern, mayMatch, namesAt } from './path-patterns.ts';
+import { type Places, type TracedPath, tracePath } from './trace-path.ts';
+
+/** What a command outside of a sandbox is told, and where it runs. */
+export interface BareCall {
+  readonly plan: CommandPlan;
+  /** As the caller gave them. */
+  readonly given: JsonObject;
+  /** With all paths resolved. */
+  readonly filled: JsonObject;
+  readonly cwd: string;
+  readonly folders: AllowedFolders;
+  /** What the command is taken to do with paths. */
+  readonly intent: Intent;
+  readonly spend: SpendWork;
+}
+
+/**
+ * Without a sandbox nothing but this stands between a program and what the crib keeps for itself. So no argument, whatever
+ * its name, may name that, lie in it or contain it: alone, as a part of an option, or as a `file:` address.
+ */
+export function requireNoState(call: BareCall): void {
+  // A program may join an argument to a folder that its command names: tar -C FOLDER NAME.
+  const own = fixedPathsOf(call.plan, call.cwd).filter(isFolder);
+  for (const base of new Set([call.cwd, ...own])) {
+    requireNoStateFrom({ ...call, cwd: base });
+    if (call.intent !== 'read') requireNoCode({ ...call, cwd: base });
+  }
+}
+
+/**
+ * A program may write what any argument names, whatever the argument is called. Those that are known as paths have been
+ * judged by then. What stands in stdin is a text that is written, or one of many lines: its words are not taken for paths.
+ */
+function requireNoCode(call: BareCall): void {
+  const { plan, given, filled, folders } = call;
+  const told = new Set(templatesOf(plan).flatMap((template) => (template === plan.stdin ? [] : namesIn(template))));
+  const isJudged = (name: string) => !told.has(name) || plan.pathNames.has(name) || plan.readNames.has(name);
+  const whole = Object.entries(given).flatMap(([name, value]) => textsIn(value).map((text) => [name, text] as const));
+  const texts = new Map([...whole, ...filledTexts(plan, filled)].map((one) => [one.join('\n'), one]));
+  for (const [name, text] of texts.values()) {
+    const paths = isJudged(name) ? [] : /[\r\n]/.test(text) ? spellingsOf(text) : pathsIn(text);
+    if (paths.some((path) => leadsTo(path, call, folders.fixed))) throw refusedCode(name);
+  }
+}
+
+/** The paths that the command itself may name, whatever the caller says. */
+export function fixedPathsOf(plan: CommandPlan, cwd: string): readonly string[] {
+  const fixed = templatesOf(plan)
+    .filter((template) => template !== plan.stdin && template !== plan.cwd)
+    .flatMap(({ parts }) => (parts.every((part) => typeof part === 'string') ? [parts.join('')] : []));
+  const texts = fixed.flatMap((text) => [text, text.replace(/^-[A-Za-z]/, '')]);
+  return [...new Set(texts.flatMap(pathsIn).map((path) => resolve(cwd, path)))];
+}
+
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch {
+    return false; // nor can a program go there
+  }
+}
+
+function requireNoStateFrom(call: BareCall): void {
+  const { plan, given, filled, cwd } = call;
+  const { hidden, kept } = call.folders;
+  const secret = [...hidden.folders, ...hidden.files];
+  const leads = (path: string) => leadsToState(path, call, kept);
+  const isState = (text: string) => secret.some((path) => text.includes(path)) || pathsIn(text).some(leads);
+  // Words and patterns count in what the caller wrote; a path that was resolved is one name, whatever it holds.
+  const mayLead = (name: string, text: string) => {
+    const words = wordsIn(name, text, cwd);
+    const patterns = [...pathsIn(text), ...words].filter(isPattern);
+    const places = patterns.length === 0 ? [] : [...secret, ...processPlaces()];
+    return words.some(leads) || patterns.some((path) => mayMatch(path, cwd, places));
+  };
+  for (const [name, value] of Object.entries(given))
+    if (textsIn(value).some((text) => isState(text) || mayLead(name, text))) throw refused(name);
+  const seen = new Set(Object.values(given).flatMap(textsIn));
+  for (const [name, text] of filledTexts(plan, filled)) if (!seen.has(text) && isState(text)) throw refused(name);
+}
+
+export function refused(name: string): UnfitArgument {
+  return new UnfitArgument(
+    name,
+    'names, lies in or contains what the crib keeps for itself, or a process under /proc; without a sandbox no tool may be given that',
+  );
+}
+
+export function refusedCode(name: string): UnfitArgument {
+  return new UnfitArgument(name, `leads to what ${FIXED}`);
+}
+
+export function textsIn(value: JsonValue | undefined): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** What the program is told where arguments stand in it, each from the first of its parts on, from the second, and so on. */
+export function filledTexts(plan: CommandPlan, input: JsonObject): readonly (readonly [name: string, text: string])[] {
+  const own = new Set(plan.groups.flatMap(({ templates }) => templates));
+  const others = templatesOf(plan).filter((template) => !own.has(template) && template !== plan.stdin);
+  const groups = [...plan.groups, ...others.map((template) => ({ isOptional: true, templates: [template] }))];
+  return groups.flatMap((group) => {
+    const concerned = group.templates.filter((template) => namesIn(template).length > 0);
+    if (concerned.length === 0 || !concerned.flatMap(namesIn).every((name) => isGiven(input, name))) return [];
+    return roundsOf(group, input).flatMap((values) => concerned.flatMap((template) => endsOf(template, values)));
+  });
+}
+
+function endsOf({ parts, mistakes }: Template, values: JsonObject): readonly (readonly [string, string])[] {
+  return parts.flatMap((part, index) => {
+    const end = { parts: parts.slice(index), mistakes };
+    const name = typeof part === 'object' && 'name' in part ? part.name : namesIn(end)[0];
+    return name === undefined ? [] : [[name, fillText(end, values)] as const];
+  });
+}
+
+/** No system opens a path that is longer. */
+export const MAX_PATH = 4096;
+/** No system takes an argument that is longer. */
+const MAX_ARGUMENT = 131_072;
+const MANY_PIECES = 64;
+
+export const WORD_ENDS = /[\s"'`;|&<>()=:@,\\]+/;
+
+/** So many words of one text are looked at. */
+const MANY_WORDS = 5000;
+
+/**
+ * The words of a text that may be paths: what splits its input (xargs, a shell) reads each of them by itself, and a text that
+ * is too long for an argument can still be read from stdin. A lone slash is none, since it stands in sentences.
+ */
+function wordsIn(name: string, text: string, cwd: string): readonly string[] {
+  // What splits its input takes quotes and backslashes out of words, too.
+  const words = new Set([text, text.replaceAll(/["'\\]/g, '')].flatMap((one) => one.split(WORD_ENDS)));
+  if (words.size <= 1 && text.length <= MAX_ARGUMENT) return []; // all of it was looked at
+  const here = new Set(namesAt(cwd));
+  const isPath = (word: string) =>
+    word.length <= MAX_PATH && /[^/.~]/.test(word) && (/^(\/|~\/|\.\.?\/)/.test(word) || isHere(word, here));
+  const paths = [...words].filter(isPath);
+  if (paths.length > MANY_WORDS)
+    throw new UnfitArgument(
+      name,
+      `holds more than ${MANY_WORDS} paths; without a sandbox no tool may be given as many`,
+    );
+  return paths.flatMap(spellingsOf);
+}
+
+function isHere(word: string, here: ReadonlySet<string>): boolean {
+  const first = word.split('/', 1)[0] ?? '';
+  return here.has(first) || word.includes('/../') || (word.includes('/') && isPattern(first));
+}
+
+/** What in a text may be a path: all of it, and the pieces between `=`, `:`, `@`, `,` and the ends of lines. */
+export function pathsIn(text: string): readonly string[] {
+  if (text.length > MAX_ARGUMENT) return [];
+  const ends = [...Array.from(text.matchAll(/[=:@,\r\n]/g), ({ index }) => index), text.length];
+  const starts = [0, ...ends.slice(0, -1).map((end) => end + 1)];
+  const isLong = starts.length > MANY_PIECES;
+  const pieces = new Set<string>();
+  for (const [index, start] of starts.entries()) {
+    const chosen = isLong ? [ends[index] ?? 0, text.length] : ends.slice(index);
+    for (const end of chosen) if (end > start && end - start <= MAX_PATH) pieces.add(text.slice(start, end));
+  }
+  return [...pieces].flatMap(spellingsOf);
+}
+
+/** The paths that a program may take a piece for. */
+function spellingsOf(piece: string): readonly string[] {
+  const address = /^file:(?:\/\/[^/]*)?(.*)$/is.exec(piece)?.[1];
+  const plain = [piece, ...(address === undefined ? [] : [address]), ...behindLetters(piece)];
+  const decoded = plain.filter((path) => path.includes('%')).flatMap((path) => decode(path) ?? []);
+  const home = plain.filter((path) => /^~\/./.test(path)).map((path) => `${homedir()}${path.slice(1)}`);
+  return [...plain, ...decoded, ...home].filter((path) => path !== '' && !path.includes('\0'));
+}
+
+/** So many letters of options may stand together: `-xvfFILE`. */
+const MANY_LETTERS = 8;
+
+/** What may be a path behind the letters of an option. */
+function behindLetters(piece: string): readonly string[] {
+  const letters = /^-[A-Za-z]+/.exec(piece)?.[0].slice(1, 1 + MANY_LETTERS) ?? '';
+  return Array.from(letters, (_, index) => piece.slice(index + 2));
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined; // not an address
+  }
+}
+
+/** What a program finds there is its own. */
+const OWN_STREAM = /^\/dev\/(stdin|stdout|stderr|fd\/\d+)$/;
+const PROCESS = /^\/proc(\/(\d+|self|thread-self)(\/|$)|\/?$)/;
+
+/** The folders of the processes of this moment: a pattern may stand for any of them. */
+function processPlaces(): readonly string[] {
+  return namesAt('/proc')
+    .map((name) => `/proc/${name}`)
+    .filter((place) => PROCESS.test(place));
+}
+
+export function leadsToState(path: string, from: Standpoint, kept: Places): boolean {
+  if (OWN_STREAM.test(resolve(from.cwd, path))) return false;
+  return leadsTo(path, from, { ...kept, covers: (place) => PROCESS.test(place) || kept.covers(place) });
+}
+
+/** Where a path begins, and what looking at it is counted by. */
+type Standpoint = Pick<BareCall, 'cwd' | 'spend'>;
+
+export function leadsTo(path: string, { cwd, spend }: Standpoint, { covers, isNamed, liesBelow }: Places): boolean {
+  const written = resolve(cwd, path);
+  if (isNamed(written) || liesBelow(written)) return true;
+  // Most texts are not paths: of what does not even begin with something that is there, only the name counts.
+  const isThere = isAbsolute(path) || existsSync(join(cwd, path.split('/', 1)[0] ?? ''));
+  return isThere && [written, ...realOf(path, { cwd, spend })].some((place) => covers(place) || liesBelow(place));
+}
+
+function realOf(path: string, { cwd, spend }: Standpoint): readonly string[] {
+  spend(path.length / 100);
+  const traced = traceOf(path, cwd);
+  if (traced === undefined) return []; // nor can a program follow it
+  const { real, links, looks } = traced;
+  spend(looks * (1 + links.length));
+  return [real, ...links]; // a link under /proc leads a program elsewhere than us
+}
+
+function traceOf(path: string, cwd: string): TracedPath | undefined {
+  try {
+    return tracePath(path, cwd);
+  } catch {
+    return undefined;
+  }
+}

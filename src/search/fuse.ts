@@ -1,0 +1,174 @@
+import type { DenseIndex, QueryVectors, RankOptions } from '../core/retriever.ts';
+import type { LexicalMatch } from './lexical/lexical-index.ts';
+import { type Choice, selectFirst, sortNumbers } from './top-ids.ts';
+import { type Curve, chanceOf, PARAMETERS } from './tuning.ts';
+
+/** A tool that words or meaning brought up. */
+export interface Candidate {
+  readonly id: number;
+  /** What its words score. */
+  readonly lexical: number;
+  /** How similar it is in meaning, from -1 to 1; undefined where nobody compares meanings. */
+  readonly similarity: number | undefined;
+}
+
+/** A candidate with both sides in one figure, from 0 to 1. */
+export interface Fused extends Candidate {
+  readonly score: number;
+}
+
+/** Only a tool that the request names is certain. */
+const MOST = 0.99;
+
+/** The weighted sum of how well words fit, beside the best tool, and how close the meaning is. */
+export function fuse(candidates: readonly Candidate[], catalogSize: number): readonly Fused[] {
+  const best = candidates.reduce((most, { lexical }) => Math.max(most, lexical), 0);
+  // Where even the best tool has hardly a word in common with the request, being the best is worth little.
+  const whole = Math.max(best, PARAMETERS.evidence * Math.log(1 + Math.max(catalogSize, PARAMETERS.leastTools)));
+  const weight = denseWeight(catalogSize);
+  return candidates.map(({ id, lexical, similarity }) => {
+    const words = lexical / whole;
+    const score = similarity === undefined ? words : (1 - weight) * words + weight * Math.max(0, similarity);
+    return { id, lexical, similarity, score: Math.min(MOST, score) };
+  });
+}
+
+/** How much meaning counts beside words: less in a large catalogue, where something similar is always found. */
+function denseWeight(catalogSize: number): number {
+  const { most, least, fallsPerDecade, from } = PARAMETERS.dense;
+  const decades = Math.log10(Math.max(1, catalogSize) / from);
+  return Math.min(most, Math.max(least, most - fallsPerDecade * decades));
+}
+
+/** What a request is looked up in. */
+export interface Lookup {
+  readonly match: LexicalMatch;
+  readonly meaning: Meaning | undefined;
+  /** Ids that the request names: they are candidates in any case. */
+  readonly named: ReadonlySet<number>;
+  readonly choice: Choice;
+  readonly limit: number;
+}
+
+/** The side that compares meanings, and the request as it understands it. */
+interface Meaning {
+  readonly dense: DenseIndex;
+  readonly vectors: QueryVectors;
+}
+
+/** A tool that is among the best by neither words nor meaning is not the best by both, if enough are looked at. */
+const FEWEST = 50;
+
+/** The tools worth comparing: best by words, best by meaning, and named ones, each with both figures. */
+export function findCandidates({ match, meaning, named, choice, limit }: Lookup): readonly Candidate[] {
+  const depth = Math.max(FEWEST, limit);
+  const near =
+    meaning === undefined ? [] : nearestIds(meaning, { depth, count: match.count, isAllowed: choice.isAllowed });
+  const ids = distinct(match.best(depth, choice), near, named);
+  const similarities = meaning?.dense.similarity(meaning.vectors, ids);
+  const candidates: Candidate[] = [];
+  for (let place = 0; place < ids.length; place += 1) {
+    const id = ids[place] as number; // within the list
+    candidates.push({ id, lexical: match.scoreOf(id), similarity: similarities?.[place] });
+  }
+  return candidates;
+}
+
+/** Each id once. A sort takes less than a set of them would. */
+function distinct(best: Uint32Array, near: readonly number[], named: ReadonlySet<number>): Uint32Array {
+  if (near.length === 0 && named.size === 0) return best;
+  const sorted = new Uint32Array(best.length + near.length + named.size);
+  sorted.set(best);
+  sorted.set(near, best.length);
+  sorted.set([...named], best.length + near.length);
+  sorted.sort();
+  let count = 0;
+  for (let place = 0; place < sorted.length; place += 1)
+    if (place === 0 || sorted[place] !== sorted[place - 1]) sorted[count++] = sorted[place] as number; // within the list
+  return sorted.subarray(0, count);
+}
+
+interface Reach {
+  readonly depth: number;
+  readonly count: number;
+  readonly isAllowed: (id: number) => boolean;
+}
+
+function nearestIds({ dense, vectors }: Meaning, { depth, count, isAllowed }: Reach): readonly number[] {
+  const nearest = dense.rank(vectors, depth);
+  const allowed: number[] = [];
+  for (const { id } of nearest) if (isAllowed(id)) allowed.push(id);
+  if (allowed.length === nearest.length || allowed.length * 2 >= depth) return allowed;
+  // A narrow view: what it holds is compared one by one, lest the tools that it hides crowd them out.
+  const visible = Uint32Array.from({ length: count }, (_, id) => id).filter(isAllowed);
+  const similarities = dense.similarity(vectors, visible);
+  return [...visible.keys()]
+    .sort((a, b) => (similarities[b] ?? 0) - (similarities[a] ?? 0))
+    .slice(0, depth)
+    .map((place) => visible[place] ?? 0);
+}
+
+/** A tool that may be returned. */
+export interface FoundTool extends Fused {
+  readonly name: string;
+  /** True where the request names it: then it is certain. */
+  readonly isNamed: boolean;
+}
+
+/** What tools are judged by. */
+export interface Judgement extends RankOptions {
+  /** Undefined where nobody knows what the similarities are worth: then scores stay as they are. */
+  readonly curve: Curve | undefined;
+}
+
+/** The hits, in order, with what they are likely to be worth. */
+export function judgeHits(found: readonly FoundTool[], judgement: Judgement): readonly FoundTool[] {
+  const { curve, limit, minScore, usage } = judgement;
+  const worthOf = ({ isNamed, score }: FoundTool): number => {
+    if (isNamed) return 1;
+    return curve === undefined ? score : chanceOf(score, curve);
+  };
+  const isHit = minScore === undefined ? hitByDefault(found, curve) : (tool: FoundTool) => worthOf(tool) >= minScore;
+  const hits = found.filter((tool) => (tool.isNamed || tool.score > 0) && isHit(tool));
+  return firstOf(hits, Math.max(0, limit), isAhead(usage)).map((tool) => ({ ...tool, score: worthOf(tool) }));
+}
+
+/** Where nobody says what is enough, the best tool decides whether there are hits, and what is far behind it is none. */
+function hitByDefault(tools: readonly FoundTool[], curve: Curve | undefined): (tool: FoundTool) => boolean {
+  const best = tools.reduce((most, { score }) => Math.max(most, score), 0);
+  const isAnswered = curve === undefined ? best >= PARAMETERS.minScore : chanceOf(best, curve) >= curve.minScore;
+  return ({ isNamed, score }) => isNamed || (isAnswered && score >= best * PARAMETERS.minShare);
+}
+
+/** The first ones in order. Most candidates are none of them, and are not put in order. */
+function firstOf(tools: readonly FoundTool[], limit: number, isFirst: IsAhead): readonly FoundTool[] {
+  const at = (place: number) => tools[place] as FoundTool; // a place in the list
+  const isBefore = (a: number, b: number) => a !== b && isFirst(at(a), at(b));
+  const places = new Uint32Array(tools.length);
+  for (let place = 0; place < places.length; place += 1) places[place] = place;
+  selectFirst(places, Math.trunc(limit), isBefore);
+  const first = places.subarray(0, limit);
+  sortNumbers(first, isBefore);
+  const found: FoundTool[] = [];
+  for (const place of first) found.push(at(place));
+  return found;
+}
+
+type IsAhead = (a: FoundTool, b: FoundTool) => boolean;
+
+/** Scores that differ by less are equal where usage may decide. */
+const STEP = 0.005;
+
+function isAhead(usage: RankOptions['usage']): IsAhead {
+  const rankOf = ({ isNamed, score }: FoundTool) => (isNamed ? 1 + score : score); // above all that are not
+  const isAheadByRank: IsAhead = (a, b) => {
+    const ahead = rankOf(a) - rankOf(b);
+    return ahead > 0 || (ahead === 0 && a.name < b.name);
+  };
+  if (usage === undefined) return isAheadByRank;
+  const stepOf = (tool: FoundTool) => Math.round(rankOf(tool) / STEP);
+  return (a, b) => {
+    const ahead = stepOf(a) - stepOf(b) || usage(a.name) - usage(b.name);
+    return ahead > 0 || (ahead === 0 && isAheadByRank(a, b));
+  };
+}

@@ -1,0 +1,126 @@
+import {
+  grantedSecrets,
+  headersNode,
+  initTimeoutMs,
+  type OwnEntry,
+  refreshMs,
+  type SourceRecord,
+} from '../config/records.ts';
+import { address } from '../config/schema-node.ts';
+import type { HttpSourceConfig } from '../config/types/sources.ts';
+import { defined } from '../core/defined.ts';
+import type { MaybePromise } from '../core/json.ts';
+import type { ReadRunText } from '../core/ports/extension-ports.ts';
+import type { KeptListPort } from '../core/ports/store.ts';
+import { describe, readOptions } from '../core/read-options.ts';
+import type { LiveSource, Source, SourceContext } from '../core/source.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import { type FetchHeaders, followList, type ListAddress } from '../specs/fetched-list.ts';
+import { createKeptList, createListing, createWarnOnce } from '../specs/spec-listing.ts';
+import { oneAtATime, repeat } from '../system/clock.ts';
+import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
+import { fillAll, hostNamesOf, hostOf, type SecretText } from '../system/secrets/secret-template.ts';
+
+/** Where a list of specs is fetched from. Its tools are of the kind `http` if `kinds` does not say otherwise. */
+export interface HttpOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
+  /** A function is asked before each request, so that what is secret in it is held no longer than needed. */
+  readonly url: string | (() => MaybePromise<string>);
+  readonly headers?: FetchHeaders | (() => MaybePromise<FetchHeaders>);
+  /** How often the list is fetched again; default 60 s. */
+  readonly refreshMs?: number | undefined;
+  /** How long a request may take; default 8 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Default 5 MB; of YAML never more than 1 MB. */
+  readonly maxBytes?: number;
+  /** Which private hosts may be reached; default: the one of `url` itself, but no redirect. */
+  readonly allowPrivate?: AllowPrivate;
+  /** Looks at secrets in how tools run. */
+  readonly readRunText?: ReadRunText;
+  /** Where the last list is kept for a start at which it cannot be fetched. */
+  readonly kept?: KeptListPort;
+}
+
+const KEYS = [
+  ...(['name', 'url', 'headers', 'refreshMs', 'timeoutMs', 'maxBytes'] as const),
+  ...(['allowPrivate', 'trust', 'bundle', 'kinds', 'readRunText', 'kept'] as const),
+] as const;
+
+type HttpEntry = OwnEntry<HttpSourceConfig>;
+
+/** A list of specs at an address. Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */
+export const httpSource: SourceRecord<HttpEntry> = {
+  key: 'http',
+  description: 'Specs at an address.',
+  properties: {
+    http: address('The address of a list of specs.', { use: 'secretUrl' }),
+    headers: headersNode,
+    secrets: grantedSecrets,
+    initTimeoutMs,
+    refreshMs,
+  },
+  bringsAnyKind: true,
+  namesSecrets: true,
+  hostsOf: (entry) => hostNamesOf(entry.http),
+  make(name, { http: url, headers = {}, secrets: granted, ...entry }, { secrets, kept, readRemoteText }) {
+    const fill = (text: SecretText) => secrets.fill(text, { host: hostOf(url) });
+    return http({
+      name,
+      url: typeof url === 'string' ? url : () => fill(url),
+      headers: () => fillAll(headers, fill),
+      readRunText: readRemoteText(name, granted),
+      kept: kept(name, url),
+      refreshMs: entry.refreshMs,
+      timeoutMs: entry.initTimeoutMs,
+    });
+  },
+};
+
+/** The source of a list of specs at an address. A list that cannot be fetched any more stays as it was. */
+export function http(given: HttpOptions): Source {
+  const { trust, bundle, kinds = ['http'], ...settings } = readOptions<HttpOptions>(given, KEYS, 'http()');
+  const { name, url } = settings;
+  if (typeof url !== 'function' && !isWebAddress(url))
+    throw new ToolcribError('invalid_option', `http(): url is an http or https address, not ${describe(url)}.`);
+  return {
+    name,
+    kinds,
+    ...defined({ trust, bundle }),
+    ...(settings.timeoutMs !== undefined && { startTimeoutMs: settings.timeoutMs + 2000 }), // it says better itself what took so long
+    start: (context) => startHttp(settings, context),
+  };
+}
+
+async function startHttp(settings: HttpOptions, context: SourceContext): Promise<LiveSource> {
+  const { name, refreshMs: everyMs = 60_000 } = settings;
+  const listing = createListing();
+  const closing = new AbortController();
+  const signal = AbortSignal.any([context.signal, closing.signal]);
+  const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
+  const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
+  const update = oneAtATime(followList(addressOf(settings), { listing, kept, told, signal }));
+
+  await update();
+  const stop = repeat(everyMs, update);
+  const { specs, onChange, status } = listing;
+  return {
+    specs,
+    onChange,
+    status,
+    refresh: update,
+    async close() {
+      stop();
+      closing.abort();
+      listing.close();
+      await kept.written();
+    },
+  };
+}
+
+function addressOf({ name, url, headers = {}, ...rest }: HttpOptions): ListAddress {
+  const { timeoutMs = 8000, maxBytes, allowPrivate = 'first', readRunText } = rest;
+  return { source: name, url, headers, timeoutMs, maxBytes, allowPrivate, readRunText };
+}
+
+function isWebAddress(url: unknown): boolean {
+  return typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

@@ -1,0 +1,204 @@
+import { isUtf8 } from 'node:buffer';
+import { extname } from 'node:path';
+import { describe, didYouMean } from '../core/read-options.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolSpec } from '../core/tool-spec.ts';
+
+/** One spec and where it stands; lines count from 1, places in the list from 0. */
+export interface SpecEntry {
+  readonly spec: ToolSpec;
+  readonly line: number;
+  readonly index: number;
+}
+
+/** An entry that could not be read. */
+export interface SpecProblem {
+  readonly file: string;
+  readonly line: number;
+  readonly index: number;
+  /** The name it bears, if that much could be read. */
+  readonly name?: string;
+  readonly message: string;
+}
+
+/** What a text holds, or why it holds no list at all. */
+export type SpecReading =
+  | { readonly ok: true; readonly entries: readonly SpecEntry[]; readonly problems: readonly SpecProblem[] }
+  | ({ readonly ok: false } & NoList);
+
+/** Makes specs of the entries of one list. A bad entry is a problem with its place, and the others are read. */
+export interface EntryCollector extends EntrySink {
+  /** Takes in an entry that is a spec already. */
+  spec(spec: ToolSpec, line: number): void;
+  reading(): SpecReading;
+}
+
+/** With more than that, it is not entries that are wrong but the file. */
+const MAX_PROBLEMS = 1000;
+
+export function createEntryCollector(file: string, read: (entry: unknown) => ToolSpec): EntryCollector {
+  const entries: SpecEntry[] = [];
+  const problems: SpecProblem[] = [];
+  let index = 0;
+  return {
+    isFull: () => problems.length > MAX_PROBLEMS,
+    entry(value, line) {
+      const place = index++;
+      try {
+        entries.push({ spec: read(value), line, index: place });
+      } catch (cause) {
+        if (!(cause instanceof ToolcribError)) throw cause;
+        problems.push({ file, line, index: place, ...nameIn(value), message: cause.message });
+      }
+    },
+    broken: (line, message) => void problems.push({ file, line, index: index++, message }),
+    spec: (spec, line) => void entries.push({ spec, line, index: index++ }),
+    reading() {
+      if (problems.length <= MAX_PROBLEMS) return { ok: true, entries, problems };
+      return {
+        ok: false,
+        // Whoever tells the reason ends the sentence.
+        reason: `more than ${MAX_PROBLEMS} entries cannot be read; the first: ${problems[0]?.message.replace(/\.$/, '')}`,
+      };
+    },
+  };
+}
+
+function nameIn(value: unknown): { readonly name?: string } {
+  const name = typeof value === 'object' && value !== null && 'name' in value ? value.name : undefined;
+  return typeof name === 'string' ? { name } : {};
+}
+
+/** What a reader of some format finds, entry by entry. */
+export interface EntrySink {
+  entry(value: unknown, line: number): void;
+  /** An entry that cannot even be parsed. */
+  broken(line: number, message: string): void;
+  /** There is so much wrong that the rest need not be read. */
+  isFull(): boolean;
+}
+
+/** Reads the text of one list as its bytes come in. */
+export interface EntryReader {
+  /** Takes the next bytes; they may be overwritten afterwards. */
+  take(piece: Buffer): void;
+  end(): NoList | undefined;
+}
+
+/** Why a text holds no list of entries. `foreign`: it can be read, and is something else. */
+export interface NoList {
+  readonly reason: string;
+  readonly foreign?: true;
+}
+
+/** The verdict on bytes that are no text. */
+export const NOT_TEXT: NoList = { reason: 'it is not text in UTF-8' };
+
+const ADVICE = 'give a list of tools, or "tools:" with one';
+
+/** Why a text whose top is a map with these keys, or no map at all, is no list of tools. */
+export function noToolsIn(top: unknown): NoList {
+  if (typeof top !== 'object' || top === null) return { reason: `it holds ${describe(top)}; ${ADVICE}`, foreign: true };
+  const keys = Object.keys(top);
+  if (!keys.includes('tools')) {
+    const near = keys.find((key) => didYouMean(key, ['tools']) !== '');
+    return { reason: `it has no "tools"${near === undefined ? '' : `, but "${near}"`}; ${ADVICE}`, foreign: true };
+  }
+  return { reason: `its "tools" is ${describe((top as { tools: unknown }).tools)}, not a list` }; // the key is there
+}
+
+/** How a list of specs is written down. */
+export type SpecFormat = 'yaml' | 'json' | 'ndjson';
+
+/** The most that is read of a list in each format, unless somebody says otherwise. YAML of 5 MB takes seconds to parse. */
+export const MAX_BYTES: Readonly<Record<SpecFormat, number>> = {
+  yaml: 5_000_000,
+  json: 5_000_000,
+  ndjson: 50_000_000,
+};
+
+const BY_EXTENSION: Readonly<Record<string, SpecFormat>> = {
+  '.yaml': 'yaml',
+  '.yml': 'yaml',
+  '.json': 'json',
+  '.ndjson': 'ndjson',
+};
+
+/** The format that the name of a file promises; nothing for other files. */
+export function formatOfName(path: string): SpecFormat | undefined {
+  return BY_EXTENSION[extname(path).toLowerCase()];
+}
+
+const BY_TYPE: readonly (readonly [RegExp, SpecFormat])[] = [
+  [/^application\/(x-)?(ndjson|jsonl|jsonlines)$/, 'ndjson'],
+  [/^(application|text)\/json$|\+json$/, 'json'],
+  [/^(application|text)\/(x-)?yaml$|\+yaml$/, 'yaml'],
+];
+
+/** Types that servers give to whatever they do not know. */
+const SAYS_NOTHING = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
+
+/** The format of an answer with this `Content-Type`; where that says nothing, the name in the address may. */
+export function formatOfType(contentType: string | undefined, pathname: string): SpecFormat | undefined {
+  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (SAYS_NOTHING.includes(type)) return formatOfName(pathname);
+  return BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
+}
+
+/** Text is decoded in parts that fit into the processor's cache. */
+const PART_BYTES = 65_536;
+const LINE_BREAK = 10;
+
+/** Reads one entry a line, while the text comes in. Blank lines are passed over. */
+export function createNdjsonReader(sink: EntrySink): EntryReader {
+  let rest: readonly Buffer[] = []; // of a line whose end has not come
+  let line = 1;
+  let isText = true;
+
+  const readLines = (bytes: Buffer): void => {
+    isText &&= isUtf8(bytes) && !(line === 1 && bytes.includes(0)); // further on, it is one bad line
+    if (!isText) return;
+    for (let at = 0; at <= bytes.length && !sink.isFull(); ) {
+      const lineEnd = bytes.indexOf(LINE_BREAK, at + PART_BYTES);
+      const end = lineEnd === -1 ? bytes.length : lineEnd;
+      for (const text of bytes.toString('utf8', at, end).split('\n')) readLine(text, line++, sink);
+      at = end + 1;
+    }
+  };
+  return {
+    take(piece) {
+      const first = piece.indexOf(LINE_BREAK);
+      const last = piece.lastIndexOf(LINE_BREAK);
+      if (first !== -1) readLines(Buffer.concat([...rest, piece.subarray(0, first)]));
+      if (first !== last) readLines(piece.subarray(first + 1, last));
+      const left = Buffer.from(piece.subarray(last + 1));
+      rest = first === -1 ? [...rest, left] : [left];
+    },
+    end() {
+      readLines(Buffer.concat(rest));
+      return isText ? undefined : NOT_TEXT;
+    },
+  };
+}
+
+/** Where each line ends. */
+export function lineEndsOf(bytes: Buffer): readonly number[] {
+  const ends: number[] = [];
+  for (let end = bytes.indexOf(LINE_BREAK); end !== -1; end = bytes.indexOf(LINE_BREAK, end + 1)) ends.push(end);
+  ends.push(bytes.length);
+  return ends;
+}
+
+/** Reads the entry of one line. */
+export function readLine(text: string, line: number, sink: EntrySink): void {
+  if (text === '') return;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    if (text.trim() !== '') sink.broken(line, `The line is not JSON: ${error.message}.`);
+    return;
+  }
+  sink.entry(value, line);
+}

@@ -1,0 +1,165 @@
+import { stateAfter } from '../core/ports/approval-states.ts';
+import type { NewApproval, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import { brokenBound, DEFAULT_KEEP_BOUNDS } from '../core/ports/stored-results.ts';
+import { createListeners } from '../system/listeners.ts';
+import { readApprovals, resultOf } from './approval-reads.ts';
+import { isApprovalId, toApproval, toTexts } from './approval-rows.ts';
+import {
+  addStatements,
+  answerStatements,
+  claimStatement,
+  dropResultsStatements,
+  expireStatement,
+  finishStatement,
+  giveBackStatement,
+  IS_OPEN,
+  moveStatement,
+  OPEN_APPROVALS,
+  type OwnClaim,
+} from './approval-statements.ts';
+import type { Heartbeat } from './claims.ts';
+import { type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
+import { readUsage } from './repeats.ts';
+
+/** How long what is over is kept: what nobody answered, and the rest. */
+const KEEP_UNANSWERED_MS = 86_400_000;
+const KEEP_MS = 30 * KEEP_UNANSWERED_MS;
+/** Where the row of a claim is among the answers: after the sign of life and what is over. */
+const CLAIMING = 2;
+/** So many new requests, and what is over is removed, at most so much at once. */
+const ADDED_PER_PURGE = 100;
+const PURGED_ROWS = 500;
+
+/** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
+export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
+  const reads = readApprovals(engine, now);
+  const { tell, ...listeners } = createListeners<[id: string]>();
+  /** The claims of this process, as their rows say them. */
+  const claims = new Map<string, string>();
+  let added = 0;
+  /** A claim that is called like no other of this process that has not ended, whatever the clock says. */
+  const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
+    const { process } = heartbeat;
+    for (let at = now(); ; at++) {
+      const own = { id, process, claim: JSON.stringify({ callId, at }) };
+      if (!heartbeat.holds(nameOf(own))) return own;
+    }
+  };
+  /** Writes a claim; the last statement answers its row, or none where it was not made. */
+  const take = async (own: OwnClaim & { readonly claim: string }, statements: readonly Statement[]) => {
+    const name = nameOf(own);
+    const rows = await heartbeat.make({ name, statements, undo: giveBackStatement(own) });
+    const [row] = rows[CLAIMING] ?? [];
+    if (row?.claim === own.claim) claims.set(own.id, own.claim);
+    else heartbeat.release(name);
+    return row;
+  };
+  const ownClaim = (id: string): OwnClaim => ({ id, process: heartbeat.process, claim: claims.get(id) ?? null });
+  return {
+    ...reads,
+    add: async (request, bounds) => {
+      if (added++ % ADDED_PER_PURGE === 0) await purge(engine, now());
+      const texts = toTexts(request);
+      for (;;) {
+        const at = now();
+        const statements = addStatements({ request, texts, bounds, at });
+        const made = (await engine.write([...engine.dialect.lock('approvals'), ...statements])).at(-1)?.[0];
+        if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
+        const approval = await reads.find(request);
+        if (approval !== undefined) return { ok: true, approval, isNew: false };
+        const usage = await readUsage(engine.read, OPEN_APPROVALS, request.callerId);
+        const broken = brokenBound(usage, texts.bytes, bounds);
+        if (broken !== undefined) return { ok: false, broken };
+        // The one that was there has been taken up meanwhile, or others are over: there is room again.
+      }
+    },
+    answer: async (id, reply, callId) => {
+      const asked = await reads.get(id);
+      if (asked === undefined) return undefined;
+      const own = callId === undefined ? undefined : newClaim(id, callId);
+      const statements = answerStatements(asked, { ...reply, at: now() }, own);
+      const row =
+        own === undefined ? (await engine.write(statements, 'power loss'))[1]?.[0] : await take(own, statements);
+      const answered = row && toApproval(row, now());
+      if (answered !== undefined) tell(id);
+      return answered;
+    },
+    claim: async (id, subject, callId) => {
+      if (!isApprovalId(id)) return undefined;
+      const own = newClaim(id, callId);
+      const claimed = await take(own, [expireStatement(id, now()), claimStatement(own, subject)]);
+      return claimed && toApproval(claimed, now());
+    },
+    giveBack: async (id) => {
+      const own = ownClaim(id);
+      const [given] = await heartbeat.settle(nameOf(own), [giveBackStatement(own)]);
+      const isGiven = given?.length === 1;
+      if (isGiven && claims.get(id) === own.claim) claims.delete(id);
+      tell(id);
+      return isGiven;
+    },
+    finish: async (id, outcome, end) => {
+      const drops = end === undefined ? [] : dropResultsStatements(id, end.bounds ?? DEFAULT_KEEP_BOUNDS);
+      const own = ownClaim(id);
+      claims.delete(id);
+      await heartbeat.settle(nameOf(own), [finishStatement(own, outcome, end), ...drops]);
+      tell(id);
+    },
+    takeResult: async (id, which) => {
+      if (!isApprovalId(id)) return undefined;
+      const [rows] = await engine.write([
+        sql`
+          UPDATE toolcrib_approvals SET is_handed_over = 1
+          WHERE id = ${id} AND state = 'done' AND result IS NOT NULL
+            AND (is_handed_over = 0 OR ${which === 'any' ? 1 : 0} = 1) RETURNING result`,
+      ]);
+      return rows?.[0] === undefined ? undefined : resultOf(rows[0]);
+    },
+    end: async (id, state) => {
+      const where = sql`id = ${id} AND state = 'waiting'`; // one that was answered at the last moment stays
+      const [ended] = await engine.write([moveStatement(state === 'expired' ? 'expire' : 'withdraw', { where })]);
+      return ended?.length === 1;
+    },
+    forget: async (id) => {
+      if (!isApprovalId(id)) return false;
+      const [forgotten] = await engine.write([sql`DELETE FROM toolcrib_grants WHERE id = ${id} RETURNING id`]);
+      return forgotten?.length === 1;
+    },
+    onAnswer: listeners.add,
+  };
+}
+
+/** What the claim is called where it is held: one that was given back and taken again is another one. */
+function nameOf({ id, claim }: OwnClaim): string {
+  return `approval ${id} ${claim}`;
+}
+
+/** A request as it is right after it was added. */
+function toNew(request: NewApproval, id: string, at: number): StoredApproval {
+  const lifetimeMs = Math.ceil(request.lifetimeMs);
+  return { ...request, lifetimeMs, id, state: stateAfter('ask'), createdAt: at, expiresAt: at + lifetimeMs };
+}
+
+/** Best effort: a request must not fail because two processes clean up at once. */
+async function purge(engine: SqlEngine, at: number): Promise<void> {
+  const statements: readonly Statement[] = [
+    {
+      sql: `DELETE FROM toolcrib_approvals WHERE id IN (
+        SELECT id FROM toolcrib_approvals
+        WHERE expires_at < ? AND (state IN ('expired', 'withdrawn') OR ${IS_OPEN} OR expires_at < ?) LIMIT ?)`,
+      params: [at - KEEP_UNANSWERED_MS, at - KEEP_MS, PURGED_ROWS],
+    },
+    sql`
+      DELETE FROM toolcrib_grants WHERE id IN (
+        SELECT id FROM toolcrib_grants WHERE expires_at < ${at} LIMIT ${PURGED_ROWS})`,
+    // The call of a process that died in the middle: whether it was done is for a person to see.
+    sql`
+      UPDATE toolcrib_approvals SET arguments = NULL
+      WHERE arguments IS NOT NULL AND expires_at <= ${at} AND state = 'claimed'`,
+    // A result is kept for a day, which is time enough to fetch it.
+    sql`
+      UPDATE toolcrib_approvals SET result = NULL, bytes = 0
+      WHERE result IS NOT NULL AND expires_at < ${at - KEEP_UNANSWERED_MS}`,
+  ];
+  for (const statement of statements) await engine.write([statement]).catch(() => undefined);
+}

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type AuditBatch,
+  type ChainCut,
+  type Checkpoint,
+  indexText,
+  type RowQuery,
+  type StoredAudit,
+  type StoredAuditRow,
+} from '../core/ports/stored-audit.ts';
+import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
+import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
+
+/** Rows in one statement: few texts to prepare, and on a server few round trips. */
+const ROWS_AT_ONCE = [64, 8, 1] as const;
+const COLUMNS = 9;
+/** Kinds of rows that are no calls. */
+const NO_CALLS = `('intent', 'lost')`;
+
+/** A call has one row, unless it waited, was tried again, or its process was taken for dead. */
+const MOST_ROWS_OF_CALL = 100;
+
+/** The audit in an engine. */
+export function audit(engine: SqlEngine, now: () => number): StoredAudit {
+  return {
+    storeId: () => storeId(engine),
+    headless: async () => {
+      const rows = await engine.scan(sql`
+        SELECT chain, count(*) AS total FROM (
+          SELECT chain FROM toolcrib_audit UNION ALL SELECT chain FROM toolcrib_audit_checkpoints) AS written
+        WHERE NOT EXISTS (SELECT 1 FROM toolcrib_audit_chains AS head WHERE head.chain = written.chain)
+        GROUP BY chain ORDER BY chain`);
+      return rows.map((row) => ({ chain: String(row.chain), rows: numberOf(row, 'total') }));
+    },
+    append: (batch) => append(engine, batch),
+    end: (chain) => endOf(engine, chain),
+    chains: async () => {
+      const rows = await engine.read(sql`SELECT * FROM toolcrib_audit_chains ORDER BY started_at, chain`);
+      return rows.map(toChain);
+    },
+    rows: async (chain, after, limit) => {
+      const rows = await engine.read(sql`
+        SELECT * FROM toolcrib_audit WHERE chain = ${chain} AND number > ${after} ORDER BY number LIMIT ${limit}`);
+      return rows.map(toRow);
+    },
+    checkpoints: async (chain, after, limit) => {
+      const rows = await engine.read(sql`
+        SELECT * FROM toolcrib_audit_checkpoints
+        WHERE chain = ${chain} AND row_count > ${after} ORDER BY row_count LIMIT ${limit}`);
+      return rows.map(toCheckpoint);
+    },
+    newestCheckpoint: async (chain) => {
+      const [row] = await engine.read(sql`
+        SELECT * FROM toolcrib_audit_checkpoints WHERE chain = ${chain} ORDER BY row_count DESC LIMIT 1`);
+      return row === undefined ? undefined : toCheckpoint(row);
+    },
+    recent: async (query) => {
+      // What is not filtered stands at the end of the index; a filter may have to pass over every row.
+      const isFiltered = [query.tool, query.caller, query.outcome].some((word) => word !== undefined);
+      const statement = recentStatement(query);
+      return (await (isFiltered ? engine.scan(statement) : engine.read(statement))).map(toPlacedRow);
+    },
+    openIntents: async (callId) => {
+      const rows = await engine.read(sql`SELECT entry FROM toolcrib_audit WHERE call_id = ${indexText(callId)}`);
+      const counts = rows.map((row) => intentsOf(readEntry(row)));
+      return Math.max(
+        0,
+        counts.reduce((sum, count) => sum + count, 0),
+      );
+    },
+    find: async (callId) => {
+      const rows = await engine.read({
+        sql: `SELECT * FROM toolcrib_audit WHERE call_id = ? AND outcome NOT IN ${NO_CALLS} ORDER BY at DESC LIMIT ?`,
+        params: [indexText(callId), MOST_ROWS_OF_CALL],
+      });
+      // One whose process was only frozen ends after it was taken for dead, and began before that.
+      const [last] = rows.toSorted((a, b) => endOfRow(b) - endOfRow(a));
+      return last === undefined ? undefined : toPlacedRow(last);
+    },
+    count: async () => {
+      const [row] = await engine.scan(sql`SELECT count(*) AS total FROM toolcrib_audit`);
+      return row === undefined ? 0 : numberOf(row, 'total');
+    },
+    claimTidying: async (everyMs) => {
+      const at = now();
+      const [claimed] = await engine.write([
+        sql`
+          INSERT INTO toolcrib_versions (name, version) VALUES ('audit-tidied', ${at})
+          ON CONFLICT (name) DO UPDATE SET version = excluded.version
+          WHERE toolcrib_versions.version <= ${at - everyMs}
+          RETURNING name`,
+      ]);
+      return claimed?.length === 1;
+    },
+    lastBefore: (chain, before) => lastBefore(engine, chain, before),
+    cut: (made) => cut(engine, made),
+    removeCut: (chain, limit) => removeCut(engine, chain, limit),
+  };
+}
+
+/** The table of versions holds numbers, so the id is one: of 48 random bits, which every engine can hold. */
+async function storeId(engine: SqlEngine): Promise<string> {
+  const [known] = await engine.read(sql`SELECT version FROM toolcrib_versions WHERE name = 'store-id'`);
+  if (known !== undefined) return String(known.version); // also if it was changed: verifying says so
+  const id = randomBytes(6).readUIntBE(0, 6);
+  await engine.write([
+    sql`INSERT INTO toolcrib_versions (name, version) VALUES ('store-id', ${id}) ON CONFLICT (name) DO NOTHING`,
+  ]);
+  return storeId(engine);
+}
+
+async function append(engine: SqlEngine, batch: AuditBatch): Promise<boolean> {
+  const { chain, key, startedAt, signature } = batch.header;
+  const last = batch.rows.at(-1);
+  // What is promised, to a tool that is about to run or by a checkpoint that is kept elsewhere, must not be lost with the machine.
+  const isPromised = batch.checkpoint !== undefined || batch.rows.some(({ outcome }) => outcome === 'intent');
+  try {
+    const statements = [
+      sql`
+        INSERT INTO toolcrib_audit_chains (chain, public_key, started_at, signature)
+        VALUES (${chain}, ${key}, ${startedAt}, ${signature}) ON CONFLICT (chain) DO NOTHING`,
+      ...insertRows(chain, batch.rows),
+      ...(batch.checkpoint === undefined ? [] : [insertCheckpoint(batch.checkpoint)]),
+    ];
+    await engine.write(statements, isPromised ? 'power loss' : 'process');
+    return true;
+  } catch (cause) {
+    // Written already, by a try whose answer was lost; or by somebody else; or not at all.
+    const found = last === undefined ? undefined : await rowAt(engine, chain, last.number);
+    if (last !== undefined && found === last.hash) return true;
+    const end = await endOf(engine, chain);
+    if (end !== undefined && end.count >= (batch.rows[0]?.number ?? Number.POSITIVE_INFINITY)) return false;
+    throw cause;
+  }
+}
+
+async function rowAt(engine: SqlEngine, chain: string, number: number): Promise<string | undefined> {
+  const [row] = await engine.read(sql`SELECT hash FROM toolcrib_audit WHERE chain = ${chain} AND number = ${number}`);
+  return row === undefined ? undefined : textOf(row, 'hash');
+}
+
+function insertRows(chain: string, rows: readonly StoredAuditRow[]): readonly Statement[] {
+  const statements: Statement[] = [];
+  let next = 0;
+  for (const size of ROWS_AT_ONCE) {
+    for (; rows.length - next >= size; next += size) {
+      const params: SqlValue[] = [];
+      for (let index = next; index < next + size; index++) pushParams(params, chain, rows[index]);
+      statements.push({ sql: insertText(size), params });
+    }
+  }
+  return statements;
+}
+
+function pushParams(params: SqlValue[], chain: string, row: StoredAuditRow | undefined): void {
+  if (row === undefined) return;
+  const { number, at, callId, tool, caller, outcome, entry, hash } = row;
+  params.push(chain, number, at, indexText(callId), indexText(tool), indexText(caller), outcome, entry, hash);
+}
+
+function insertText(rows: number): string {
+  const values = `(${'?, '.repeat(COLUMNS - 1)}?)`;
+  const all = Array.from({ length: rows }, () => values).join(', ');
+  return `INSERT INTO toolcrib_audit (chain, number, at, call_id, tool, caller, outcome, entry, hash) VALUES ${all}`;
+}
+
+function insertCheckpoint({ chain, count, hash, at, signature }: Checkpoint): Statement {
+  return sql`
+    INSERT INTO toolcrib_audit_checkpoints (chain, row_count, hash, made_at, signature)
+    VALUES (${chain}, ${count}, ${hash}, ${at}, ${signature}) ON CONFLICT (chain, row_count) DO NOTHING`;
+}
+
+async function endOf(engine: SqlEngine, chain: string): Promise<Pick<Checkpoint, 'count' | 'hash'> | undefined> {
+  const [row] = await engine.read(sql`
+    SELECT number, hash FROM toolcrib_audit WHERE chain = ${chain} ORDER BY number DESC LIMIT 1`);
+  if (row !== undefined) return { count: numberOf(row, 'number'), hash: textOf(row, 'hash') };
+  const [cutRow] = await engine.read(sql`
+    SELECT cut_count, cut_hash FROM toolcrib_audit_chains WHERE chain = ${chain} AND cut_count IS NOT NULL`);
+  return cutRow === undefined ? undefined : { count: numberOf(cutRow, 'cut_count'), hash: textOf(cutRow, 'cut_hash') };
+}
+
+/** All conditions are on columns of one index, so that only rows that are wanted are looked at. */
+function recentStatement({ limit, tool, caller, outcome, before }: RowQuery): Statement {
+  const conditions: string[] = [`outcome NOT IN ${NO_CALLS}`];
+  const params: SqlValue[] = [];
+  const hold = (condition: string, ...values: readonly SqlValue[]) => {
+    conditions.push(condition);
+    params.push(...values);
+  };
+  if (before !== undefined)
+    hold('at <= ? AND (at, chain, number) < (?, ?, ?)', before.at, before.at, before.chain, before.number);
+  if (tool !== undefined) hold('tool = ?', indexText(tool));
+  if (caller !== undefined) hold('caller = ?', indexText(caller));
+  if (outcome !== undefined) hold('outcome = ?', indexText(outcome));
+  return {
+    sql: `SELECT * FROM toolcrib_audit WHERE ${conditions.join(' AND ')} ORDER BY at DESC, chain DESC, number DESC LIMIT ?`,
+    params: [...params, limit],
+  };
+}
+
+async function lastBefore(engine: SqlEngine, chain: string, before: number): Promise<Checkpoint | undefined> {
+  const [fresh] = await engine.scan(sql`
+    SELECT number FROM toolcrib_audit WHERE chain = ${chain} AND at >= ${before} ORDER BY number LIMIT 1`);
+  const limit = fresh === undefined ? Number.MAX_SAFE_INTEGER : numberOf(fresh, 'number');
+  const [row] = await engine.read(sql`
+    SELECT * FROM toolcrib_audit_checkpoints
+    WHERE chain = ${chain} AND row_count < ${limit} AND made_at < ${before} ORDER BY row_count DESC LIMIT 1`);
+  return row === undefined ? undefined : toCheckpoint(row);
+}
+
+async function cut(engine: SqlEngine, { chain, count, hash, at, key, signature }: ChainCut): Promise<void> {
+  await engine.write([
+    sql`
+      UPDATE toolcrib_audit_chains
+      SET cut_count = ${count}, cut_hash = ${hash}, cut_at = ${at}, cut_key = ${key}, cut_signature = ${signature}
+      WHERE chain = ${chain} AND (cut_count IS NULL OR cut_count < ${count})`,
+  ]);
+}
+
+async function removeCut(engine: SqlEngine, chain: string, limit: number): Promise<number> {
+  const [row] = await engine.read(sql`
+    SELECT cut_count FROM toolcrib_audit_chains WHERE chain = ${chain} AND cut_count IS NOT NULL`);
+  if (row === undefined) return 0;
+  const count = numberOf(row, 'cut_count');
+  const [first] = await engine.read(sql`
+    SELECT number FROM toolcrib_audit WHERE chain = ${chain} ORDER BY number LIMIT 1`);
+  const upTo = Math.min(count, first === undefined ? 0 : numberOf(first, 'number') + limit - 1);
+  const [removed] = await engine.write([
+    sql`DELETE FROM toolcrib_audit WHERE chain = ${chain} AND number <= ${upTo} RETURNING number`,
+    sql`DELETE FROM toolcrib_audit_checkpoints WHERE chain = ${chain} AND row_count < ${count}`,
+  ]);
+  return removed?.length ?? 0;
+}
