@@ -50,7 +50,7 @@ const clause = typed(
       users: list(text('A caller id.'), 'None of these.'),
     }),
   }),
-  'core/access.ts',
+  'core/access-clause.ts',
 );
 
 /** How often calls may be made. */

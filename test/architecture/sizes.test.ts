@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LARGE_FILES, LONG_FUNCTIONS, MANY_PARAMETERS } from './allowed.ts';
 import { measureFunctions } from './measure-functions.ts';
@@ -63,5 +63,23 @@ describe('how large the sources are; the lists of exceptions only shrink', () =>
       { name: 'three', lines: 4, parameters: 1 },
       { name: 'four', lines: 5, parameters: 1 },
     ]);
+  });
+});
+
+/** The names that stand more than once. */
+function repeated(names: readonly string[]): readonly string[] {
+  return [...Map.groupBy(names, (name) => name)].filter(([, places]) => places.length > 1).map(([name]) => name);
+}
+
+describe('names, by which a reader searches', () => {
+  it('no two files have one, but for the tables of rooms', () => {
+    expect(repeated(files.map((file) => basename(file)))).toEqual(['index.ts']);
+  });
+
+  it('no two exported types have one', () => {
+    const types = files.flatMap((file) => [
+      ...readSource(file).matchAll(/^export (?:declare )?(?:interface|type|(?:abstract )?class|enum) (\w+)/gm),
+    ]);
+    expect(repeated(types.map(([, name = '']) => name))).toEqual([]);
   });
 });
