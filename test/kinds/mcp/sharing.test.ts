@@ -45,6 +45,7 @@ describe('connections are shared as `share` says', () => {
     const pids = [await ann.call('s_pid'), await bob.call('s_pid'), await ann.call('s_pid')].map(saidOf);
     expect(pids[0]).toBe(pids[2]);
     expect(pids[0]).not.toBe(pids[1]);
+    await presence.arrived(3); // the one that listed the tools included
     expect(presence.pids()).toHaveLength(2);
     process.kill(Number(pids[0]), 'SIGKILL');
     expect(saidOf(await bob.call('s_pid'))).toBe(pids[1]);
@@ -60,6 +61,7 @@ describe('connections are shared as `share` says', () => {
     const chest = await crib.open(undefined, { id: 'ann' });
     const answers = await chest.callAll(Array.from({ length: 20 }, () => ({ name: 's_pid', input: {} })));
     expect(new Set(answers.map(({ result }) => saidOf(result))).size).toBe(1);
+    await presence.arrived(2); // the one that listed the tools included
     expect(presence.pids()).toHaveLength(1);
   });
 });
