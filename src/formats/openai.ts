@@ -217,13 +217,13 @@ const MAX_TOOLS = 128;
 const FORBIDDEN_AT_ROOT = ['allOf', 'anyOf', 'const', 'enum', 'not', 'oneOf'];
 
 /** Throws where either API would refuse the whole request. */
-export function requireExportable(specs: readonly ToolSpec[]): void {
+function requireExportable(specs: readonly ToolSpec[]): void {
   requireDistinctNames(specs);
   requireAtMost(specs, MAX_TOOLS, 'OpenAI');
 }
 
 /** A schema of arguments as both APIs take it. */
-export function toParameters(input: JsonSchema): ObjectSchema {
+function toParameters(input: JsonSchema): ObjectSchema {
   const schema = mapSchema(toPrefixItems(toObjectSchema(input, FORBIDDEN_AT_ROOT)), giveItems);
   return { ...schema, type: 'object', properties: schema.properties ?? {} };
 }
