@@ -70,7 +70,7 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
     },
     async send(message) {
       const stdin = child?.stdin;
-      if (stdin === undefined || !stdin.writable) throw hasEnded();
+      if (stdin === undefined || !stdin.writable) return failedWrite(child, hasEnded());
       if (waitingBytes > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read what it is sent');
       const line = `${JSON.stringify(message)}\n`;
       waitingBytes += line.length;
@@ -80,7 +80,7 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
         .finally(() => {
           waitingBytes -= line.length;
         });
-      await sent;
+      await sent.catch((cause: unknown) => failedWrite(child, cause));
     },
     async close() {
       child?.keepAlive(true);
@@ -104,6 +104,12 @@ function writeLine(stdin: Writable, line: string): Promise<void> {
     if (!stdin.writable) return reject(hasEnded());
     stdin.write(line, (error) => (error ? reject(hasEnded(error)) : resolve()));
   });
+}
+
+/** A write fails before we are told how the server ended, which `lastWords` is to know by then. */
+async function failedWrite(child: Child | undefined, cause: unknown): Promise<never> {
+  await Promise.race([child?.ended, delay(LAST_WORDS_MS)]);
+  throw cause;
 }
 
 function hasEnded(cause?: unknown): McpFailure {
