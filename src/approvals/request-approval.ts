@@ -114,7 +114,7 @@ async function askAnew(asking: Asking): Promise<Step> {
 }
 
 function noRoom({ call, context }: Asking, broken: KeepBound): FailedResult {
-  const why = describeBound(broken, context.bounds, 'requests for approval that wait');
+  const why = describeBound(broken, context.bounds, 'requests for approval that wait or run');
   const message = `"${call.spec.name}" requires approval, and its request was not kept: ${why}. Let some be answered or expire, or raise extensions.approval.${broken}.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs: RETRY_WITHOUT_ROOM_MS }));
 }

@@ -33,7 +33,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
         ['url', 'secret'],
       ),
     ),
-    ...keepBoundNodes('requests for approval that wait'),
+    ...keepBoundNodes('requests for approval that wait or run'),
   }),
   codeOptions: ['clock'],
   make(options, ports) {

@@ -27,9 +27,18 @@ function isBefore(event: ApprovalEvent): string {
   return `(state IN (${words.join(', ')})${states.includes('lost') ? ' OR is_lost = 1' : ''})`;
 }
 
-/** In SQL: the request holds a place. It is neither denied nor taken up nor over. */
+/** In SQL: the request waits for an answer, or its yes for a call. */
 export const IS_OPEN = isBefore('expire');
-export const OPEN_APPROVALS = `toolcrib_approvals WHERE ${IS_OPEN}`;
+
+/** The rows that bounds count. A yes that a call took up keeps its place, since it may be given back; once it is over, what is given back is over as well. */
+export function placesAt(at: number): Statement {
+  return {
+    sql: `(SELECT owner, bytes FROM toolcrib_approvals WHERE ${IS_OPEN} UNION ALL
+      SELECT owner, bytes FROM toolcrib_approvals
+      WHERE ${isBefore('giveBack')} AND expires_at > ? AND created_at <= ?) AS places`,
+    params: [at, at + MAX_SKEW_MS],
+  };
+}
 
 /** Which requests change, what is noted besides, and what is answered of them: their ids if absent. */
 interface Change {
@@ -92,7 +101,7 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
   };
   const values = Object.values(row);
   const marks = values.map((value) => (typeof value === 'number' ? 'CAST(? AS BIGINT)' : '?'));
-  const room = whereRoom(OPEN_APPROVALS, texts.bytes, { owner: callerId, bounds });
+  const room = whereRoom(placesAt(at), texts.bytes, { owner: callerId, bounds });
   const insert = `INSERT INTO toolcrib_approvals (${Object.keys(row).join(', ')}) SELECT ${marks.join(', ')}
     ${room.sql} ON CONFLICT DO NOTHING RETURNING id`;
   return [...expireAllStatements(at), { sql: insert, params: [...values, ...room.params] }];
@@ -182,7 +191,7 @@ export function giveBackStatement(own: OwnClaim): Statement {
     where: isOwn(own),
     set: {
       sql: `is_parked = CASE WHEN EXISTS (
-        SELECT 1 FROM (SELECT id, binding FROM ${OPEN_APPROVALS} AND is_parked = 1) AS other
+        SELECT 1 FROM (SELECT id, binding FROM toolcrib_approvals WHERE ${IS_OPEN} AND is_parked = 1) AS other
         WHERE other.binding = toolcrib_approvals.binding AND other.id <> toolcrib_approvals.id) THEN 0 ELSE 1 END`,
       params: [],
     },

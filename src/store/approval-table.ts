@@ -14,8 +14,8 @@ import {
   giveBackStatement,
   IS_OPEN,
   moveStatement,
-  OPEN_APPROVALS,
   type OwnClaim,
+  placesAt,
 } from './approval-statements.ts';
 import type { Heartbeat } from './claims.ts';
 import { type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
@@ -67,10 +67,10 @@ export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heart
         if (made !== undefined) return { ok: true, approval: toNew(request, textOf(made, 'id'), at), isNew: true };
         const approval = await reads.find(request);
         if (approval !== undefined) return { ok: true, approval, isNew: false };
-        const usage = await readUsage(engine.read, OPEN_APPROVALS, request.callerId);
+        const usage = await readUsage(engine.read, placesAt(at), request.callerId);
         const broken = brokenBound(usage, texts.bytes, bounds);
         if (broken !== undefined) return { ok: false, broken };
-        // The one that was there has been taken up meanwhile, or others are over: there is room again.
+        // The one that was there has ended meanwhile, or others are over: there is room again.
       }
     },
     answer: async (id, reply, callId) => {

@@ -14,7 +14,7 @@ import type { Heartbeat } from './claims.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** The keys that count: those of callers. */
-const KEPT = 'toolcrib_repeats WHERE owner IS NOT NULL';
+const KEPT = sql`toolcrib_repeats WHERE owner IS NOT NULL`;
 
 /** As many as a call can wait for. */
 const PURGED_ROWS = 1000;
@@ -141,20 +141,20 @@ export function ownerKey(callerId: string): string {
 }
 
 /** What is kept in rows that have an `owner` and `bytes`: in all, and of one owner. An index over both answers it. */
-function usageOf(rows: string, owner: string): Statement {
+function usageOf(rows: Statement, owner: string): Statement {
   return {
     sql: `SELECT count(*) AS total, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS total_bytes,
         count(CASE WHEN owner = ? THEN 1 END) AS of_caller,
         CAST(coalesce(sum(CASE WHEN owner = ? THEN bytes END), 0) AS BIGINT) AS bytes_of_caller
-      FROM ${rows}`,
-    params: [ownerKey(owner), ownerKey(owner)],
+      FROM ${rows.sql}`,
+    params: [ownerKey(owner), ownerKey(owner), ...rows.params],
   };
 }
 
 /** Reads what is kept, for `brokenBound`. */
 export async function readUsage(
   read: (statement: Statement) => Promise<readonly Row[]>,
-  rows: string,
+  rows: Statement,
   owner: string,
 ): Promise<KeptUsage> {
   const [row = {}] = await read(usageOf(rows, owner));
@@ -167,7 +167,7 @@ export async function readUsage(
 }
 
 /** Ends a statement `INSERT ... SELECT ...`: one row where there is room for one entry more of this size, else none. It is `brokenBound` in SQL. */
-export function whereRoom(rows: string, bytes: number, { owner, bounds }: Keeping): Statement {
+export function whereRoom(rows: Statement, bytes: number, { owner, bounds }: Keeping): Statement {
   const usage = usageOf(rows, owner);
   return {
     sql: `FROM (${usage.sql}) AS usage

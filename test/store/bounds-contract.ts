@@ -30,7 +30,13 @@ const ENDINGS: readonly (readonly [string, (approvals: StoredApprovals, id: stri
   ['a no', (approvals, id) => approvals.answer(id, no)],
   ['the caller that is gone', (approvals, id) => approvals.end(id, 'withdrawn')],
   ['a caller that noted the expiry', (approvals, id) => approvals.end(id, 'expired')],
-  ['a yes that a call took up in the same step', (approvals, id) => approvals.answer(id, yes, 'call')],
+  [
+    'the end of a call that took up the yes in the same step',
+    async (approvals, id) => {
+      await approvals.answer(id, yes, 'call');
+      await approvals.finish(id, 'done');
+    },
+  ],
 ];
 
 /** What every store keeps to about bounds on requests that wait. */
@@ -68,7 +74,7 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
   });
 
-  it('a yes holds its place until a call takes it up', async () => {
+  it('a yes holds its place until the call that took it up has ended', async () => {
     const { approvals } = await opened();
     const bounds = { ...AMPLE, maxPerCaller: 1 };
     const request = another('alice');
@@ -76,7 +82,61 @@ export function approvalBoundsContract(opened: Opened, place: Place, emptyPlace:
     await approvals.answer(approval.id, yes);
     expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
     await approvals.claim(approval.id, request, 'call');
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
+    await approvals.finish(approval.id, 'done');
     expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['maxPerCaller', { maxPerCaller: 3 }],
+    ['maxBytesPerCaller', { maxBytesPerCaller: 40_000 }],
+    ['maxTotal', { maxTotal: 3 }],
+    ['maxTotalBytes', { maxTotalBytes: 40_000 }],
+  ] as const)('%s holds, however often a yes is taken up and given back', async (broken, some) => {
+    const { approvals } = await opened();
+    const bounds: KeepBounds = { ...AMPLE, ...some };
+    const ways = [
+      async (id: string, request: NewApproval) => {
+        await approvals.answer(id, yes);
+        await approvals.claim(id, request, 'call');
+      },
+      (id: string) => approvals.answer(id, yes, 'call'),
+    ];
+    for (const take of ways) {
+      const taken: string[] = [];
+      for (let round = 0; round < 4; round++) {
+        const request = another('alice', 10_000);
+        const added = await approvals.add(request, bounds);
+        if (!added.ok) expect(added).toEqual({ ok: false, broken });
+        else {
+          await take(added.approval.id, request);
+          taken.push(added.approval.id);
+        }
+      }
+      expect(taken).toHaveLength(3);
+      for (const id of taken) expect(await approvals.giveBack(id)).toBe(true);
+      expect(await approvals.add(another('alice', 10_000), bounds)).toEqual({ ok: false, broken });
+      expect(await approvals.list({ state: 'approved', limit: 10 })).toHaveLength(3);
+      for (const { id } of await approvals.list({ state: 'approved', limit: 10 })) {
+        const request = await approvals.get(id);
+        if (request !== undefined) await approvals.claim(id, request, 'call');
+        await approvals.finish(id, 'done');
+      }
+    }
+  });
+
+  it('a call that runs on after its yes is over holds no place, and what it gives back is over', async () => {
+    let now = NOON;
+    const { approvals } = await opened({ now: () => now });
+    const bounds = { ...AMPLE, maxPerCaller: 1 };
+    const { approval } = await addTo(approvals, another('alice'));
+    await approvals.answer(approval.id, yes, 'call');
+    now += 6 * 60_000;
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: true });
+    await approvals.giveBack(approval.id);
+    expect(await approvals.stateOf(approval.id)).toBe('expired');
+    expect(await approvals.add(another('alice'), bounds)).toMatchObject({ ok: false });
+    expect(await approvals.list({ state: 'approved', limit: 10 })).toEqual([]);
   });
 
   it.each([

@@ -115,13 +115,13 @@ export interface ApprovalConfig {
   readonly timeoutMs?: number;
   /** Tells somebody that an approval waits. */
   readonly webhook?: WebhookConfig;
-  /** How many requests for approval that wait one caller may have; default 100. Beyond it calls answer rate_limited. */
+  /** How many requests for approval that wait or run one caller may have; default 100. Beyond it calls answer rate_limited. */
   readonly maxPerCaller?: number;
-  /** How many bytes the requests for approval that wait of one caller may take; default 16000000. */
+  /** How many bytes the requests for approval that wait or run of one caller may take; default 16000000. */
   readonly maxBytesPerCaller?: number;
-  /** How many requests for approval that wait there may be in all; default 10000. */
+  /** How many requests for approval that wait or run there may be in all; default 10000. */
   readonly maxTotal?: number;
-  /** How many bytes all requests for approval that wait may take together; default 256000000. */
+  /** How many bytes all requests for approval that wait or run may take together; default 256000000. */
   readonly maxTotalBytes?: number;
 }
 
