@@ -1,6 +1,6 @@
 import { copyJson, type JsonObject } from '../core/json.ts';
 import type { SpecChange, StoredSpec, StoredSpecs } from '../core/ports/store.ts';
-import { requireToolName } from '../core/tool-spec.ts';
+import { isToolName, requireToolName } from '../core/tool-spec.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
 /** Goes first in every change: it makes the next version and, where writers are many, holds the others back. */
@@ -17,8 +17,10 @@ export function specs(engine: SqlEngine, now: () => number): StoredSpecs {
     },
     put: async (spec, by) => (await putSpecs(engine, [spec], { by, at: now() }))[0] ?? 'unchanged',
     putAll: async (list, by) => (list.length === 0 ? [] : putSpecs(engine, list, { by, at: now() })),
-    remove: (name, by) => removeSpec(engine, name, { by, at: now() }),
+    // What can be no name of a tool is not stored; some of it PostgreSQL could not even look for.
+    remove: async (name, by) => isToolName(name) && removeSpec(engine, name, { by, at: now() }),
     history: async (name) => {
+      if (!isToolName(name)) return [];
       const rows = await engine.read(sql`
         SELECT what, spec, changed_by, changed_at FROM toolcrib_spec_history WHERE name = ${name} ORDER BY version`);
       return rows.map(toSpecChange);
