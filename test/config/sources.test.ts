@@ -2,7 +2,32 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, readConfigObject } from '../../src/crib/config/load-config.ts';
+import { cribOf, folderWith, namesOf, write } from '../crib/workshop.ts';
 import { loadYaml, messageOf, mistakesIn, writeFolder } from './write.ts';
+
+describe('a source that cannot be made of its entry', () => {
+  const FINE = JSON.stringify({
+    tools: [{ name: 'fine', description: '', run: { kind: 'http', url: 'https://x.y' } }],
+  });
+  const withBad = (entry: string) => `sources:\n  fine: { files: ./tools.json }\n  bad: ${entry}\n`;
+
+  it.each(['{ files: [] }', '{ modules: [] }', '{ modules: [./a, ./b] }', '{ python: [] }', '{ python: [./a, ./b] }'])(
+    'fails, and the others go on, at the start and after an edit: %s',
+    async (entry) => {
+      const folder = folderWith({ 'toolcrib.yaml': withBad(entry), 'tools.json': FINE });
+      const failed = { name: 'bad', state: 'failed', reason: expect.any(String) };
+      const crib = await cribOf(folder, { watch: false });
+      expect(namesOf(crib)).toEqual(['fine']);
+      expect(crib.sources()).toContainEqual(expect.objectContaining(failed));
+      write(folder, { 'toolcrib.yaml': withBad('{ files: ./tools.json, prefix: b }') });
+      await crib.reload();
+      expect(namesOf(crib)).toEqual(['fine', 'b_fine']);
+      write(folder, { 'toolcrib.yaml': `${withBad(entry)}  more: { files: ./tools.json, prefix: m }\n` });
+      await crib.reload();
+      expect(namesOf(crib)).toContain('m_fine');
+    },
+  );
+});
 
 describe('one bad source never stops the others', () => {
   it.each([

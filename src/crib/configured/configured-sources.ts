@@ -5,6 +5,7 @@ import { canonicalJson, isRecord, type MaybePromise } from '../../core/json.ts';
 import type { ReadRunText } from '../../core/ports/extension-ports.ts';
 import type { KeptListPort } from '../../core/ports/store.ts';
 import type { Source } from '../../core/source.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import { traitsOf } from '../../kinds/index.ts';
 import { SOURCES } from '../../sources/index.ts';
 import { readTemplate } from '../../specs/template.ts';
@@ -48,7 +49,7 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
       const record = recordOf(entry);
       const more = [used.markOf(entry), record.namesSecrets === true ? names : null];
       const make = async () => {
-        const source = await makerOf(record, surroundings.kinds)(name, entry, ports);
+        const source = await orFailing(name, async () => makerOf(record, surroundings.kinds)(name, entry, ports));
         const made = withSettings(source, settingsOf(name, entry, record));
         return { ...made, connection: () => connectionText(entry, more), mayStay: used.stillHas(name, entry) };
       };
@@ -69,6 +70,16 @@ type Make = (name: string, entry: object, ports: SourcePorts) => MaybePromise<So
 function makerOf(record: SourceEntry, kinds: OpenKinds): Make {
   const { makeSource = (record as SourceRecord).make } = kinds.find(({ source }) => source === record) ?? {}; // of a kind, or by itself
   return makeSource as Make;
+}
+
+/** One that cannot be made of its entry fails like one that cannot be started: the others go on. */
+async function orFailing(name: string, make: () => Promise<Source>): Promise<Source> {
+  try {
+    return await make();
+  } catch (cause) {
+    if (!(cause instanceof ToolcribError)) throw cause;
+    return { name, start: () => Promise.reject(cause) };
+  }
 }
 
 /** What sources get of the crib. */
