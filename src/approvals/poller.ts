@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../core/json.ts';
 import type { ApprovalState } from '../core/ports/approval-states.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredApprovals } from '../core/ports/stored-approvals.ts';
@@ -8,14 +9,14 @@ import { idleClock } from '../system/clock.ts';
 export interface ApprovalPoller {
   /** Tells the state of a request at every look; undefined if the request is not there. */
   watch(id: string, told: (state: ApprovalState | undefined) => void): Subscription;
-  /** Does this at every look. */
+  /** Does this at every look, once at a time. Work that takes long holds up nobody else. */
   subscribe(work: () => Promise<void>): Subscription;
   close(): void;
 }
 
 /** The place of one who waits. */
 export interface Subscription {
-  /** Looks now, for all; during a look, once more after it. Never rejects. */
+  /** Looks now, for all; during a look, once more after it. Resolves when the own work is done, and never rejects. */
   look(): Promise<void>;
   stop(): void;
 }
@@ -46,12 +47,18 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
     rest();
     if (isClosed) return;
     await findLost();
-    const ended = await Promise.allSettled([tellStates(watchers, approvals), ...Array.from(works, (work) => work())]);
-    for (const one of ended)
-      if (one.status === 'rejected' && !(one.reason instanceof ToolcribError) && !isClosed)
-        warn(`Approvals could not be looked at: ${messageOf(one.reason)}`); // a store that does not answer is asked again
+    for (const work of works) void work();
+    await attempt(() => tellStates(watchers, { approvals, attempt }));
     wait();
   });
+  const attempt = async (work: () => MaybePromise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (cause) {
+      if (cause instanceof ToolcribError || isClosed) return; // a store that does not answer is asked again
+      warn(`Approvals could not be looked at: ${messageOf(cause)}`);
+    }
+  };
   const rest = (): void => {
     stopTimer?.();
     stopTimer = undefined;
@@ -81,7 +88,16 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
   };
   return {
     watch: (id, told) => join(watchers, { id, told }),
-    subscribe: (work) => join(works, async () => work()), // a throw is a failed look
+    subscribe(work) {
+      const inTurn = oneByOne(async () => (works.has(own) ? attempt(work) : undefined));
+      let last: Promise<void> | undefined;
+      const own = () => {
+        last = inTurn();
+        return last;
+      };
+      const { stop } = join(works, own);
+      return { look: () => look().then(() => last), stop };
+    },
     close() {
       isClosed = true;
       leave();
@@ -94,12 +110,17 @@ interface Watcher {
   told(state: ApprovalState | undefined): void;
 }
 
-async function tellStates(watchers: ReadonlySet<Watcher>, approvals: PollerOptions['approvals']): Promise<void> {
+interface Telling extends Pick<PollerOptions, 'approvals'> {
+  /** Reports a failure, and goes on. */
+  attempt(work: () => void): Promise<void>;
+}
+
+async function tellStates(watchers: ReadonlySet<Watcher>, { approvals, attempt }: Telling): Promise<void> {
   const watching = [...watchers];
   for (let start = 0; start < watching.length; start += IDS_PER_QUERY) {
     const some = watching.slice(start, start + IDS_PER_QUERY);
     const states = await approvals?.statesOf([...new Set(some.map(({ id }) => id))]);
-    for (const watcher of some) if (watchers.has(watcher)) watcher.told(states?.get(watcher.id));
+    for (const watcher of some) if (watchers.has(watcher)) void attempt(() => watcher.told(states?.get(watcher.id)));
   }
 }
 

@@ -103,6 +103,45 @@ describe('one poller', () => {
     expect(clock.count()).toBe(1);
   });
 
+  it.each([
+    ['never ends', () => new Promise<void>(() => {})],
+    ['rejects', async () => Promise.reject(new Error('it broke'))],
+    [
+      'throws',
+      () => {
+        throw new Error('it broke');
+      },
+    ],
+  ])('work that %s holds up nobody else', async (_, work) => {
+    const { poller, clock, add } = await openPoller();
+    const id = await add('one');
+    let worked = 0;
+    const told: unknown[] = [];
+    poller.subscribe(work);
+    const other = poller.subscribe(async () => void worked++);
+    poller.watch(id, (state) => void told.push(state));
+    for (const looks of [1, 2, 3]) {
+      await vi.waitFor(() => expect(clock.count()).toBe(1));
+      clock.advance(500);
+      await vi.waitFor(() => expect([worked, told.length]).toEqual([looks, looks]));
+    }
+    await other.look();
+    expect(worked).toBe(4);
+  });
+
+  it('one who throws when it is told keeps no other from being told', async () => {
+    const { poller, clock, add, warnings } = await openPoller();
+    const told: unknown[] = [];
+    poller.watch(await add('one'), () => {
+      throw new Error('it broke');
+    });
+    poller.watch(await add('two'), (state) => void told.push(state));
+    clock.advance(500);
+    await vi.waitFor(() => expect(told).toEqual(['waiting']));
+    await vi.waitFor(() => expect(clock.count()).toBe(1));
+    expect(warnings).toEqual(['Approvals could not be looked at: it broke']);
+  });
+
   it('ends for good', async () => {
     const { poller, clock, queries, add } = await openPoller();
     const id = await add('one');
