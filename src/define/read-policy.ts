@@ -59,7 +59,7 @@ function readApprovers(value: Approver | readonly Approver[], what: string): rea
   if (!Array.isArray(approvers))
     throw new ToolcribError('invalid_option', `${what}: approvers takes a list, got ${describe(value)}.`);
   for (const who of approvers) {
-    if (who !== 'operator' && who !== 'caller' && !/^role:./.test(String(who))) {
+    if (who !== 'operator' && who !== 'caller' && !/^role:./.test(textOf(who))) {
       throw new ToolcribError(
         'invalid_option',
         `${what}: approvers are "operator", "caller" or "role:NAME", not ${describe(who)}.`,
@@ -110,7 +110,7 @@ function readClause(value: unknown, what: string): AccessClause {
 function readHours(value: unknown, what: string): Hours {
   const hours = readOptions<Hours>(value, ['from', 'to', 'timeZone', 'days'], `${what}: hours`);
   for (const time of [hours.from, hours.to]) {
-    if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(String(time)))
+    if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(textOf(time)))
       throw new ToolcribError('invalid_option', `${what}: hours are "HH:MM", not ${describe(time)}.`);
   }
   if (hours.from === hours.to) {
@@ -141,11 +141,16 @@ function requireTimeZone(timeZone: string, what: string): void {
   }
 }
 
+/** A text as it is; '' for anything else, of which there may be none. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 function requireWord(value: unknown, words: readonly string[], what: string): void {
   if (words.some((word) => word === value)) return;
   throw new ToolcribError(
     'invalid_option',
-    `${what} must be one of ${words.join(', ')}, not ${describe(value)}.${didYouMean(String(value), words)}`,
+    `${what} must be one of ${words.join(', ')}, not ${describe(value)}.${didYouMean(textOf(value), words)}`,
   );
 }
 

@@ -77,7 +77,8 @@ function readWithCare(given: unknown, options: EntryOptions): ToolSpec {
     throw new ToolcribError('invalid_run', `Tool ${describe(entry.name)}: run has no "${field}"; ${advice}.`);
   }
   if (folder === undefined) return toToolSpec(entry, source);
-  return toToolSpec({ ...entry, run: resolveRunPaths(run, folder, traitsOf(String(run.kind))) }, source);
+  const traits = typeof run.kind === 'string' ? traitsOf(run.kind) : {};
+  return toToolSpec({ ...entry, run: resolveRunPaths(run, folder, traits) }, source);
 }
 
 /** Fields that are paths where the kind does not say which are. */
