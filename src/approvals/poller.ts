@@ -40,6 +40,7 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
   const watchers = new Set<Watcher>();
   const works = new Set<() => Promise<void>>();
   let isClosed = false;
+  const attempt = attemptWith((message) => isClosed || warn(message));
   let stopTimer: (() => void) | undefined;
   let stopListening: (() => void) | undefined;
 
@@ -51,14 +52,6 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
     await attempt(() => tellStates(watchers, { approvals, attempt }));
     wait();
   });
-  const attempt = async (work: () => MaybePromise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (cause) {
-      if (cause instanceof ToolcribError || isClosed) return; // a store that does not answer is asked again
-      warn(`Approvals could not be looked at: ${messageOf(cause)}`);
-    }
-  };
   const rest = (): void => {
     stopTimer?.();
     stopTimer = undefined;
@@ -91,12 +84,8 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
     subscribe(work) {
       const inTurn = oneByOne(async () => (works.has(own) ? attempt(work) : undefined));
       let last: Promise<void> | undefined;
-      const own = () => {
-        last = inTurn();
-        return last;
-      };
-      const { stop } = join(works, own);
-      return { look: () => look().then(() => last), stop };
+      const own = () => (last = inTurn());
+      return { ...join(works, own), look: () => look().then(() => last) };
     },
     close() {
       isClosed = true;
@@ -105,15 +94,25 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
   };
 }
 
+type Attempt = (work: () => MaybePromise<void>) => Promise<void>;
+
+/** Does something that may fail. A store that does not answer is asked again, and that is not worth a word. */
+function attemptWith(warn: (message: string) => void): Attempt {
+  return async (work) => {
+    try {
+      await work();
+    } catch (cause) {
+      if (!(cause instanceof ToolcribError)) warn(`Approvals could not be looked at: ${messageOf(cause)}`);
+    }
+  };
+}
+
 interface Watcher {
   readonly id: string;
   told(state: ApprovalState | undefined): void;
 }
 
-interface Telling extends Pick<PollerOptions, 'approvals'> {
-  /** Reports a failure, and goes on. */
-  attempt(work: () => void): Promise<void>;
-}
+type Telling = Pick<PollerOptions, 'approvals'> & { readonly attempt: Attempt };
 
 async function tellStates(watchers: ReadonlySet<Watcher>, { approvals, attempt }: Telling): Promise<void> {
   const watching = [...watchers];
