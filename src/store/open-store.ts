@@ -1,15 +1,10 @@
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { Store, StoreStatus } from '../core/ports/store.ts';
-import { approvals } from './approval-table.ts';
-import { audit } from './audit-table.ts';
-import { claims, createHeartbeat } from './claims.ts';
+import { ToolcribError } from '../core/tool-error.ts';
+import { createHeartbeat } from './claims.ts';
 import { type EngineOptions, type OpenedEngine, openEngine } from './engines/open-engine.ts';
 import { numberOf, type SqlEngine, sql } from './engines/sql-engine.ts';
-import { budgets, rates } from './limits.ts';
-import { migrate } from './migrations.ts';
-import { repeats } from './repeats.ts';
-import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
-import { specs } from './spec-table.ts';
+import { MIGRATIONS, type Migration, openTables } from './tables.ts';
 
 /** Where the store is, and its clocks. */
 export interface StoreOptions extends EngineOptions {
@@ -30,20 +25,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { now = timed.now } = options;
   const heartbeat = createHeartbeat(engine, options.clock);
   return {
-    specs: specs(engine, now),
-    lists: lists(engine),
-    activeSets: activeSets(engine, now),
-    indexes: indexes(engine, now),
-    snapshots: snapshots(engine, now),
-    budgets: budgets(engine, now),
-    rates: rates(engine),
-    results: results(engine, now, options.now ?? Date.now),
-    repeats: repeats(engine, now, heartbeat),
-    keys: keys(engine, now),
-    approvals: approvals(engine, now, heartbeat),
-    claims: claims(engine, now),
-    audit: audit(engine, now),
-    sealKeys: sealKeys(engine, now),
+    ...openTables({ engine, now, machineNow: options.now ?? Date.now, heartbeat }),
     status: () => statusOf(opened),
     requireWritable: () => requireWritable(engine, now()),
     async close() {
@@ -61,6 +43,48 @@ async function prepare(engine: SqlEngine) {
     await engine.close();
     throw error;
   }
+}
+
+/** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */
+export async function migrate(engine: SqlEngine, steps = MIGRATIONS): Promise<void> {
+  for (;;) {
+    const version = await schemaVersion(engine);
+    if (version > steps.length) throw tooNew(engine.location, version, steps.length);
+    const next = steps[version];
+    if (next === undefined) return;
+    await applyStep(engine, version + 1, next);
+  }
+}
+
+async function schemaVersion(engine: SqlEngine): Promise<number> {
+  const found = await engine.read(engine.dialect.tableNamed('toolcrib_migrations'));
+  if (found.length === 0) return 0;
+  const [row] = await engine.read(sql`SELECT coalesce(max(id), 0) AS version FROM toolcrib_migrations`);
+  return row === undefined ? 0 : numberOf(row, 'version');
+}
+
+/** The primary key lets a step in once: whoever comes second is rolled back and finds it done. */
+async function applyStep(engine: SqlEngine, id: number, step: Migration): Promise<void> {
+  const texts = step.flatMap((text) => {
+    if (typeof text === 'string') return [text];
+    if ('sqlite' in text) return engine.name === 'postgres' ? [] : [text.sqlite];
+    return engine.name === 'postgres' ? [text.postgres] : [];
+  });
+  try {
+    await engine.writeSlowly([
+      ...engine.dialect.lockMigrations,
+      sql`CREATE TABLE IF NOT EXISTS toolcrib_migrations (id BIGINT PRIMARY KEY)`,
+      sql`INSERT INTO toolcrib_migrations (id) VALUES (${id})`,
+      ...texts.map((text) => ({ sql: text, params: [] })),
+    ]);
+  } catch (error) {
+    if ((await schemaVersion(engine)) < id) throw error;
+  }
+}
+
+function tooNew(location: string, version: number, known: number): ToolcribError {
+  const message = `The store ${location} was written by a newer version of Toolcrib (schema ${version}, this one knows ${known}); update Toolcrib or name another store under store.url.`;
+  return new ToolcribError('store_too_new', message);
 }
 
 async function requireWritable(engine: SqlEngine, at: number): Promise<void> {

@@ -5,9 +5,10 @@ import { type KeepBounds, RESERVED_BYTES } from '../../src/core/ports/stored-res
 import { done } from '../../src/core/tool-result.ts';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { sql } from '../../src/store/engines/sql-engine.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
 import type { StoreOptions } from '../../src/store/open-store.ts';
+import { migrate } from '../../src/store/open-store.ts';
 import { ownerKey } from '../../src/store/repeats.ts';
+import { MIGRATIONS } from '../../src/store/tables.ts';
 import { AMPLE, addTo, payment } from './approvals-contract.ts';
 
 type Place = () => Promise<string>;

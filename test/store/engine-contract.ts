@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openEngine } from '../../src/store/engines/open-engine.ts';
 import { type SqlEngine, sql } from '../../src/store/engines/sql-engine.ts';
-import { MIGRATIONS, migrate } from '../../src/store/migrations.ts';
+import { migrate } from '../../src/store/open-store.ts';
+import { MIGRATIONS } from '../../src/store/tables.ts';
 
 const CREATE = sql`CREATE TABLE claims (id TEXT PRIMARY KEY, state TEXT NOT NULL)`;
 

@@ -27,7 +27,7 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
     return opening;
   };
   const specs = lazyPart(opened, 'specs');
-  return {
+  const own: Pick<LazyStore, 'specs' | Exclude<keyof Store, PartName>> = {
     specs: {
       list: specs.list,
       history: specs.history,
@@ -37,19 +37,6 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
       remove: async (name, by) => announce(await specs.remove(name, by)),
       onChange: listeners.add,
     },
-    lists: lazyPart(opened, 'lists'),
-    activeSets: lazyPart(opened, 'activeSets'),
-    indexes: lazyPart(opened, 'indexes'),
-    snapshots: lazyPart(opened, 'snapshots'),
-    budgets: lazyPart(opened, 'budgets'),
-    rates: lazyPart(opened, 'rates'),
-    results: lazyPart(opened, 'results'),
-    repeats: lazyPart(opened, 'repeats'),
-    keys: lazyPart(opened, 'keys'),
-    approvals: lazyPart(opened, 'approvals'),
-    claims: lazyPart(opened, 'claims'),
-    audit: lazyPart(opened, 'audit'),
-    sealKeys: lazyPart(opened, 'sealKeys'),
     async status() {
       try {
         return await (await opened()).status();
@@ -60,6 +47,15 @@ export function lazyStore(open: () => Promise<Store>): LazyStore {
     requireWritable: async () => (await opened()).requireWritable(),
     close: async () => (await opening?.catch(() => undefined))?.close(), // one that cannot be opened need not be closed
   };
+  const parts: Partial<Record<PartName, unknown>> = own;
+  return new Proxy(own as LazyStore, {
+    // Symbols and `then` are what the language asks for, not parts of ours.
+    get(_own, name) {
+      if (typeof name !== 'string' || name === 'then') return undefined;
+      parts[name as PartName] ??= lazyPart(opened, name as PartName); // every other member is a part
+      return parts[name as PartName];
+    },
+  });
 }
 
 /** A part whose methods open the store first. */

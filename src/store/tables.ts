@@ -1,5 +1,42 @@
-import { ToolcribError } from '../core/tool-error.ts';
-import { numberOf, type SqlEngine, sql } from './engines/sql-engine.ts';
+import type { Store } from '../core/ports/store.ts';
+import { approvals } from './approval-table.ts';
+import { audit } from './audit-table.ts';
+import { claims, type Heartbeat } from './claims.ts';
+import type { SqlEngine } from './engines/sql-engine.ts';
+import { budgets, rates } from './limits.ts';
+import { repeats } from './repeats.ts';
+import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
+import { specs } from './spec-table.ts';
+
+/** What the tables share. */
+export interface TablePorts {
+  readonly engine: SqlEngine;
+  /** The time of the store. */
+  now(): number;
+  /** The time of this machine. */
+  machineNow(): number;
+  readonly heartbeat: Heartbeat;
+}
+
+/** The tables of the store. A new one is a file beside these, a line here and a step at the end of `MIGRATIONS`. */
+export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
+  return {
+    specs: specs(engine, now),
+    lists: lists(engine),
+    activeSets: activeSets(engine, now),
+    indexes: indexes(engine, now),
+    snapshots: snapshots(engine, now),
+    budgets: budgets(engine, now),
+    rates: rates(engine),
+    results: results(engine, now, machineNow),
+    repeats: repeats(engine, now, heartbeat),
+    keys: keys(engine, now),
+    approvals: approvals(engine, now, heartbeat),
+    claims: claims(engine, now),
+    audit: audit(engine, now),
+    sealKeys: sealKeys(engine, now),
+  } satisfies Partial<Store>;
+}
 
 /**
  * Checks all rates of a call and charges all of them, or none and says how long to wait (GCRA), by the clock of the
@@ -34,10 +71,10 @@ END
 $$`;
 
 /** Statements that are applied together; some are for one engine only. */
-type Step = readonly (string | { readonly postgres: string } | { readonly sqlite: string })[];
+export type Migration = readonly (string | { readonly postgres: string } | { readonly sqlite: string })[];
 
 // PostgreSQL cannot take JSON apart in which some characters are written as codes; such requests stay as they are until they are over.
-const MOVE_LONG_ARGUMENTS: Step = [
+const MOVE_LONG_ARGUMENTS: Migration = [
   {
     sqlite: `UPDATE toolcrib_approvals SET
         arguments = json_extract(request, '$.arguments'),
@@ -55,7 +92,7 @@ const MOVE_LONG_ARGUMENTS: Step = [
 ];
 
 /** The schema, step by step. Steps are only added: one that was released never changes, and nothing goes back. */
-export const MIGRATIONS: readonly Step[] = [
+export const MIGRATIONS: readonly Migration[] = [
   [
     'CREATE TABLE toolcrib_versions (name TEXT PRIMARY KEY, version BIGINT NOT NULL)',
     `CREATE TABLE toolcrib_specs (
@@ -173,45 +210,3 @@ export const MIGRATIONS: readonly Step[] = [
       OR EXISTS (SELECT 1 FROM toolcrib_repeats WHERE process IS NOT NULL)`,
   ],
 ];
-
-/** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */
-export async function migrate(engine: SqlEngine, steps = MIGRATIONS): Promise<void> {
-  for (;;) {
-    const version = await schemaVersion(engine);
-    if (version > steps.length) throw tooNew(engine.location, version, steps.length);
-    const next = steps[version];
-    if (next === undefined) return;
-    await applyStep(engine, version + 1, next);
-  }
-}
-
-async function schemaVersion(engine: SqlEngine): Promise<number> {
-  const found = await engine.read(engine.dialect.tableNamed('toolcrib_migrations'));
-  if (found.length === 0) return 0;
-  const [row] = await engine.read(sql`SELECT coalesce(max(id), 0) AS version FROM toolcrib_migrations`);
-  return row === undefined ? 0 : numberOf(row, 'version');
-}
-
-/** The primary key lets a step in once: whoever comes second is rolled back and finds it done. */
-async function applyStep(engine: SqlEngine, id: number, step: Step): Promise<void> {
-  const texts = step.flatMap((text) => {
-    if (typeof text === 'string') return [text];
-    if ('sqlite' in text) return engine.name === 'postgres' ? [] : [text.sqlite];
-    return engine.name === 'postgres' ? [text.postgres] : [];
-  });
-  try {
-    await engine.writeSlowly([
-      ...engine.dialect.lockMigrations,
-      sql`CREATE TABLE IF NOT EXISTS toolcrib_migrations (id BIGINT PRIMARY KEY)`,
-      sql`INSERT INTO toolcrib_migrations (id) VALUES (${id})`,
-      ...texts.map((text) => ({ sql: text, params: [] })),
-    ]);
-  } catch (error) {
-    if ((await schemaVersion(engine)) < id) throw error;
-  }
-}
-
-function tooNew(location: string, version: number, known: number): ToolcribError {
-  const message = `The store ${location} was written by a newer version of Toolcrib (schema ${version}, this one knows ${known}); update Toolcrib or name another store under store.url.`;
-  return new ToolcribError('store_too_new', message);
-}
