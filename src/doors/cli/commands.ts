@@ -28,34 +28,40 @@ export interface Command {
   readonly words?: readonly CommandWord[];
   readonly flags?: readonly FlagName[];
   readonly examples?: readonly string[];
+  /** Its code, read when the command runs. */
+  load?(): Promise<RunCommand>;
   /** Known, but not in this version. */
   readonly isLater?: true;
 }
 
 const TOOL: CommandWord = { name: 'TOOL', completes: 'tool' };
 
-/** The commands, in the order of help. */
+/** The commands, in the order of help. A new one is a file under `commands`, and an entry here. */
 export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
     summary: 'write a commented toolcrib.yaml',
     flags: ['from', 'force'],
     examples: ['toolcrib init', 'toolcrib init --from ~/.cursor/mcp.json'],
+    load: async () => (await import('./commands/write-config.ts')).writeConfig,
   },
   {
     name: 'check',
     summary: 'validate the configuration, start every source, report problems and costs',
+    load: async () => (await import('./commands/check-crib.ts')).checkCrib,
   },
   {
     name: 'list',
     summary: 'the tools',
     flags: ['tag', 'category', 'pattern', 'kind', 'source', 'bundle', 'flag', 'format', 'tokens'],
     examples: ['toolcrib list --tag files --flag readOnly', 'toolcrib list --profile assistant --format openai'],
+    load: async () => (await import('./commands/list-tools.ts')).listTools,
   },
   {
     name: 'show',
     summary: 'one tool: schema, policy, bundles, token cost, last calls',
     words: [TOOL],
+    load: async () => (await import('./commands/show-tool.ts')).showTool,
   },
   {
     name: 'explain',
@@ -63,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
     words: [TOOL],
     flags: ['caller', 'role'],
     examples: ['toolcrib explain pay_invoice --profile assistant --caller alice --role dev'],
+    load: async () => (await import('./commands/show-tool.ts')).explainTool,
   },
   {
     name: 'search',
@@ -70,6 +77,7 @@ export const COMMANDS: readonly Command[] = [
     words: [{ name: 'WORDS', many: true }],
     flags: ['limit', 'expand'],
     examples: ['toolcrib search click a button --limit 3'],
+    load: async () => (await import('./commands/list-tools.ts')).searchTools,
   },
   {
     name: 'eval',
@@ -79,6 +87,7 @@ export const COMMANDS: readonly Command[] = [
       'toolcrib eval --queries requests.jsonl',
       'toolcrib eval --queries requests.jsonl --tools catalogue.jsonl',
     ],
+    load: async () => (await import('./commands/eval-search.ts')).evalSearch,
   },
   {
     name: 'call',
@@ -90,6 +99,7 @@ export const COMMANDS: readonly Command[] = [
       `toolcrib call add --args '{"a":1,"b":2}'`,
       'toolcrib call add --args - < add.json',
     ],
+    load: async () => (await import('./commands/call-tool.ts')).callTool,
   },
   {
     name: 'approvals',
@@ -104,21 +114,25 @@ export const COMMANDS: readonly Command[] = [
       'toolcrib approvals approve 4f7k-9xm2-tq0d --remember 12h',
       'toolcrib approvals deny 4f7k-9xm2-tq0d --note "not on a Friday"',
     ],
+    load: async () => (await import('./commands/answer-approvals.ts')).answerApprovals,
   },
   {
     name: 'bundles',
     summary: 'the bundles and what each costs in tokens',
     flags: ['tokens'],
+    load: async () => (await import('./commands/list-profiles.ts')).listBundles,
   },
   {
     name: 'profiles',
     summary: 'the profiles and what each costs in tokens',
     flags: ['tokens'],
+    load: async () => (await import('./commands/list-profiles.ts')).listProfiles,
   },
   {
     name: 'sources',
     summary: 'the sources, how each is doing and what it costs in tokens',
     flags: ['tokens'],
+    load: async () => (await import('./commands/list-sources.ts')).listSources,
   },
   {
     name: 'specs',
@@ -128,6 +142,7 @@ export const COMMANDS: readonly Command[] = [
       { name: 'FILE|-|NAME', optional: true, completes: 'spec' },
     ],
     examples: ['toolcrib specs add tools.yaml', 'toolcrib specs export > tools.json', 'toolcrib specs history add'],
+    load: async () => (await import('./commands/edit-specs.ts')).editSpecs,
   },
   {
     name: 'keys',
@@ -142,24 +157,28 @@ export const COMMANDS: readonly Command[] = [
       'toolcrib keys create --name bot --allow-profile assistant > bot.key',
       'toolcrib keys revoke 7h2k9d4m1x',
     ],
+    load: async () => (await import('./commands/edit-keys.ts')).editKeys,
   },
   {
     name: 'calls',
     summary: 'calls that were made, newest first',
     flags: ['tool', 'caller', 'outcome', 'limit'],
     examples: ['toolcrib calls --tool add', 'toolcrib calls --caller alice --outcome denied --limit 50'],
+    load: async () => (await import('./commands/list-calls.ts')).listCalls,
   },
   {
     name: 'audit',
     summary: 'what is on record; verify: whether it was changed; export: all of it, a row a line; key: the public key',
     words: [{ name: 'verify|export|key', optional: true, values: ['verify', 'export', 'key'] }],
     examples: ['toolcrib audit verify', 'toolcrib audit export > audit.ndjson', 'toolcrib audit key'],
+    load: async () => (await import('./commands/inspect-audit.ts')).inspectAudit,
   },
   {
     name: 'serve',
     summary: 'REST and MCP over HTTP until it is told to end',
     flags: ['host', 'port', 'stdio', 'insecure'],
     examples: ['toolcrib serve', 'toolcrib serve --port 8080'],
+    load: async () => (await import('./commands/serve-crib.ts')).serveCrib,
   },
   {
     name: 'completion',

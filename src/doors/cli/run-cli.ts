@@ -1,4 +1,4 @@
-import type { ExitCode, RunCommand } from './commands.ts';
+import type { Command, ExitCode, RunCommand } from './commands.ts';
 import { endOnInterrupt, note, paint, reportFailure, toLines } from './output.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 
@@ -14,7 +14,7 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
     }
     showWarnings();
     const { command, ...invocation } = parseCommandLine(args);
-    const run = await loadCommand(command.name);
+    const run = await loadCommand(command);
     return await run(invocation);
   } catch (cause) {
     return reportFailure(cause);
@@ -38,33 +38,15 @@ function showWarnings(): void {
   });
 }
 
-/** The code of each command, read when the command runs. */
-const LOADERS: Readonly<Record<string, () => Promise<RunCommand>>> = {
-  init: async () => (await import('./commands/write-config.ts')).writeConfig,
-  check: async () => (await import('./commands/check-crib.ts')).checkCrib,
-  list: async () => (await import('./commands/list-tools.ts')).listTools,
-  show: async () => (await import('./commands/show-tool.ts')).showTool,
-  explain: async () => (await import('./commands/show-tool.ts')).explainTool,
-  search: async () => (await import('./commands/list-tools.ts')).searchTools,
-  eval: async () => (await import('./commands/eval-search.ts')).evalSearch,
-  call: async () => (await import('./commands/call-tool.ts')).callTool,
-  approvals: async () => (await import('./commands/answer-approvals.ts')).answerApprovals,
-  bundles: async () => (await import('./commands/list-profiles.ts')).listBundles,
-  profiles: async () => (await import('./commands/list-profiles.ts')).listProfiles,
-  sources: async () => (await import('./commands/list-sources.ts')).listSources,
-  specs: async () => (await import('./commands/edit-specs.ts')).editSpecs,
-  keys: async () => (await import('./commands/edit-keys.ts')).editKeys,
-  calls: async () => (await import('./commands/list-calls.ts')).listCalls,
-  audit: async () => (await import('./commands/inspect-audit.ts')).inspectAudit,
-  serve: async () => (await import('./commands/serve-crib.ts')).serveCrib,
+/** The code of the commands that are about the table of commands; the table has that of the others. */
+const ABOUT_COMMANDS: Readonly<Record<string, () => Promise<RunCommand>>> = {
   completion: async () => (await import('./commands/complete-words.ts')).printCompletion,
   help: async () => (await import('./commands/print-help.ts')).printHelp,
   version: async () => (await import('./commands/print-help.ts')).printVersion,
 };
 
 /** What runs a command of this version. */
-export async function loadCommand(name: string): Promise<RunCommand> {
-  const load = LOADERS[name];
+export async function loadCommand({ name, load = ABOUT_COMMANDS[name] }: Command): Promise<RunCommand> {
   if (load === undefined) throw new Error(`The command "${name}" has no code.`);
   return load();
 }

@@ -28,8 +28,8 @@ describe('the grammar of the command line', () => {
     expect(CONTRACT.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  it.each(AVAILABLE)('has code for $name', async ({ name }) => {
-    expect(await loadCommand(name)).toBeTypeOf('function');
+  it.each(AVAILABLE)('has code for $name', async (command) => {
+    expect(await loadCommand(command)).toBeTypeOf('function');
   });
 
   it.each([
