@@ -17,6 +17,7 @@ const SYSTEM = [
   'test/store/**/*.test.ts',
   'test/schemas/hostile-schemas.test.ts',
   'test/system/{fetch/guarded-fetch,watch}.test.ts',
+  'test/architecture/where-to-add.test.ts',
 ];
 /** What shares one PostgreSQL. */
 const POSTGRES = [
