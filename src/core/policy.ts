@@ -83,6 +83,16 @@ export const LIMIT_KEYS = [
 ] as const satisfies readonly (keyof Limits)[];
 export const TUNING_KEYS = ['timeoutMs', 'retries', 'cacheMs'] as const satisfies readonly (keyof Tuning)[];
 
+/** The fields that are numbers, and the least that each may be. */
+export const LEAST_VALUES = {
+  maxTimeoutMs: 1,
+  maxResultBytes: 1,
+  timeoutMs: 1,
+  retries: 0,
+  cacheMs: 0,
+  price: 0,
+} as const satisfies Partial<Record<keyof Policy, number>>;
+
 /** The stricter of two policies' limits; tuning of the first wins. Idempotent, commutative and associative on limits. */
 export function tightenPolicy(a: Policy, b: Policy): Policy {
   return pruned({

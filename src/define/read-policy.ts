@@ -4,6 +4,7 @@ import {
   APPROVAL_MODES,
   type Approver,
   type Budget,
+  LEAST_VALUES,
   LIMIT_KEYS,
   type Policy,
   type Rate,
@@ -29,12 +30,8 @@ export function readPolicy(value: unknown, owner: string): Policy {
   if (value === undefined) return NO_POLICY;
   const what = `The policy of ${owner}`;
   const given = readOptions<PolicyInput>(value, KEYS, what);
-  requireNumber(given.maxTimeoutMs, 1, `${what}: maxTimeoutMs`);
-  requireNumber(given.maxResultBytes, 1, `${what}: maxResultBytes`);
-  requireNumber(given.timeoutMs, 1, `${what}: timeoutMs`);
-  requireNumber(given.retries, 0, `${what}: retries`);
-  requireNumber(given.cacheMs, 0, `${what}: cacheMs`);
-  requireNumber(given.price, 0, `${what}: price`);
+  for (const [key, least] of Object.entries(LEAST_VALUES))
+    requireNumber(given[key as keyof typeof LEAST_VALUES], least, `${what}: ${key}`); // the keys of a literal
   if (given.approval !== undefined) requireWord(given.approval, APPROVAL_MODES, `${what}: approval`);
   const { access, approvers, rates, concurrency, budgets, ...plain } = given;
   const policy: Policy = {

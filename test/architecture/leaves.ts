@@ -271,6 +271,40 @@ const configOption: Leaf = {
   ],
 };
 
+/** A limit that the extension `resultSize` enforces. */
+const policyField: Leaf = {
+  row: 'a field of a policy',
+  name: 'maxParts',
+  files: {},
+  lines: [
+    { file: 'src/core/policy.ts', after: /^export interface Limits \{\n/m, text: '  readonly maxParts?: number;\n' },
+    { file: 'src/core/policy.ts', after: /^export const LIMIT_KEYS = \[\n/m, text: `  'maxParts',\n` },
+    { file: 'src/core/policy.ts', after: /^export const LEAST_VALUES = \{\n/m, text: '  maxParts: 1,\n' },
+    {
+      file: 'src/core/policy.ts',
+      after: /^export function tightenPolicy\([^\n]*\n {2}return pruned\(\{\n/m,
+      text: '    maxParts: both(a.maxParts, b.maxParts, Math.min),\n',
+    },
+    {
+      file: 'src/config/policy-schema.ts',
+      after: /^export const policyNode = typed\(\n[^\n]*\n[^\n]*\{\n/m,
+      text: `    maxParts: whole('No result may have more parts.'),\n`,
+    },
+    {
+      file: 'src/extensions/result-size.ts',
+      after: /applies: \(spec\) => /,
+      text: 'spec.policy.maxParts !== undefined || ',
+    },
+    {
+      file: 'src/extensions/result-size.ts',
+      after: /if \(result\.status === 'waiting'\) return result;\n/,
+      text: `  const { maxParts = Number.POSITIVE_INFINITY } = call.spec.policy;
+  if ((result.content ?? []).length > maxParts) return failed(toolError('too_large', 'Too many parts.'));
+`,
+    },
+  ],
+};
+
 /** An option that reaches the setup of bundles. */
 const cribOption: Leaf = {
   row: 'an option of `createCrib`',
@@ -301,5 +335,6 @@ export const LEAVES: readonly Leaf[] = [
   route,
   command,
   configOption,
+  policyField,
   cribOption,
 ];

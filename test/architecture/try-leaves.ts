@@ -12,7 +12,7 @@ export interface Report {
 const root = process.argv[2] ?? '';
 const load = (file: string) => import(join(root, file));
 
-const { createCrib, defineTool } = await load('src/index.ts');
+const { createCrib, defineTool, done } = await load('src/index.ts');
 const { createRestApp } = await load('src/doors/rest/create-rest-app.ts');
 
 const add = defineTool({ name: 'add', description: 'adds', input: {}, run: () => 'added' });
@@ -21,7 +21,7 @@ const stuck = defineTool({ name: 'stuck', description: 'never ends', input: {}, 
 /** The text or the error that a tool answers with in a crib of these options. */
 async function call(tool: string, options: object): Promise<string> {
   const crib = await createCrib(options);
-  const result = await (await crib.openAll()).call(tool, {});
+  const result = await (await crib.open()).call(tool, {});
   await crib.close();
   return result.ok ? result.content[0].text : result.error.message;
 }
@@ -82,6 +82,18 @@ const TRIES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   leastMs() {
     return call('stuck', { tools: [stuck], config: { extensions: { timeout: { timeoutMs: 1, leastMs: 20 } } } });
+  },
+  async maxParts() {
+    const text = { type: 'text', text: 'part' };
+    const run = () => done([text, text]);
+    const parts = defineTool({ name: 'parts', description: 'answers twice', input: {}, run });
+    const tooFew = { name: 'few', description: 'answers', run: () => 1, policy: { maxParts: 0 } };
+    const mistake = await createCrib({ tools: [tooFew] }).catch(({ message }: Error) => message);
+    const answer = await call('parts', {
+      tools: [parts],
+      config: { profiles: { default: { policy: { maxParts: 1 } } } },
+    });
+    return [mistake, answer];
   },
   async watchword() {
     let told: unknown;

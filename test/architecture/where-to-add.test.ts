@@ -59,6 +59,7 @@ const WORKS: Readonly<Record<string, unknown>> = {
   motto: { motto: 'one leaf, one file' },
   salute: [0, 'salute, crew\n'],
   leastMs: '"stuck" did not finish within 20 ms.',
+  maxParts: ['The policy of tool "few": maxParts must be a number of at least 1, got 0.', 'Too many parts.'],
   watchword: 'oak',
 };
 
