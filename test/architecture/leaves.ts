@@ -1,3 +1,5 @@
+import { OPTIONS } from './option-leaves.ts';
+
 /** A small leaf of one sort, and all that it takes to add it: files that are new, and lines in files that are there. */
 export interface Leaf {
   /** What its row in AGENTS.md begins with. */
@@ -26,8 +28,6 @@ import { object, text } from '../config/schema-node.ts';
 import type { CurfewConfig } from '../config/types/guards.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
-
-/** Refuses calls of one tool. */
 export const curfew: ExtensionRecord<CurfewConfig> = {
   name: 'curfew',
   priority: 640,
@@ -60,8 +60,6 @@ const kind: Leaf = {
 import { object, typed, whole } from '../../config/schema-node.ts';
 import type { EchoConfig } from '../../config/types/guards.ts';
 import { toResult } from '../../core/tool-result.ts';
-
-/** Tools that answer with a text. */
 export const echoKind: Kind<'echo', EchoConfig> = {
   kind: 'echo',
   failsWith: 'nothing',
@@ -90,7 +88,6 @@ const format: Leaf = {
   files: {
     'src/formats/haiku.ts': `import type { ToolSpec } from '../core/tool-spec.ts';
 
-/** Tools as lines. */
 export function toHaiku(specs: readonly ToolSpec[]): string[] {
   return specs.map(({ name, description }) => \`\${name}: \${description}\`);
 }
@@ -115,7 +112,6 @@ import type { NumeralsSourceConfig } from '../config/types/sources.ts';
 import { createEntryReader } from '../specs/spec-entry.ts';
 import { createListing } from '../specs/spec-listing.ts';
 
-/** As many tools as its entry says. */
 export const numeralsSource: SourceRecord<OwnEntry<NumeralsSourceConfig>> = {
   key: 'numerals',
   description: 'Numbered tools.',
@@ -148,7 +144,6 @@ const table: Leaf = {
     'src/store/greetings.ts': `import type { StoredGreetings } from '../core/ports/store.ts';
 import { type SqlEngine, sql, textOf } from './engines/sql-engine.ts';
 
-/** Greetings in an engine. */
 export function greetings(engine: SqlEngine): StoredGreetings {
   return {
     get: async (name) => {
@@ -183,7 +178,6 @@ export function greetings(engine: SqlEngine): StoredGreetings {
       file: 'src/core/ports/store.ts',
       after: /$(?![\s\S])/,
       text: `
-/** Greetings by name. */
 export interface StoredGreetings {
   get(name: string): Promise<string | undefined>;
   put(name: string, words: string): Promise<void>;
@@ -201,7 +195,6 @@ const route: Leaf = {
 import type { Route } from './route.ts';
 import { object, text } from './shapes.ts';
 
-/** What the house says. */
 export const MOTTO_ROUTES: readonly Route[] = [
   {
     method: 'GET',
@@ -232,7 +225,6 @@ const command: Leaf = {
     'src/doors/cli/commands/salute.ts': `import type { ExitCode, Invocation } from '../commands.ts';
 import { print } from '../output.ts';
 
-/** \`toolcrib salute WHOM\`. */
 export async function salute({ words }: Invocation): Promise<ExitCode> {
   print(\`salute, \${words[0]}\`);
   return 0;
@@ -254,87 +246,5 @@ export async function salute({ words }: Invocation): Promise<ExitCode> {
   ],
 };
 
-/** An option of the extension `timeout`. */
-const configOption: Leaf = {
-  row: 'an option of the configuration',
-  name: 'leastMs',
-  files: {},
-  lines: [
-    {
-      file: 'src/extensions/timeout.ts',
-      after: /^ {2}options: object\([^\n]*\{\n/m,
-      text: `    leastMs: whole('The least that a call may take; default 1.'),\n`,
-    },
-    { file: 'src/extensions/timeout.ts', after: /^ {2}make\(\{/m, text: ' leastMs = 1,' },
-    { file: 'src/extensions/timeout.ts', after: /const timeoutMs = /, text: 'Math.max(leastMs, ' },
-    { file: 'src/extensions/timeout.ts', after: /const timeoutMs = [^;]*(?=;)/, text: ')' },
-  ],
-};
-
-/** A limit that the extension `resultSize` enforces. */
-const policyField: Leaf = {
-  row: 'a field of a policy',
-  name: 'maxParts',
-  files: {},
-  lines: [
-    { file: 'src/core/policy.ts', after: /^export interface Limits \{\n/m, text: '  readonly maxParts?: number;\n' },
-    { file: 'src/core/policy.ts', after: /^export const LIMIT_KEYS = \[\n/m, text: `  'maxParts',\n` },
-    { file: 'src/core/policy.ts', after: /^export const LEAST_VALUES = \{\n/m, text: '  maxParts: 1,\n' },
-    {
-      file: 'src/core/policy.ts',
-      after: /^export function tightenPolicy\([^\n]*\n {2}return pruned\(\{\n/m,
-      text: '    maxParts: both(a.maxParts, b.maxParts, Math.min),\n',
-    },
-    {
-      file: 'src/config/policy-schema.ts',
-      after: /^export const policyNode = typed\(\n[^\n]*\n[^\n]*\{\n/m,
-      text: `    maxParts: whole('No result may have more parts.'),\n`,
-    },
-    {
-      file: 'src/extensions/result-size.ts',
-      after: /applies: \(spec\) => /,
-      text: 'spec.policy.maxParts !== undefined || ',
-    },
-    {
-      file: 'src/extensions/result-size.ts',
-      after: /if \(result\.status === 'waiting'\) return result;\n/,
-      text: `  const { maxParts = Number.POSITIVE_INFINITY } = call.spec.policy;
-  if ((result.content ?? []).length > maxParts) return failed(toolError('too_large', 'Too many parts.'));
-`,
-    },
-  ],
-};
-
-/** An option that reaches the setup of bundles. */
-const cribOption: Leaf = {
-  row: 'an option of `createCrib`',
-  name: 'watchword',
-  files: {},
-  lines: [
-    {
-      file: 'src/crib/crib-options.ts',
-      after: /^export interface CribOptions \{\n/m,
-      text: '  readonly watchword?: string;\n',
-    },
-    { file: 'src/crib/crib-options.ts', after: /^const KEYS = \[\n/m, text: `  'watchword',\n` },
-    {
-      file: 'src/crib/crib-definition.ts',
-      after: /options: Object\.freeze\(\{ /,
-      text: 'watchword: options.watchword, ',
-    },
-  ],
-};
-
 /** One leaf for each row. */
-export const LEAVES: readonly Leaf[] = [
-  extension,
-  kind,
-  format,
-  source,
-  table,
-  route,
-  command,
-  configOption,
-  policyField,
-  cribOption,
-];
+export const LEAVES: readonly Leaf[] = [extension, kind, format, source, table, route, command, ...OPTIONS];
