@@ -3,7 +3,9 @@ import { createAudit } from '../audit/crib-audit.ts';
 import { createCalls } from '../audit/recorded-calls.ts';
 import { readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs, type Generation } from '../core/catalog.ts';
-import { type CribContext, NO_CONTEXT, pathOf } from '../core/ports/crib-context.ts';
+import type { Executor } from '../core/executor.ts';
+import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
+import { nearest } from '../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
@@ -36,13 +38,13 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
   const operatorSetting = readOperatorSetting(process.env);
   const configuration = await configurationOf(options, observe);
   const definition = configuration === undefined ? readDefinition(options) : await configuration.read();
-  const engine = await startEngine(readFixedDefinition(options, configuration), definition).catch(async (cause) => {
+  const fixed = readFixedDefinition(options, configuration ?? { executors: await kindsInCode(options) });
+  const engine = await startEngine(fixed, definition).catch(async (cause) => {
     await configuration?.close(); // a source may have opened the store
     throw cause;
   });
-  const { generation, profiles, registration } = engine;
-  const { trail, keySettings, warn } = engine;
-  const context = configuration?.context ?? NO_CONTEXT;
+  const { generation, profiles, registration, trail, keySettings, warn } = engine;
+  const { context } = fixed;
   const { store } = context;
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
@@ -101,6 +103,13 @@ async function configurationOf(options: CribOptions, observe?: Observe): Promise
   return openConfiguration(options, observe);
 }
 
+/** The built-in kinds of a crib without a configuration, besides those that code brings executors of. */
+async function kindsInCode({ executors = [] }: CribOptions): Promise<readonly Executor[]> {
+  const { openUnconfigured } = await import('./configured/configured-executors.ts');
+  const kinds = await openUnconfigured(process.cwd(), process.env);
+  return kinds.map(({ executor }) => executor).filter(({ kind }) => !executors.some((own) => own?.kind === kind));
+}
+
 const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.resolve(undefined);
 
 /** One edit after the other, and none waits for the sources of the one before. A configuration with a mistake changes nothing. */
@@ -132,6 +141,9 @@ function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSp
   const { specs } = generation.catalog;
   const flags = new Set<string>(EFFECT_KEYS);
   for (const spec of specs) for (const flag of flagsOf(spec).keys()) flags.add(flag);
+  // A flag that no tool has selects none; one that is nearly an effect is a mistake.
+  for (const [flag, value] of Object.entries(criteria ?? {}))
+    if (typeof value === 'boolean' && nearest(flag, EFFECT_KEYS) === undefined) flags.add(flag);
   const matches = compileCriteria(criteria, flags);
   const bundlesOf = (spec: ToolSpec) => generation.bundles.of(spec.name).map((bundle) => bundle.name);
   return specs.filter((spec) => matches(spec, bundlesOf(spec)));

@@ -95,6 +95,15 @@ describe('expansion', () => {
     ]);
   });
 
+  it.each([
+    [{ bundleFiltr: () => true }, 'expand has no "bundleFiltr". Did you mean "bundleFilter"?'],
+    [{ bundleFilter: 'web' }, '"bundleFilter" of expand must be a function, got "web".'],
+    [() => true, 'expand must be an object, got a function.'],
+  ])('Options that mean nothing are refused: %o', async (options, message) => {
+    const { expand } = await bundlesOf([FILES, WEB]);
+    expect(() => expand(['read'], options as never)).toThrow(message); // plain JavaScript gives anything
+  });
+
   it('Tools in no bundle pass through.', async () => {
     const { expand } = await bundlesOf([FILES], [toolOf('lonely')]);
     expect(expand(['lonely', 'read'])).toEqual(['lonely', 'read', 'write']);

@@ -167,6 +167,8 @@ describe('match', () => {
     ['a boolean of effects that is unknown is not false', { readOnly: false }, []],
     ['a boolean of meta', { beta: true }, ['write_file']],
     ['a boolean of meta that is false', { beta: false }, ['say']],
+    ['a boolean that no tool has', { gamma: true }, []],
+    ['a boolean that no tool has, and false', { gamma: false }, []],
     ['several: AND', { tags: 'files', category: 'disk', readOnly: true }, ['read_file']],
     ['several that no tool meets', { tags: 'files', bundle: 'web' }, []],
     ['undefined: as if absent', { tags: undefined, kind: 'echo' } as never, ['say']],
@@ -184,7 +186,7 @@ describe('match', () => {
 
   it.each<[string, unknown, RegExp]>([
     ['an unknown criterion', { tag: ['x'] }, /"tag" is not a criterion\. Did you mean "tags"\?/],
-    ['a flag that no tool has', { destructve: true }, /Did you mean "destructive"\?/],
+    ['a flag that is nearly an effect', { destructve: true }, /Did you mean "destructive"\?/],
     ['a flag that is no boolean', { beta: 'yes' }, /"beta" takes true or false/],
     ['tags that are numbers', { tags: [1] }, /"tags" takes a string or a list of strings/],
     ['a category that is a list', { category: ['disk'] }, /"category" takes a string/],

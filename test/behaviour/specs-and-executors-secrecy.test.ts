@@ -131,7 +131,7 @@ describe('no print shows how a tool runs', () => {
 
   it('the text by which a caller learns that a tool has no executor', async () => {
     const crib = await createCrib({
-      tools: [{ name: 'clean', description: '', run: { kind: 'shell', command: [MARK] } }],
+      tools: [{ name: 'clean', description: '', run: { kind: 'script', command: [MARK] } }],
     });
     expect(printed(await (await crib.open()).call('clean'))).not.toContain(MARK);
   });

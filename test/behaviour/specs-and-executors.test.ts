@@ -102,15 +102,29 @@ describe('kinds', () => {
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/remote.*"hello".*"greet"/));
   });
 
-  it.each(['python', 'mcp', 'http', 'shell', 'script', 'agent'])(
-    '%s without its executor loads, is listed and answers unavailable',
-    async (kind) => {
-      const crib = await createCrib({ tools: [{ name: 'tool', description: '', run: { kind } }] });
+  it.each([{ kind: 'mcp', source: 'nowhere', tool: 'x' }, { kind: 'script' }, { kind: 'agent' }])(
+    '$kind without what runs it loads, is listed and answers unavailable',
+    async (run) => {
+      const crib = await createCrib({ tools: [{ name: 'tool', description: '', run }] });
       const chest = await crib.open();
       expect(chest.list().map((spec) => spec.name)).toEqual(['tool']);
       expect(await chest.call('tool')).toMatchObject({ error: { code: 'unavailable', retryable: false } });
     },
   );
+
+  it.each(['python', 'mcp', 'http', 'shell'])('a run of the kind %s is checked at load', async (kind) => {
+    const tools = [{ name: 'tool', description: '', run: { kind } }];
+    await expect(createCrib({ tools })).rejects.toMatchObject({ code: 'invalid_run' });
+  });
+
+  it('an executor in code takes the place of a built-in one', async () => {
+    const own: Executor = { kind: 'shell', runSchema: {}, execute: () => done('mine') };
+    const crib = await createCrib({
+      tools: [{ name: 'tool', description: '', run: { kind: 'shell' } }],
+      executors: [own],
+    });
+    expect(await (await crib.open()).call('tool')).toMatchObject({ ok: true, content: [{ text: 'mine' }] });
+  });
 
   it('a source may bring only the kinds it is allowed', async () => {
     const crib = await createCrib({

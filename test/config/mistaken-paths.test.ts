@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../src/crib/config/load-config.ts';
-import { createWrittenPaths } from '../../src/crib/configured/protected-paths.ts';
+import { createWrittenPaths } from '../../src/crib/configured/written-paths.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,8 @@ import { configNode } from '../../src/crib/config/config-schema.ts';
 import { readConfigObject } from '../../src/crib/config/load-config.ts';
 import type { LoadedConfig } from '../../src/crib/config/loaded-config.ts';
 import { namedPaths } from '../../src/crib/configured/named-paths.ts';
-import { createWrittenPaths, protectedPaths } from '../../src/crib/configured/protected-paths.ts';
+import { protectedPaths } from '../../src/crib/configured/protected-paths.ts';
+import { createWrittenPaths } from '../../src/crib/configured/written-paths.ts';
 
 /** A text of the schema that names a path, where it stands, and a configuration that says it. */
 interface PathKey {

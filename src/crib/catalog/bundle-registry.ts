@@ -9,7 +9,7 @@ import {
 } from '../../core/bundle.ts';
 import type { Generation } from '../../core/catalog.ts';
 import { RESERVED_NAMES } from '../../core/meta-tools.ts';
-import { didYouMean, readNameList } from '../../core/read-options.ts';
+import { describe, didYouMean, readNameList, readOptions } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
@@ -155,13 +155,23 @@ export function createBundleRegistry(options: BundleRegistryOptions): BundleRegi
       );
     },
     clear: () => replace([]),
-    expand: (tools, filter = {}) =>
+    expand: (tools, given = {}) =>
       expand(readNameList(tools, 'expand'), bundles(), {
-        ...filter,
+        ...readExpandOptions(given),
         isInView: (name) => options.generation().catalog.get(name) !== undefined,
         requiresOf: (name) => options.generation().catalog.get(name)?.requires ?? [],
       }),
   };
+}
+
+function readExpandOptions(given: unknown): Pick<ExpandOptions, 'bundleFilter'> {
+  const options = readOptions<Pick<ExpandOptions, 'bundleFilter'>>(given, ['bundleFilter'], 'expand');
+  const { bundleFilter } = options;
+  if (bundleFilter === undefined || typeof bundleFilter === 'function') return options;
+  throw new ToolcribError(
+    'invalid_option',
+    `"bundleFilter" of expand must be a function, got ${describe(bundleFilter)}.`,
+  );
 }
 
 // A bundle that was written down under a source's name, or the name a source asks for, has that source's tools, too.

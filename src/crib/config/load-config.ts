@@ -13,7 +13,7 @@ import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../system/placeholders.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
-import type { Config, LoadedConfig } from './loaded-config.ts';
+import { CONFIG_FILE_NAMES, type Config, type LoadedConfig } from './loaded-config.ts';
 import { readSources } from './read-sources.ts';
 
 /** What a configuration is read against. */
@@ -28,9 +28,6 @@ export interface ConfigPlace {
   readonly file?: string;
   readonly cwd: string;
 }
-
-/** Names of a configuration in the working directory; the first that is there is read. */
-export const CONFIG_FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
 
 /** Reads the file that is named, or the one in `cwd`; no file is an empty configuration. */
 export async function loadConfig(options: ConfigSurroundings & ConfigPlace): Promise<LoadedConfig> {

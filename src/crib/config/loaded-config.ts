@@ -3,6 +3,9 @@ import type { Position } from '../../config/parse-config.ts';
 import type { WrittenConfig } from '../../config/types/config.ts';
 import type { McpFileSourceConfig, WrittenSource } from '../../config/types/sources.ts';
 
+/** Names of a configuration in the working directory; the first that is there is read. */
+export const CONFIG_FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
+
 /** A source as it is read: told apart by the one key that names its kind. */
 export type SourceConfig = Exclude<WrittenSource, McpFileSourceConfig>;
 

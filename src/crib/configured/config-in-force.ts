@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../core/tool-error.ts';
 import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
-import { CONFIG_FILE_NAMES } from '../config/load-config.ts';
-import type { Config, LoadedConfig, SourceConfig } from '../config/loaded-config.ts';
+import { CONFIG_FILE_NAMES, type Config, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 
 /** The configuration that a running crib goes by, from one edit to the next. */

@@ -22,9 +22,10 @@ import { changedExecutors, openKinds, ownExecutors } from './configured-executor
 import { createConfiguredSources } from './configured-sources.ts';
 import { lazyStore } from './lazy-store.ts';
 import type { NamedPath } from './named-paths.ts';
-import { createWrittenPaths, hiddenPaths, protectedPaths } from './protected-paths.ts';
+import { hiddenPaths, protectedPaths } from './protected-paths.ts';
 import { createSourceSecrets } from './source-secrets.ts';
 import { createDefinitionReader } from './to-definition.ts';
+import { createWrittenPaths } from './written-paths.ts';
 
 /** A configuration that can be read again. */
 export interface Configuration {

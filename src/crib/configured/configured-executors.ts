@@ -3,11 +3,14 @@ import type { CustomExecutorConfig } from '../../config/types/guards.ts';
 import type { Executor, ExecutorContext } from '../../core/executor.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { KINDS } from '../../kinds/index.ts';
+import { systemClock } from '../../system/clock.ts';
 import { isServedAt } from '../../system/fetch/streamed-fetch.ts';
 import { importExport } from '../../system/modules/import-module.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
+import { createSecrets } from '../../system/secrets/secrets.ts';
 import type { Config } from '../config/loaded-config.ts';
 import { withPythonFolders } from '../loaded-code.ts';
+import { hiddenPaths, protectedPaths } from './protected-paths.ts';
 
 /** What kinds and executors of a configuration are opened with. */
 export interface ExecutorPorts extends Omit<KindPorts, 'options' | 'entryOf' | 'isOwn' | 'noteCode'> {
@@ -30,6 +33,18 @@ export async function openKinds(ports: ExecutorPorts): Promise<OpenKinds> {
   return (await Promise.all(opened)).flat();
 }
 
+/** The same for a crib without a configuration: nothing is said about them, and paths start in `folder`. */
+export function openUnconfigured(folder: string, env: ExecutorPorts['env']): Promise<OpenKinds> {
+  const secrets = createSecrets(() => ({}), { env, folder });
+  const config = () => NO_CONFIG;
+  const hidden = () => {
+    const readOnly = protectedPaths({ folder, files: [] }, [], env);
+    return hiddenPaths({ folder, env, storeUrls: [], secrets: {}, readOnly });
+  };
+  return openKinds({ folder, env, clock: systemClock, secrets, config, hidden });
+}
+
+const NO_CONFIG: Config = Object.freeze({ sources: {} });
 const NO_OPTIONS = Object.freeze({});
 
 /** What every kind gets besides its options. What tools run as code is known when they are let in: a command that could write it would decide what runs under the approval of another tool. */

@@ -45,6 +45,7 @@ describe('toolcrib list', () => {
     ],
     [['--flag', 'destructive'], ['wipe']],
     [['--flag', 'quick', '--flag', 'readOnly=true'], ['add']],
+    [['--flag', 'beta'], []],
   ])('filters by %j', async (flags, expected) => {
     expect(await names(...flags)).toEqual(expected);
   });
