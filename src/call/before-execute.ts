@@ -4,7 +4,7 @@ import { freezeJson, isJson, isJsonObject, type JsonObject } from '../core/json.
 import { FACTS, PARSED } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
-import type { ToolSpec, Withheld } from '../core/tool-spec.ts';
+import { readNeed, type ToolSpec, type Withheld } from '../core/tool-spec.ts';
 import type { Call } from './call.ts';
 
 /** The call as its executor gets it: with the arguments that were withheld from the caller. Nobody further out sees them. */
@@ -45,10 +45,9 @@ export function notAgain(call: Call): FailedResult {
 /** A service or setting that the tool needs is not configured. */
 export function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {
   for (const need of needs) {
-    const setting = need.startsWith('setting:') ? need.slice('setting:'.length) : undefined;
-    const isThere = setting === undefined ? call.services[need] !== undefined : call.settings[setting] !== undefined;
-    if (isThere) continue;
-    const what = setting === undefined ? `the service "${need}"` : `the setting "${setting}"`;
+    const { name, isSetting, isOptional } = readNeed(need);
+    if (isOptional || (isSetting ? call.settings : call.services)[name] !== undefined) continue;
+    const what = `the ${isSetting ? 'setting' : 'service'} "${name}"`;
     return failed(toolError('unavailable', `"${call.spec.name}" needs ${what}, which is not configured.`));
   }
   return undefined;

@@ -22,7 +22,7 @@ export interface Unread {
 /** How a tool runs: its kind and that kind's own fields. Never shown to anybody. */
 export interface Run {
   readonly kind: string;
-  /** Names of services (`clock`) and settings (`setting:calendar`) without which the tool cannot run. */
+  /** Names of services (`clock`) and settings (`setting:calendar`) without which the tool cannot run; `clock?`: it gets the service where there is one. */
   readonly needs?: readonly string[];
   /** Reads arguments by the author's own schema, where there is one beside the JSON Schema. */
   readonly parse?: Parse;
@@ -143,6 +143,23 @@ export function kindOf(spec: ToolSpec): string {
 /** The services and settings without which a tool cannot run; no reason to parse one. */
 export function needsOf(spec: ToolSpec): readonly string[] {
   return (spec[UNREAD] ?? spec[RUN]).needs ?? NO_NEEDS;
+}
+
+/** One thing that a tool asks for: a service or a setting, which it can do without where a question mark follows. */
+export interface Need {
+  readonly name: string;
+  readonly isSetting: boolean;
+  readonly isOptional: boolean;
+}
+
+const SETTING = 'setting:';
+
+/** Takes `clock`, `setting:calendar` or `clock?` apart. */
+export function readNeed(need: string): Need {
+  const isOptional = need.endsWith('?');
+  const whole = isOptional ? need.slice(0, -1) : need;
+  const isSetting = whole.startsWith(SETTING);
+  return { name: isSetting ? whole.slice(SETTING.length) : whole, isSetting, isOptional };
 }
 
 const NO_NEEDS: readonly string[] = Object.freeze([]);

@@ -1,5 +1,6 @@
 import { describe, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import { readNeed } from '../core/tool-spec.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -23,9 +24,8 @@ export function createServices(given: Named | undefined): Services {
       if (needs === undefined) return NONE;
       const known = byNeeds.get(needs);
       if (known !== undefined) return known;
-      const chosen = withoutPrototype(
-        Object.fromEntries(needs.filter((need) => need in all).map((need) => [need, all[need]])),
-      );
+      const names = needs.map((need) => readNeed(need)).filter(({ name, isSetting }) => !isSetting && name in all);
+      const chosen = withoutPrototype(Object.fromEntries(names.map(({ name }) => [name, all[name]])));
       byNeeds.set(needs, chosen);
       return chosen;
     },

@@ -175,6 +175,15 @@ describe('services', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
+  it('with a question mark reach the tool where they are there, and it runs without them', async () => {
+    const run = (_: unknown, call: ToolCall) => Object.keys(call.services);
+    const needs = ['clock?', 'mailer?', 'setting:units?'];
+    expect(await settled(plain('tool', { needs, run }))).toMatchObject({ data: ['clock'] });
+    const crib = await createCrib({ tools: [plain('tool', { needs, run })] });
+    expect(crib.warnings()).toEqual([]);
+    expect(await (await crib.open()).call('tool')).toMatchObject({ ok: true, data: [] });
+  });
+
   it('that are missing are reported at start', async () => {
     const crib = await createCrib({ tools: [plain('tool', { needs: 'mailer' })] });
     expect(crib.warnings()).toContainEqual(expect.stringMatching(/"tool".*"mailer"/));

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ToolCall } from '../../src/index.ts';
 import { cribOf, folderWith, namesOf, write } from './workshop.ts';
 
 const PLUGIN = `
@@ -33,6 +34,51 @@ defaultProfile: assistant
     expect(await (await crib.open('loud')).call('greet', { name: 'Ann' })).toMatchObject({
       content: [{ text: 'HELLO Ann at noon' }],
     });
+  });
+
+  it('a service that cannot be made costs the tools that need it, is said, and is there once it can be', async () => {
+    const tool = (name: string, needs: string) =>
+      `export const ${name} = { name: '${name}', description: '', needs: ['${needs}'], execute: (_, call) => typeof call.services.clock };`;
+    const folder = folderWith({
+      'toolcrib.yaml':
+        'sources: { mine: { modules: ./plugins } }\nservices: { clock: ./clock.js, made: ./made.js, gone: ./gone.js }\n',
+      'clock.js': "throw new Error('no batteries');",
+      'made.js': 'let count = 0;\nexport default () => ({ number: ++count });',
+      'plugins/late.js': tool('late', 'clock'),
+      'plugins/maybe.js': tool('maybe', 'clock?'),
+      'plugins/fine.js': tool('fine', 'made'),
+      'package.json': '{ "type": "module" }',
+    });
+    const crib = await cribOf(folder, { watch: false });
+    const chest = await crib.open();
+    expect(await chest.call('late')).toMatchObject({
+      error: { code: 'unavailable', message: '"late" needs the service "clock", which is not configured.' },
+    });
+    for (const name of ['fine', 'maybe'])
+      expect(await chest.call(name)).toMatchObject({ ok: true, content: [{ text: 'undefined' }] });
+    expect(crib.warnings()).toContainEqual(expect.stringMatching(/^The service "clock" .*clock\.js: .*no batteries/));
+    expect(crib.warnings()).toContainEqual(expect.stringMatching(/^The service "gone" .*gone\.js/));
+    write(folder, { 'clock.js': 'export default {};' });
+    await crib.reload();
+    expect(await chest.call('late')).toMatchObject({ ok: true, content: [{ text: 'object' }] });
+    expect(crib.warnings().join('\n')).not.toContain('"clock"');
+  });
+
+  it('a service that is made stays the same where another one is edited', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': 'services: { made: ./made.js }\n',
+      'made.js': 'let count = 0;\nexport default () => ({ number: ++count });',
+      'package.json': '{ "type": "module" }',
+    });
+    const tools = [
+      { name: 'which', description: '', needs: 'made', run: (_: unknown, call: ToolCall) => call.services.made },
+    ];
+    const crib = await cribOf(folder, { watch: false, tools });
+    const chest = await crib.open();
+    expect(await chest.call('which')).toMatchObject({ data: { number: 1 } });
+    write(folder, { 'toolcrib.yaml': 'services: { made: ./made.js, other: ./made.js }\n' });
+    await crib.reload();
+    expect(await chest.call('which')).toMatchObject({ data: { number: 1 } });
   });
 
   it('runs a tool of an installed package, which needs no entry', async () => {

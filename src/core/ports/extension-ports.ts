@@ -38,6 +38,8 @@ export interface KindTraits {
   readonly runsOwnCode?: boolean;
   /** What is down where calls fail: its source with all tools, if absent, the tool alone, or nothing that could be. */
   readonly failsWith?: 'source' | 'tool' | 'nothing';
+  /** How services reach its tools: as they are, if absent, or as JSON, so that another one does not reach them. */
+  readonly takesServices?: 'json';
   /** What a trace says of each of its calls. */
   readonly spanAttributes?: Readonly<Record<string, string>>;
 }

@@ -1,10 +1,12 @@
 import type { Generation } from '../../core/catalog.ts';
 import type { Executor, ExecutorReview } from '../../core/executor.ts';
 import type { Extension } from '../../core/extension.ts';
+import { isJson } from '../../core/json.ts';
 import type { Profile } from '../../core/profile.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { kindOf, needsOf, type ToolSpec } from '../../core/tool-spec.ts';
+import { kindOf, needsOf, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
+import { traitsOf } from '../../kinds/index.ts';
 import { type EngineCore, requireStarted } from '../engine.ts';
 
 /** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
@@ -106,10 +108,20 @@ function unmetNeeds(generation: Generation, services: Readonly<Record<string, un
   return generation.catalog.specs
     .filter((spec) => needsOf(spec).length > 0)
     .flatMap((spec) =>
-      needsOf(spec)
-        .filter((need) => !need.startsWith('setting:') && services[need] === undefined)
-        .map((need) => `Tool "${spec.name}" needs the service "${need}", which is not configured.`),
+      needsOf(spec).flatMap((need) => {
+        const why = whyUnmet(spec, need, services);
+        return why === undefined ? [] : [`Tool "${spec.name}" needs the service "${readNeed(need).name}", ${why}.`];
+      }),
     );
+}
+
+function whyUnmet(spec: ToolSpec, need: string, services: Readonly<Record<string, unknown>>): string | undefined {
+  const { name, isSetting, isOptional } = readNeed(need);
+  if (isSetting) return undefined;
+  const service = services[name];
+  if (service === undefined) return isOptional ? undefined : 'which is not configured';
+  const isTaken = traitsOf(kindOf(spec)).takesServices !== 'json' || isJson(service);
+  return isTaken ? undefined : `which is not JSON: a tool of kind ${kindOf(spec)} cannot get it`;
 }
 
 /** What the operator of an engine should know. */

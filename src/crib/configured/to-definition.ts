@@ -1,7 +1,7 @@
 import type { ProfileConfig, ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf } from '../../core/tool-error.ts';
 import { defineBundle } from '../../define/define-bundle.ts';
 import { offload } from '../../extensions/offload.ts';
 import { usage } from '../../extensions/usage.ts';
@@ -33,9 +33,7 @@ export interface DefinitionPorts {
 /** Joins what code defines with what a configuration does. What is not possible yet is a problem, not a mistake. */
 export function createDefinitionReader(options: CribOptions, given: DefinitionPorts): ReadDefinition {
   const extensionsOf = createConfiguredExtensions();
-  const servicesOf = remembered((references: Readonly<Record<string, string>>, folder: string) =>
-    importServices(references, folder),
-  );
+  const servicesOf = createServiceImports();
   const offloadOf = remembered(async (config: ResultsConfig) => [makeExtension(offload, config)]);
   const metaOf = remembered(async ({ keeps, searches }: { readonly keeps: boolean; readonly searches: boolean }) =>
     metaSources([
@@ -73,7 +71,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
         ...(counted === undefined ? [] : [counted]),
       ],
       turnedOff: turnedOff(config.extensions ?? {}),
-      services: { ...services, ...options.services },
+      services: { ...services.made, ...options.services },
       access: config.access,
       server: config.server,
       openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
@@ -82,6 +80,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
         ...loaded.notes,
         ...loaded.problems.map(inWords),
         ...laterParts(config),
+        ...services.problems,
         ...findAccessProblems(config.access, profiles),
         ...problemsOf(config),
       ],
@@ -101,20 +100,44 @@ function remembered<Part, Made>(
   };
 }
 
-/** A service is what its module exports, or what the function it exports makes. */
-async function importServices(
+/** Services of a configuration, and why some are not there. */
+interface ImportedServices {
+  readonly made: Readonly<Record<string, unknown>>;
+  readonly problems: readonly string[];
+}
+
+/** Makes services by name. One that fails costs only the tools that need it, and is tried again by the next reading. */
+function createServiceImports(): (
   references: Readonly<Record<string, string>>,
   folder: string,
-): Promise<Readonly<Record<string, unknown>>> {
-  const entries = Object.entries(references).map(async ([name, reference]) => {
-    try {
-      const exported = await importExport(reference, folder);
-      return [name, typeof exported === 'function' ? await exported() : exported] as const;
-    } catch (cause) {
-      throw new ToolcribError('invalid_config', `The service "${name}": ${messageOf(cause)}`, { cause });
-    }
-  });
-  return Object.fromEntries(await Promise.all(entries));
+) => Promise<ImportedServices> {
+  let known = new Map<string, { readonly reference: string; readonly service: unknown }>();
+  return async (references, folder) => {
+    const next: typeof known = new Map();
+    const found = Object.entries(references).map(async ([name, reference]): Promise<readonly string[]> => {
+      try {
+        const last = known.get(name);
+        const service = last?.reference === reference ? last.service : await importService(reference, folder);
+        next.set(name, { reference, service });
+        return [];
+      } catch (cause) {
+        return [`The service "${name}" is not there, and tools that need it cannot be called: ${messageOf(cause)}`];
+      }
+    });
+    const problems = (await Promise.all(found)).flat();
+    known = next;
+    const made = Object.keys(references).flatMap((name) => {
+      const one = next.get(name);
+      return one === undefined ? [] : [[name, one.service] as const];
+    });
+    return { made: Object.fromEntries(made), problems };
+  };
+}
+
+/** A service is what its module exports, or what the function it exports makes. */
+async function importService(reference: string, folder: string): Promise<unknown> {
+  const exported = await importExport(reference, folder);
+  return typeof exported === 'function' ? exported() : exported;
 }
 
 /** Delegation is not possible yet: it stays closed. */

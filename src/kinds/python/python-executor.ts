@@ -1,11 +1,11 @@
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { deferRun } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
-import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { isJson, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult, toResult } from '../../core/tool-result.ts';
-import type { Run, ToolSpec } from '../../core/tool-spec.ts';
+import { type Need, type Run, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
 import { MAX_ANSWER_BYTES, PythonFailure } from './python-worker.ts';
 import type { PythonAnswer, PythonWorkers } from './python-workers.ts';
 
@@ -32,6 +32,7 @@ export function pythonExecutor(workers: PythonWorkers, noteCode?: NoteCode): Exe
       noteCode?.(spec, codeOf(run as PythonRun)); // as above
       return folder === undefined && !isAbsolute(module) ? ['run names no folder in which its module is found'] : [];
     },
+    precheck: (call, run) => refuseServices(call, run),
     execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was let in
     close: workers.close,
   };
@@ -49,6 +50,20 @@ function codeOf({ module, folder }: PythonRun): readonly string[] {
   );
 }
 
+/** The services that a tool asks for, as far as they are there. */
+function servicesOf(call: ToolCall, { needs = [] }: Run): readonly (readonly [Need, unknown])[] {
+  const asked = needs.map((need) => readNeed(need)).filter(({ isSetting }) => !isSetting);
+  return asked.map((need) => [need, call.services[need.name]] as const).filter(([, service]) => service !== undefined);
+}
+
+/** Only data goes to another process. */
+function refuseServices(call: ToolCall, run: Run): ToolError | undefined {
+  const [refused] = servicesOf(call, run).find(([need, service]) => !need.isOptional && !isJson(service)) ?? [];
+  if (refused === undefined) return undefined;
+  const message = `"${call.spec.name}" needs the service "${refused.name}", which is not JSON and cannot be handed to Python.`;
+  return toolError('unavailable', message);
+}
+
 async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun): Promise<ToolResult> {
   const yielded: unknown[] = [];
   let yieldedBytes = 0;
@@ -62,13 +77,16 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
     yielded.push(value);
     call.report(value as JsonValue); // parsed from JSON
   };
+  const refusal = refuseServices(call, run);
+  if (refusal !== undefined) return failed(refusal);
   const deferred = deferRun(call);
   let hasBegun = false;
   try {
     const answer = await workers.call({
       ...placeOf(run),
       args: call.input,
-      about: () => aboutCall(call),
+      about: () => aboutCall(call, run),
+      mustTakeCall: servicesOf(call, run).length > 0,
       begin() {
         hasBegun ||= deferred.begin(); // once, though workers may send it back to be sent in another way
         return hasBegun;
@@ -90,7 +108,10 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
 }
 
 /** What a function learns that has a parameter `toolcrib_call`. */
-function aboutCall(call: ToolCall): JsonObject {
+function aboutCall(call: ToolCall, run: Run): JsonObject {
+  const services = servicesOf(call, run).flatMap(([{ name }, value]) =>
+    isJson(value) ? [[name, value] as const] : [],
+  );
   const { id, caller, profile, conversation, timeZone, traceparent, settings } = call;
   return {
     id,
@@ -101,6 +122,7 @@ function aboutCall(call: ToolCall): JsonObject {
     timeZone: timeZone ?? null,
     traceparent: traceparent ?? null,
     settings: settings as JsonObject, // of a configuration, which is JSON
+    services: Object.fromEntries(services),
   };
 }
 

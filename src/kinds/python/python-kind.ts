@@ -32,6 +32,7 @@ export const pythonKind: Kind<'python', PythonConfig, PythonEntry> = {
   findsModules: 'always',
   runsOwnCode: true,
   failsWith: 'tool',
+  takesServices: 'json',
   options: object<PythonConfig>('Python functions.', {
     interpreter: text('A program, or the folder of a virtual environment; default python3.', { use: 'command' }),
     workers: whole('How many functions that block may run at the same time in one folder; default 4.'),

@@ -25,6 +25,8 @@ interface PythonCall extends PythonWork {
   begin(): boolean;
   /** What a function may know about the call; made only for one that asks. */
   about(): JsonObject;
+  /** True if it must not run where it does not ask: what it needs would not reach it. */
+  readonly mustTakeCall: boolean;
 }
 
 /** A look at what files offer; each thing is a yield. */
@@ -72,12 +74,13 @@ export function createPythonWorkers(surroundings: PythonSurroundings): PythonWor
 
   return {
     async call(call) {
-      const { folder, module, function: name, args } = call;
+      const { folder, module, function: name, args, mustTakeCall } = call;
       const key = `${module}\0${name}`;
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const shop = shopOf(folder);
         const trait = shop.traits.get(key) ?? ORDINARY;
-        const request = { module, function: name, args, ...(trait.takesCall && { call: call.about() }) };
+        const about = { ...(trait.takesCall && { call: call.about() }), ...(mustTakeCall && { mustTakeCall }) };
+        const request = { module, function: name, args, ...about };
         const answer = await ask(trait.isAsync ? shop.together : shop.inTurn, { request, begin: call.begin }, call);
         if (answer.kind !== 'again') return answer;
         const { stale, ...learned } = answer.why;

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createCrib } from '../../../src/index.ts';
+import { folderWith } from '../../crib/workshop.ts';
 import { cribOfPython, hasPython, rewrite } from './worker-pool.ts';
 
 const CODE = `
@@ -89,6 +92,44 @@ describe.skipIf(!hasPython)('Python (needs python3)', () => {
       data: { tool: 'who', caller: { id: 'alice', roles: ['dev'] }, timeZone: 'Europe/Berlin' },
     });
     expect(JSON.stringify(result)).toContain('0af7651916cd43dd8448eb211c80319c');
+  });
+
+  describe('services that a tool needs', () => {
+    const withServices = async (
+      needs: readonly string[],
+      services: Readonly<Record<string, unknown>>,
+      name = 'who',
+    ) => {
+      const folder = folderWith({ 'tools.py': CODE });
+      const run = { kind: 'python', module: join(folder, 'tools.py'), function: name };
+      const crib = await createCrib({ tools: [{ name, description: '', needs, run }], services });
+      onTestFinished(() => crib.close());
+      return { crib, result: await (await crib.open()).call(name) };
+    };
+    const rates = { euro: 1.5, list: [1, null] };
+
+    it('reach it with the call where they are JSON, and no others', async () => {
+      const { result } = await withServices(['rates', 'mailer?'], { rates, other: 1 });
+      expect(result).toMatchObject({ ok: true, data: { tool: 'who', services: { rates } } });
+      expect(result).toHaveProperty('data.services', { rates });
+      const { result: nothing } = await withServices([], { rates });
+      expect(nothing).toHaveProperty('data.services', {});
+    });
+
+    it('keep it from running where they are not, and that is said at the start', async () => {
+      const { crib, result } = await withServices(['clock'], { clock: { now: () => 1 } });
+      expect(result).toMatchObject({ error: { code: 'unavailable', message: expect.stringContaining('is not JSON') } });
+      expect(crib.warnings()).toContainEqual(
+        expect.stringMatching(/"who" needs the service "clock", which is not JSON/),
+      );
+    });
+
+    it('keep it from running where it has no parameter to take them', async () => {
+      const { result } = await withServices(['rates'], { rates }, 'counted');
+      expect(result).toMatchObject({
+        error: { code: 'unavailable', message: expect.stringContaining('without the parameter toolcrib_call') },
+      });
+    });
   });
 
   it('an edited file is run as it is now, without a restart', async () => {

@@ -39,6 +39,8 @@ class Runner:
             if "call" not in request:
                 return self._again(call_id, takesCall=True)
             arguments[CALL] = request["call"]
+        elif "mustTakeCall" in request:
+            raise CannotLoad(f'has a "{request["function"]}" without the parameter {CALL}, by which it gets what it needs')
         elif CALL in arguments:
             del arguments[CALL]  # nobody but the caller's crib says who calls
         if loaded.converters:
