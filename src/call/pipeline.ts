@@ -1,9 +1,9 @@
-import { beginRun } from '../core/begun-runs.ts';
+import { beginRun, mayBeRepeated } from '../core/begun-runs.ts';
 import type { Executor } from '../core/executor.ts';
 import { type Extension, RATE_LIMIT_PRIORITY, toPriority } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import { FACTS, type ToolCall } from '../core/tool-call.ts';
-import { messageOf, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+import { messageOf, passingReason, ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { RUN, type ToolSpec, UNCONFIRMED, WITHHELD } from '../core/tool-spec.ts';
 import { missingNeed, notAgain, restoreWithheld, unasked, unconfirmed } from './before-execute.ts';
@@ -201,7 +201,11 @@ function ownCopy(derived: ToolCall, call: Call): Call {
 function toFailure(cause: unknown, call: Call): FailedResult {
   // After an abort the work may throw anything; what ended the call is what counts.
   const { reason } = call.cancellation;
-  return failed(reason ?? toolError('tool_error', messageOf(cause, 'The tool failed without a message.'), { cause }));
+  if (reason !== undefined) return failed(reason);
+  const passing = passingReason(cause);
+  // A request whose connection was lost may have arrived.
+  const retryable = passing === 'marked' || (passing === 'connection' && mayBeRepeated(call.spec));
+  return failed(toolError('tool_error', messageOf(cause, 'The tool failed without a message.'), { retryable, cause }));
 }
 
 /** Ends when the call is called off, whatever the gates and the tool make of it, and lets go of what outlives it. */

@@ -21,6 +21,14 @@ export interface Rate {
   readonly of?: string;
 }
 
+/** How a rate counts: each call uses up a place, and places come back one by one. */
+export function rateInWords({ scope, amount, perMs }: Rate): string {
+  const [calls, each] = [amount === 1 ? 'one call' : `${amount} calls`, Math.ceil(perMs / amount)];
+  const most =
+    amount === 1 ? '' : `, so at most ${amount} in the first ${perMs} ms from rest and ${2 * amount - 1} in any`;
+  return `${calls} at once (scope: ${scope}), then one each ${each} ms${most}`;
+}
+
 /** At most `amount` calls at the same time. */
 export interface Slots {
   readonly scope: Scope;

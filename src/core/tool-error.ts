@@ -77,6 +77,27 @@ export function codeOf(cause: unknown): unknown {
   return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }
 
+/** Codes of a connection that was lost or not made. */
+const CONNECTION_CODE = /^(ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|UND_ERR_\w+)$/;
+/** `fetch` throws what failed as the cause of its error. */
+const DEEPEST_CAUSE = 4;
+
+/** Why another try may help after this was thrown: its author marked it `retryable`, or a connection failed. */
+export function passingReason(thrown: unknown): 'marked' | 'connection' | undefined {
+  try {
+    const { retryable } = Object(thrown) as { readonly retryable?: unknown }; // read as unknown
+    if (typeof retryable === 'boolean') return retryable ? 'marked' : undefined;
+    let error: { readonly code?: unknown; readonly cause?: unknown } = Object(thrown); // likewise
+    for (let depth = 0; depth <= DEEPEST_CAUSE; depth++) {
+      if (typeof error.code === 'string' && CONNECTION_CODE.test(error.code)) return 'connection';
+      error = Object(error.cause);
+    }
+  } catch {
+    // A getter that throws says nothing.
+  }
+  return undefined;
+}
+
 /** The error for a part that this version does not have yet. */
 export function notAvailable(what: string, instead: string): ToolcribError {
   return new ToolcribError('not_available', `${what} is not available in this version; ${instead}.`);

@@ -108,6 +108,31 @@ describe('retries: only retryable failures of idempotent or never-started calls'
     expect((await attempts({ answers: failing(code), effects, ...approved })).at).toHaveLength(expected);
   });
 
+  const coded = (code: string) => Object.assign(new Error(code), { code });
+  it.each<[string, unknown, Effects, number, boolean]>([
+    ['marked retryable', Object.assign(new Error('later'), { retryable: true }), { idempotent: true }, 3, true],
+    ['marked retryable, of a tool of unknown effects', { retryable: true, message: 'later' }, {}, 1, true],
+    ['marked as not retryable', Object.assign(coded('EPIPE'), { retryable: false }), { idempotent: true }, 1, false],
+    ['a lost connection', coded('ECONNRESET'), { idempotent: true }, 3, true],
+    ['a broken pipe', coded('EPIPE'), { readOnly: true }, 3, true],
+    ['a connection that takes too long', coded('ETIMEDOUT'), { readOnly: true }, 3, true],
+    [
+      'what fetch throws',
+      new TypeError('fetch failed', { cause: coded('UND_ERR_SOCKET') }),
+      { readOnly: true },
+      3,
+      true,
+    ],
+    ['a lost connection of a tool of unknown effects', coded('ECONNRESET'), {}, 1, false],
+    ['any other error', coded('ENOENT'), { idempotent: true }, 1, false],
+    ['nothing', undefined, { idempotent: true }, 1, false],
+  ])('a throw: %s', async (_, thrown, effects, expected, retryable) => {
+    const answers = () => Promise.reject(thrown);
+    const { at, result } = await attempts({ answers, effects, policy: { approval: 'never' } });
+    expect(at).toHaveLength(expected);
+    expect(result).toMatchObject({ error: { code: 'tool_error', retryable } });
+  });
+
   it.each<ToolErrorCode>(['unavailable', 'rate_limited', 'conflict', 'upstream'])(
     'a call that never started: a gate behind answered %s',
     async (code) => {

@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { deferRun } from '../../core/begun-runs.ts';
+import { deferRun, mayBeRepeated } from '../../core/begun-runs.ts';
 import type { Executor } from '../../core/executor.ts';
 import { isJson, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
@@ -138,12 +138,13 @@ function toToolResult(answer: PythonAnswer, { spec }: ToolCall, { module, yielde
     case 'end':
       return toResult(answer.value ?? yielded);
     case 'fail':
-      return failed(answerFailure(answer, { tool: spec.name, module }));
+      return failed(answerFailure(answer, spec, module));
   }
 }
 
 /** What a worker that gave no answer means for whoever called. A call that was lost may be tried again only if doing it twice does no harm. */
-function pythonFailure(failure: PythonFailure, { name, effects }: ToolSpec): ToolError {
+function pythonFailure(failure: PythonFailure, spec: ToolSpec): ToolError {
+  const { name } = spec;
   const cause = failure;
   switch (failure.kind) {
     case 'unreachable':
@@ -154,7 +155,7 @@ function pythonFailure(failure: PythonFailure, { name, effects }: ToolSpec): Too
         cause,
       });
     case 'lost':
-      return effects.idempotent === true || effects.readOnly === true
+      return mayBeRepeated(spec)
         ? toolError('unavailable', `The Python process of "${name}" ended before it answered.`, {
             retryable: true,
             cause,
@@ -172,13 +173,13 @@ function pythonFailure(failure: PythonFailure, { name, effects }: ToolSpec): Too
 type Failing = Extract<PythonAnswer, { readonly kind: 'fail' }>;
 
 /** What a function that gave no result means for whoever called. Where in its program it failed is for the log alone. */
-function answerFailure(
-  { reason, message, trace }: Failing,
-  { tool, module }: { readonly tool: string; readonly module: string },
-): ToolError {
+function answerFailure({ reason, message, trace, passing }: Failing, spec: ToolSpec, module: string): ToolError {
+  const { name: tool } = spec;
+  const retryable = passing === 'marked' || (passing === 'connection' && mayBeRepeated(spec));
+  const cause = trace === undefined ? undefined : new Error(trace);
   switch (reason) {
     case 'raised':
-      return toolError('tool_error', message, trace === undefined ? {} : { cause: new Error(trace) });
+      return toolError('tool_error', message, { retryable, cause });
     case 'cancelled':
       return toolError('tool_error', `"${tool}" cancelled itself.`);
     case 'invalid':

@@ -151,7 +151,7 @@ export const MAX_ANSWER_BYTES = 10_000_000;
 export type WorkerAnswer =
   | { readonly kind: 'yield'; readonly value: unknown; readonly size: number }
   | { readonly kind: 'ok' | 'end'; readonly value: unknown }
-  | { readonly kind: 'fail'; readonly reason: FailKind; readonly message: string; readonly trace?: string }
+  | ({ readonly kind: 'fail'; readonly reason: FailKind } & Omit<Failure, 'kind'>)
   | { readonly kind: 'again'; readonly why: Again };
 
 /** Why a function gave no answer: it raised, is not there, was given or gave what it may not, or was cancelled. */
@@ -182,14 +182,16 @@ function readWorkerLine(text: string): WorkerLine {
   const { fail, again } = message as { readonly fail?: Failure; readonly again?: Again }; // our own words
   if (again !== undefined) return { id, answer: { kind: 'again', why: again } };
   if (fail === undefined) return undefined;
-  const { kind: reason, message: said, trace } = fail;
-  return { id, answer: { kind: 'fail', reason, message: said, ...(trace !== undefined && { trace }) } };
+  const { kind: reason, ...told } = fail;
+  return { id, answer: { ...told, kind: 'fail', reason } };
 }
 
 interface Failure {
   readonly kind: FailKind;
   readonly message: string;
   readonly trace?: string;
+  /** Why another try may help: the exception is marked `retryable`, or is one of a connection. */
+  readonly passing?: 'marked' | 'connection';
 }
 
 function parse(text: string): JsonObject | undefined {

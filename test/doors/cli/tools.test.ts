@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { OFFICE } from './office.ts';
 import { createWorkshop, MAIN } from './workshop.ts';
 
@@ -111,6 +111,22 @@ describe('toolcrib explain', () => {
   it('says which layer set each limit', async () => {
     const { stdout } = await office.run(['explain', 'add']);
     expect(stdout).toMatch(/approval +"dangerous" +default/);
+  });
+});
+
+describe('toolcrib explain', () => {
+  it.each([
+    [
+      60,
+      'rate: 60 calls at once (scope: caller), then one each 1000 ms, so at most 60 in the first 60000 ms from rest and 119 in any',
+    ],
+    [1, 'rate: one call at once (scope: caller), then one each 60000 ms'],
+  ])('says how a rate of %i counts', async (amount, sentence) => {
+    const rates = [{ scope: 'caller', amount, perMs: 60_000 }];
+    const tools = [{ name: 'a', description: '', policy: { rates }, run: { kind: 'http', url: 'https://x.test' } }];
+    const crib = createWorkshop({ 'toolcrib.yaml': JSON.stringify({ tools }) });
+    onTestFinished(crib.remove);
+    expect((await crib.run(['explain', 'a'])).stdout.split('\n')).toContain(sentence);
   });
 });
 

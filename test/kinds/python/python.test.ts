@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCrib } from '../../../src/index.ts';
@@ -49,6 +50,30 @@ describe.skipIf(!hasPython)('Python (needs python3)', () => {
     const result = await (await crib.open()).call('fails', {});
     expect(result).toMatchObject({ ok: false, error: { code: 'tool_error', message: 'ValueError: no such thing' } });
     expect(JSON.stringify(result)).not.toContain('Traceback');
+  });
+
+  it.each([
+    ['ConnectionResetError()', { idempotent: true }, 3, true],
+    ['TimeoutError("slow")', { readOnly: true }, 3, true],
+    ['asyncio.TimeoutError()', { readOnly: true }, 3, true],
+    ['ConnectionError()', {}, 1, false],
+    ['Passing()', { idempotent: true }, 3, true],
+    ['ValueError()', { idempotent: true }, 1, false],
+  ])('raise %s of a tool with %j is tried %i times', async (raised, effects, expected, retryable) => {
+    const code = `
+import asyncio
+class Passing(Exception): retryable = True
+def fails(toolcrib_call):
+    with open(__file__ + ".tries", "a") as tries: tries.write("x")
+    raise ${raised}
+`;
+    const folder = folderWith({ 'tools.py': code });
+    const run = { kind: 'python', module: join(folder, 'tools.py'), function: 'fails' };
+    const policy = { approval: 'never' } as const;
+    const crib = await createCrib({ tools: [{ name: 'fails', description: '', effects, policy, run }] });
+    onTestFinished(() => crib.close());
+    expect(await (await crib.open()).call('fails')).toMatchObject({ error: { code: 'tool_error', retryable } });
+    expect(readFileSync(join(folder, 'tools.py.tries'), 'utf8')).toHaveLength(expected);
   });
 
   it('a crash restarts the worker and fails only its calls', async () => {

@@ -1,4 +1,5 @@
 import { defined } from '../../../core/defined.ts';
+import { type Rate, rateInWords } from '../../../core/policy.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { flagsOf } from '../../../core/selector.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
@@ -112,6 +113,8 @@ export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
       if (names.length > 0) print(`arguments ${how} by overrides: ${toLine(names.join(', '))}`);
     const rows = Object.entries(policy).map(([key, { value, from }]) => [key, JSON.stringify(value), from.join(', ')]);
     if (rows.length > 0) printTable(['LIMIT', flexible('VALUE'), 'FROM'], rows);
+    const rates = (policy.rates?.value ?? []) as readonly Rate[]; // of a policy
+    for (const rate of rates) print(`rate: ${rateInWords(rate)}`);
     return 0;
   });
 }

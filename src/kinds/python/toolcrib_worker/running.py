@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import socket
 import sys
 import traceback
 
@@ -63,11 +64,14 @@ class Runner:
     def fail(self, call_id, error):
         """Says why a call failed. Where in the program it did is for the log alone."""
         kind, message = _kind_of(error, self.max_bytes)
-        trace = None
+        trace = passing = None
         if kind == "raised":
+            passing = _passing_reason(error)
             trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))[-20_000:]
             sys.stderr.write(trace)
-        self.channel.say(id=call_id, fail={"kind": kind, "message": message, **({"trace": trace} if trace else {})})
+        more = {"trace": trace, "passing": passing}
+        told = {name: value for name, value in more.items() if value is not None}
+        self.channel.say(id=call_id, fail={"kind": kind, "message": message, **told})
 
     def run(self, request):
         """Runs a call of a function that is not async."""
@@ -116,6 +120,18 @@ class Runner:
         if inspect.isgenerator(value):
             return self._follow(call_id, value)
         self.answer(call_id, b"ok", value)
+
+
+def _passing_reason(error):
+    """Why another try may help: the exception says so, or a connection failed."""
+    try:
+        marked = getattr(error, "retryable", None)
+    except Exception:
+        marked = None
+    if isinstance(marked, bool):
+        return "marked" if marked else None
+    # Before Python 3.11 the last two were exceptions of their own.
+    return "connection" if isinstance(error, (ConnectionError, TimeoutError, asyncio.TimeoutError, socket.timeout)) else None
 
 
 def _kind_of(error, max_bytes):
