@@ -68,6 +68,8 @@ export interface McpSourceConfig extends SourceSettings {
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;
+  /** Variables of our environment that a child gets besides the usual ones, credentials included. */
+  readonly passEnv?: string | readonly string[];
 }
 
 /** An MCP server. */
@@ -223,4 +225,6 @@ export interface McpFileSourceConfig extends SourceSettings {
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;
+  /** Variables of our environment that a child gets besides the usual ones, credentials included. */
+  readonly passEnv?: string | readonly string[];
 }

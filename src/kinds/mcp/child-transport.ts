@@ -5,7 +5,14 @@ import { beginningOf } from '../../core/visible-text.ts';
 import { createLineSplitter, type OutputTail } from '../../system/processes/child-output.ts';
 import { type Child, type ChildCommand, type ChildEnd, startChild } from '../../system/processes/start-child.ts';
 import { McpFailure } from './mcp-failure.ts';
+import { isNetworkTrouble } from './server-environment.ts';
 import { idOfEnds, MAX_MESSAGE_BYTES, readMessage, type ServerTransport, TOO_LARGE } from './wire-requests.ts';
+
+/** A server to start. */
+export interface ServerCommand extends ChildCommand {
+  /** What it was not given, for one that cannot reach the network. */
+  readonly notGiven?: string;
+}
 
 /** The stdin and stdout of a server that runs as our child. */
 interface ChildTransport extends ServerTransport {
@@ -20,7 +27,7 @@ const QUIET_MS = 400;
 const LAST_WORDS_MS = 250;
 
 /** Starts a server with the SDK's `start`; what it says on stderr, and what is no message, goes to `output`. */
-export function childTransport(command: ChildCommand, output: OutputTail): ServerTransport {
+export function childTransport(command: ServerCommand, output: OutputTail): ServerTransport {
   let child: Child | undefined;
   let end: ChildEnd | undefined;
   let isClosed = false;
@@ -50,11 +57,11 @@ export function childTransport(command: ChildCommand, output: OutputTail): Serve
 
   const transport: ChildTransport = {
     pid: null,
-    failureOf: (cause) =>
-      cause instanceof McpFailure ? cause : new McpFailure('lost', 'it ended before it answered', { cause }),
+    failureOf: toFailure,
     mayStillAnswer: () => true,
     forget: () => {},
     lastWords: () => (end === undefined ? undefined : wordsOf(end, command, output)),
+    networkHint: () => hintOf(command, output),
     keepAlive: (isNeeded) => child?.keepAlive(isNeeded),
     async start() {
       if (isClosed) throw new McpFailure('unreachable', 'it was closed');
@@ -112,18 +119,27 @@ async function failedWrite(child: Child | undefined, cause: unknown): Promise<ne
   throw cause;
 }
 
+function toFailure(cause: unknown): McpFailure {
+  return cause instanceof McpFailure ? cause : new McpFailure('lost', 'it ended before it answered', { cause });
+}
+
 function hasEnded(cause?: unknown): McpFailure {
   return new McpFailure('unreachable', 'The server has ended.', { cause });
 }
 
-function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTail): string {
+function wordsOf(end: ChildEnd, server: ServerCommand, output: OutputTail): string {
+  const { command, cwd } = server;
   // Where its folder is missing the system says that the program is.
   if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder "${cwd}" is not there`;
   if (end.kind === 'failed')
     return end.reason === 'ENOENT' ? `there is no program "${command}"` : `"${command}" cannot be run: ${end.reason}`;
   const last = output.text().trimEnd().split('\n').at(-1)?.trim() ?? '';
   const said = last === '' ? '' : `; the last that it said: ${beginningOf(last, 200)}`;
-  return `"${command}" ended with ${end.signal ?? `exit code ${end.code}`}${said}`;
+  return `"${command}" ended with ${end.signal ?? `exit code ${end.code}`}${said}${hintOf(server, output)}`;
+}
+
+function hintOf({ notGiven = '' }: ServerCommand, output: OutputTail): string {
+  return notGiven !== '' && isNetworkTrouble(output.text()) ? `; ${notGiven}` : '';
 }
 
 function delay(ms: number): Promise<void> {

@@ -5,14 +5,15 @@ import type { ClientCredentials, McpChild, McpRemote, McpServer } from '../../co
 import { canonicalJson } from '../../core/json.ts';
 import type { Source } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { listOf } from '../../core/visible-text.ts';
 import { systemClock } from '../../system/clock.ts';
-import { childEnvironment } from '../../system/processes/child-environment.ts';
 import { fillAll, hostNamesOf, type SecretText } from '../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 import type { McpEntry } from './mcp-kind.ts';
 import type { McpServers } from './mcp-servers.ts';
 import { mcp } from './mcp-source.ts';
 import type { ClientSdk, McpAddress } from './open-connection.ts';
+import { serverEnvironment } from './server-environment.ts';
 
 /** The source of a configured MCP server. Its secrets are looked up when it is started or asked, and not before. */
 export function configuredServer(
@@ -20,8 +21,9 @@ export function configuredServer(
   entry: McpEntry,
   { servers, ...ports }: SourcePorts & { readonly servers: McpServers },
 ): Source {
-  const { share, initTimeoutMs, refreshMs, mcp: server } = entry;
-  const address = 'command' in server ? childAddress(server, ports) : remoteAddress(name, server, ports.secrets);
+  const { share, initTimeoutMs, refreshMs, mcp: server, passEnv } = entry;
+  const address =
+    'command' in server ? childAddress(server, passEnv, ports) : remoteAddress(name, server, ports.secrets);
   return mcp({
     name,
     address,
@@ -43,14 +45,21 @@ function placeOf(server: McpServer): string {
   return canonicalJson([command, args, cwd]);
 }
 
-function childAddress(server: McpChild, { env, secrets }: Pick<SourcePorts, 'env' | 'secrets'>): McpAddress {
+function childAddress(
+  server: McpChild,
+  passEnv: McpEntry['passEnv'],
+  { env, secrets }: Pick<SourcePorts, 'env' | 'secrets'>,
+): McpAddress {
   const { command, args = [], cwd, envFile, env: configured = {} } = server;
   return {
     kind: 'child',
     async command() {
       const filled = await fillAll(configured, (text) => secrets.fill(text, { child: true }));
       const inFile = envFile === undefined ? {} : await readEnvFile(envFile);
-      return { command, args, cwd, env: childEnvironment(env, { ...inFile, ...filled }) };
+      const variables = { command, passEnv: listOf(passEnv), configured: { ...inFile, ...filled } };
+      const { credentials, ...given } = serverEnvironment(env, variables);
+      for (const { name, value } of credentials) secrets.hide(name, value); // before anything can say it
+      return { command, args, cwd, ...given };
     },
   };
 }

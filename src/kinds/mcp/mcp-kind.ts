@@ -8,9 +8,11 @@ import {
   refreshMs,
   type SourceEntry,
 } from '../../config/records.ts';
-import { address, choice, either, list, object, type SchemaNode, text } from '../../config/schema-node.ts';
+import { address, choice, either, list, object, oneOrMany, type SchemaNode, text } from '../../config/schema-node.ts';
 import type { ClientCredentials, McpChild, McpRemote, McpServer, McpSourceConfig } from '../../config/types/sources.ts';
+import { listOf } from '../../core/visible-text.ts';
 import { hostNamesOf, type SecretText, secretsIn } from '../../system/secrets/secret-template.ts';
+import { isCredentialName } from './server-environment.ts';
 
 /** An MCP server as a source. */
 export type McpEntry = OwnEntry<McpSourceConfig>;
@@ -56,10 +58,17 @@ const mcpRemote = object<McpRemote>(
 export const mcpNode = either('An MCP server.', mcpChild, mcpRemote);
 
 /** What may be said about the connection to a server. */
-export const connection: Readonly<Record<'share' | 'initTimeoutMs' | 'refreshMs', SchemaNode>> = {
+export const connection: Readonly<Record<'share' | 'initTimeoutMs' | 'refreshMs' | 'passEnv', SchemaNode>> = {
   share: choice(['all', 'profile', 'caller', 'conversation'], 'Who shares a connection and its state; default all.'),
   initTimeoutMs,
   refreshMs,
+  passEnv: oneOrMany(
+    text('The name of a variable.', {
+      pattern: '^[A-Za-z_][^=\\s$]{0,127}$',
+      says: 'the name of an environment variable',
+    }),
+    'Variables of our environment that a child gets besides the usual ones, credentials included.',
+  ),
 };
 
 const mcpSource: SourceEntry<McpEntry> = {
@@ -73,7 +82,7 @@ const mcpSource: SourceEntry<McpEntry> = {
     return auth !== undefined && 'clientCredentials' in auth ? undefined : hostNamesOf(url);
   },
   filesOf: ({ mcp }) => ('command' in mcp && mcp.envFile !== undefined ? [mcp.envFile] : []),
-  problemsOf: findSharedCredential,
+  problemsOf: (name, entry, callers) => [...findIdleNames(name, entry), ...findSharedCredential(name, entry, callers)],
 };
 
 /** Tools of MCP servers. */
@@ -98,11 +107,18 @@ export const mcpKind: Kind<'mcp', never, McpEntry> = {
   },
 };
 
+function findIdleNames(name: string, { mcp, passEnv }: McpEntry): readonly string[] {
+  if (passEnv === undefined || 'command' in mcp) return [];
+  return [`Source "${name}": passEnv has no effect on a server that is reached by its address.`];
+}
+
 /** A server that is told one credential for everybody, over a connection that everybody shares: whoever calls acts as its owner. */
-function findSharedCredential(name: string, { mcp, share }: McpEntry, callers: 'known' | 'unknown'): readonly string[] {
+function findSharedCredential(name: string, entry: McpEntry, callers: 'known' | 'unknown'): readonly string[] {
+  const { mcp, share, passEnv } = entry;
+  const isCarried = hasCredential(mcp) || ('command' in mcp && listOf(passEnv).some(isCredentialName));
   const isShared = share === undefined || share === 'all' || share === 'profile';
   // Who says so, and is the only caller there is, means it.
-  if (!isShared || !hasCredential(mcp) || (share !== undefined && callers === 'unknown')) return [];
+  if (!isShared || !isCarried || (share !== undefined && callers === 'unknown')) return [];
   return [
     `Source "${name}" carries a credential and callers share its connection and state; say who may, with share: caller, conversation, profile or all.`,
   ];

@@ -1,8 +1,7 @@
 import type { JsonObject, MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { OutputTail } from '../../system/processes/child-output.ts';
-import type { ChildCommand } from '../../system/processes/start-child.ts';
-import { childTransport } from './child-transport.ts';
+import { childTransport, type ServerCommand } from './child-transport.ts';
 import { type Connected, connectClient } from './connect-client.ts';
 import type { RemoteAddress } from './http-exchange.ts';
 import { httpTransport } from './http-transport.ts';
@@ -25,7 +24,9 @@ export async function openConnection(options: OpenOptions): Promise<McpConnectio
     if (isOver) track(next.close());
   };
   const onAbort = () => end('it was closed');
-  const stopTimer = clock.setTimer(timeoutMs, () => end(`it did not answer within ${timeoutMs} ms`));
+  const stopTimer = clock.setTimer(timeoutMs, () =>
+    end(`it did not answer within ${timeoutMs} ms${attempt?.networkHint?.() ?? ''}`),
+  );
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
   try {
@@ -70,7 +71,7 @@ export type McpEra = 'modern' | 'legacy';
 
 /** How a server is reached. Functions are asked when a connection is opened, so that secrets are held no longer than needed. */
 export type McpAddress =
-  | { readonly kind: 'child'; command(): MaybePromise<ChildCommand> }
+  | { readonly kind: 'child'; command(): MaybePromise<ServerCommand> }
   | {
       readonly kind: 'remote';
       readonly type: 'http' | 'sse' | undefined;

@@ -219,6 +219,8 @@ export interface ServerTransport extends Transport {
   keepAlive?(isNeeded: boolean): void;
   /** Why it is over, in words for the owner of the crib. */
   lastWords(): string | undefined;
+  /** What may help a server that cannot reach the network, to be put behind other words; empty for others. */
+  networkHint?(): string;
 }
 
 /** The header by which our own `fetch` knows whose request it sends; it is taken off on the way. */

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { childEnvironment } from '../../system/processes/child-environment.ts';
+import { CERTIFICATES, childEnvironment } from '../../system/processes/child-environment.ts';
 import type { Program } from '../../system/processes/programs.ts';
 import type { AllowedFolders } from './allowed-folders.ts';
 import { LOADER_VARIABLE } from './check-command.ts';
@@ -28,13 +29,22 @@ export async function prepareProgram(preparation: Preparation): Promise<Prepared
     fillEnvironment(plan, input, ports.secrets),
     fillInput(plan, input, ports.secrets),
   ]);
-  const env = childEnvironment(ports.env, {
+  const outside = sandbox === undefined ? ports.env : withoutHiddenCertificates(ports.env, { sandbox, folders });
+  const env = childEnvironment(outside, {
     ...(sandbox !== undefined && { HOME: OWN_FOLDER, TMPDIR: OWN_FOLDER }), // those of others are hidden
     ...own,
     TRACEPARENT: call.traceparent,
   });
   const inside = sandbox === undefined ? undefined : { sandbox, folders };
   return wrap({ command: plan.program, args, cwd, env, stdin, isContained: false }, preparation, inside);
+}
+
+/** Certificates that cannot be seen inside would keep a program from trusting those of the system. */
+function withoutHiddenCertificates(env: Preparation['ports']['env'], { sandbox, folders }: Inside): typeof env {
+  const seen = [...sandbox.system, ...folders.roots.map(({ path }) => path)];
+  const isSeen = (place: string) => seen.some((folder) => isInside(place, folder));
+  const isHidden = (name: string, value = '') => CERTIFICATES.includes(name) && !value.split(delimiter).every(isSeen);
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => !isHidden(name, value)));
 }
 
 interface Inside {

@@ -1,13 +1,18 @@
+/** Variables that name the files of trusted certificates. */
+export const CERTIFICATES: readonly string[] = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+
 /** What a child gets of our environment: enough to find programs and speak the user's language, and no credentials. */
-const PASSED_ON: readonly string[] =
-  process.platform === 'win32'
+const PASSED_ON: readonly string[] = [
+  ...[...CERTIFICATES, 'NO_PROXY', 'no_proxy'],
+  ...(process.platform === 'win32'
     ? [
         ...['APPDATA', 'COMSPEC', 'HOMEDRIVE', 'HOMEPATH', 'LOCALAPPDATA'],
         ...['PATH', 'PATHEXT', 'PROCESSOR_ARCHITECTURE', 'PROGRAMDATA', 'PROGRAMFILES'],
         ...['PROGRAMFILES(X86)', 'PROGRAMW6432', 'SYSTEMDRIVE', 'SYSTEMROOT', 'TEMP'],
         ...['TMP', 'USERNAME', 'USERPROFILE', 'WINDIR'],
       ]
-    : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+    : ['HOME', 'LANG', 'LC_ALL', 'LC_CTYPE', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER']),
+];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,6 +5,7 @@ import { api, GRANTED, SPECS } from './upstream.ts';
 
 process.env.KEYS_ONE = 'one';
 process.env.KEYS_TWO = 'two';
+process.env.MARK = 'from our environment';
 const REST = {
   executors: { http: { allowPrivate: '127.0.0.1' } },
   secrets: { key: { env: 'KEYS_ONE', hosts: '127.0.0.1' }, other: { env: 'KEYS_TWO', hosts: '127.0.0.1' } },
@@ -187,6 +188,7 @@ const shared: Show = async ({ crib }) => {
   for (const caller of [ALICE, BOB]) pids.push(outcomeOf(await (await crib.open(undefined, caller)).call('s_pid')));
   return JSON.stringify(pids[0]) === JSON.stringify(pids[1]);
 };
+const SERVERS_FILE = { mcpFile: './servers.json' };
 const remote = (more: Written = {}) => ({ mcp: { url: 'SERVER/mcp', ...more } });
 const children: readonly Row[] = [
   inside('command', { command: 'no-such-program' }, listedState),
@@ -194,6 +196,11 @@ const children: readonly Row[] = [
   inside('env', { env: { MARK: 'marked' } }),
   inside('envFile', { envFile: './env' }, marked, { files: { env: 'MARK=from a file\n' } }),
   inside('cwd', { cwd: './nowhere' }, listedState),
+  source('(mcp).passEnv', [child(), { ...child(), passEnv: ['MARK'] }], marked),
+  source('(mcpFile).passEnv', [SERVERS_FILE, { ...SERVERS_FILE, passEnv: 'MARK' }], calls('a_mark', [ALICE]), {
+    files: { 'servers.json': JSON.stringify({ mcpServers: { a: child().mcp } }) },
+    readAs: 'sources.*(mcp).passEnv',
+  }),
   source('(mcp).share', [child(), { ...child(), share: 'caller' }], shared),
   source('(mcp).mcp(url).url', [remote(), remote({ url: 'SERVER/mcp/two' })], asked),
   source('(mcp).mcp(url).headers', [remote(), remote({ headers: { 'x-key': '${secret:key}' } })], asked),
