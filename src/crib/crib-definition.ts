@@ -49,6 +49,8 @@ export interface CribDefinition {
   readonly usage: Usage | undefined;
   /** What is said but hardly meant, or not possible yet. */
   readonly problems: readonly string[];
+  /** How entries that were pasted from other programs were read. */
+  readonly readings: readonly string[];
 }
 
 export function readFixedDefinition(
@@ -82,6 +84,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
     openRetriever: openBuiltin,
     usage: undefined,
     problems: [],
+    readings: [],
   };
 }
 

@@ -5,11 +5,11 @@ import { readConfigObject } from '../../src/crib/config/load-config.ts';
 import { loadYaml, messageOf, mistakesIn } from './write.ts';
 
 const readServer = async (server: object, env: Readonly<Record<string, string>> = {}) => {
-  const { config, problems, notes } = await readConfigObject(
+  const { config, problems, notes, readings } = await readConfigObject(
     { mcpServers: { s: server } },
     { folder: '/project', env },
   );
-  return { source: config.sources.s, problems, notes };
+  return { source: config.sources.s, problems, notes, readings };
 };
 const readFile = (content: string, name = 'mcp.yaml') =>
   loadYaml(`sources: { legacy: { mcpFile: ./${name} } }`, {}, { [name]: content });
@@ -174,21 +174,92 @@ describe('a pasted block is taken as it is', () => {
   it('and what means nothing here is noted, not refused', async () => {
     const { source, problems, notes } = await readServer({
       command: 'x',
-      autoApprove: ['a'],
-      timeout: 60,
+      gallery: 'https://x.y',
       trust: true,
     });
     expect(source).toEqual({ mcp: { command: 'x', cwd: '/project' } });
     expect({ problems, notes }).toEqual({
       problems: [],
-      notes: ['mcpServers.s: not used here: autoApprove, timeout, trust.'],
+      notes: ['mcpServers.s: not used here: gallery, trust.'],
     });
   });
 
   it.each([{ disabled: true }, { enabled: false }])('and left out if it is switched off: %o', async (more) => {
-    const { source, problems, notes } = await readServer({ command: 'x', ...more });
-    expect({ source, problems }).toEqual({ source: undefined, problems: [] });
-    expect(notes).toEqual(['mcpServers.s is disabled and left out.']);
+    const { source, problems, notes, readings } = await readServer({ command: 'x', ...more });
+    expect({ source, problems, notes }).toEqual({ source: undefined, problems: [], notes: [] });
+    expect(readings).toEqual(['mcpServers.s is disabled and left out.']);
+  });
+
+  it.each([
+    [{ initTimeoutMs: 2500 }, 2500],
+    [{ startup_timeout_ms: 2500 }, 2500],
+    [{ startup_timeout_sec: 2.5 }, 2500],
+    [{ startup_timeout_sec: '30' }, 30_000],
+    [{ startup_timeout_sec: 1200 }, 1_200_000],
+    [{ initTimeoutMs: 1e12 }, 86_400_000],
+  ])('and %o is the time to start', async (more, initTimeoutMs) => {
+    const { source, problems, notes, readings } = await readServer({ command: 'x', ...more });
+    expect({ problems, notes }).toEqual({ problems: [], notes: [] });
+    expect(source).toEqual({ mcp: { command: 'x', cwd: '/project' }, initTimeoutMs });
+    const [[key, value] = []] = Object.entries(more);
+    expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the time to start, ${initTimeoutMs} ms.`]);
+  });
+
+  it.each([
+    [{ timeout: 60 }, 60_000],
+    [{ timeout: 999 }, 999_000],
+    [{ timeout: 1000 }, 1000],
+    [{ timeout: 600_000 }, 600_000],
+    [{ tool_timeout_sec: 45 }, 45_000],
+    [{ tool_timeout_sec: 1200 }, 1_200_000],
+  ])('and %o is the time of a call', async (more, timeoutMs) => {
+    const { source, problems, notes, readings } = await readServer({ url: 'https://x.y', ...more });
+    expect({ problems, notes }).toEqual({ problems: [], notes: [] });
+    expect(source).toEqual({ mcp: { url: 'https://x.y' }, overrides: { '*': { policy: { timeoutMs } } } });
+    const [[key, value] = []] = Object.entries(more);
+    expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the time of a call, ${timeoutMs} ms.`]);
+  });
+
+  it('and of two words for one time the more exact counts', async () => {
+    const { source, readings } = await readServer({ command: 'x', startup_timeout_sec: 9, startup_timeout_ms: 10 });
+    expect(source).toMatchObject({ initTimeoutMs: 10 });
+    expect(readings[0]).toContain('startup_timeout_sec is not used, since startup_timeout_ms is there');
+  });
+
+  it.each([0, -1, 'soon', null, true, [1]])('and what is no time is said and costs nothing: %j', async (timeout) => {
+    const { source, problems, readings } = await readServer({ command: 'x', timeout });
+    expect({ source, problems }).toEqual({ source: { mcp: { command: 'x', cwd: '/project' } }, problems: [] });
+    expect(readings).toEqual(['mcpServers.s: timeout is not a time above 0 and not used.']);
+  });
+
+  it.each([{ autoApprove: ['wipe'] }, { alwaysAllow: ['wipe'] }, { autoApprove: true }])(
+    'and never obeyed where it would call without asking: %o',
+    async (more) => {
+      const { source, notes, readings } = await readServer({ command: 'x', ...more });
+      expect({ source, notes }).toEqual({ source: { mcp: { command: 'x', cwd: '/project' } }, notes: [] });
+      expect(readings).toEqual([expect.stringContaining(`${Object.keys(more)[0]} is not obeyed`)]);
+    },
+  );
+
+  it('and how the rest was read is said without values of headers and variables', async () => {
+    const child = await readServer({ type: 'stdio', command: 'x', cwd: 'a', envFile: '.env', env: { A: 'hunter2' } });
+    expect(child.readings).toEqual([
+      'mcpServers.s: type: stdio; it runs in /project/a; variables come from /project/.env.',
+    ]);
+    const headers = { Authorization: 'Bearer hunter2' };
+    const remote = await readServer({ transport: 'streamable-http', httpUrl: 'https://ann:hunter2@x.y', headers });
+    expect(remote.readings).toEqual([
+      'mcpServers.s: transport is read as type; httpUrl is read as url; type: http; header Authorization goes with every request.',
+    ]);
+  });
+
+  it('and what the source that names the file says of tools stands over it', async () => {
+    const text = `sources: { legacy: { mcpFile: ./mcp.yaml, initTimeoutMs: 5, overrides: { "*": { title: T, policy: { timeoutMs: 7 } }, "a*": { title: A } } } }`;
+    const content = 'a: { command: x, timeout: 60, initTimeoutMs: 9 }\nb: { command: y }\n';
+    const { config } = await loadYaml(text, {}, { 'mcp.yaml': content });
+    const overrides = { '*': { title: 'T', policy: { timeoutMs: 7 } }, 'a*': { title: 'A' } };
+    expect(config.sources.a).toMatchObject({ initTimeoutMs: 9, overrides });
+    expect(config.sources.b).toMatchObject({ initTimeoutMs: 5, overrides });
   });
 
   it('whatever its name', async () => {

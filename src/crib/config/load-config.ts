@@ -97,6 +97,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
     declared: found.declared,
     problems: found.problems,
     notes,
+    readings: found.readings,
     files: [...(file === undefined ? [] : [file]), ...found.files],
     locate: (path) => text.locate({ path, at: 'key' }),
   };

@@ -48,6 +48,8 @@ export interface LoadedConfig {
   readonly problems: readonly ConfigProblem[];
   /** What is allowed but hardly meant, or without effect. */
   readonly notes: readonly string[];
+  /** How entries that were pasted from other programs were read. */
+  readonly readings: readonly string[];
   /** Every file that was read: what to watch. */
   readonly files: readonly string[];
   /** Where something stands in the file, for mistakes that others find later. */

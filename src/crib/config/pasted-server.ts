@@ -1,8 +1,16 @@
+import type { McpServer } from '../../config/types/sources.ts';
+
 /** A server out of a pasted block, brought into the shape of our own `mcp:`. */
 export interface PastedServer {
   readonly server: Readonly<Record<string, unknown>>;
   readonly bundle?: unknown;
   readonly isDisabled: boolean;
+  /** How long it may take to start. */
+  readonly initTimeoutMs?: number;
+  /** How long one call may take. */
+  readonly callTimeoutMs?: number;
+  /** How keys were read that are not ours, in words; values of headers and variables are not in them. */
+  readonly readings: readonly string[];
   /** Keys that mean nothing here; people paste blocks as they are. */
   readonly unused: readonly string[];
 }
@@ -12,6 +20,16 @@ type Fields = Readonly<Record<string, unknown>>;
 const CHILD = ['type', 'command', 'args', 'env', 'envFile', 'cwd'];
 const REMOTE = ['type', 'url', 'headers'];
 const OURS = ['bundle', 'disabled', 'enabled'];
+
+/** Words for the time to start, and what one of them is in milliseconds. The first that is there counts. */
+const START_TIMES = { initTimeoutMs: 1, startup_timeout_ms: 1, startup_timeout_sec: 1000 };
+/** Words for the time of a call; some programs mean seconds by `timeout`, others milliseconds. */
+const CALL_TIMES = { tool_timeout_sec: 1000, timeout: undefined };
+/** Lists of tools that other programs run without asking. */
+const APPROVALS = ['autoApprove', 'alwaysAllow'];
+const READ_APART = [...Object.keys({ ...START_TIMES, ...CALL_TIMES }), ...APPROVALS];
+/** Whoever says more means: for ever. */
+const LONGEST_MS = 86_400_000;
 
 /** Other programs' words for the same thing. */
 const SYNONYMS: Fields = {
@@ -29,12 +47,65 @@ export function toPastedServer(raw: object): PastedServer {
   const isRemote = 'url' in fields && (!('command' in fields) || /http|sse/i.test(String(fields.type)));
   const known = isRemote ? REMOTE : CHILD;
   const server = Object.fromEntries(known.filter((key) => key in fields).map((key) => [key, toText(key, fields[key])]));
+  const start = readTime(fields, START_TIMES, 'the time to start');
+  const call = readTime(fields, CALL_TIMES, 'the time of a call');
+  const understood = [...known, ...OURS, ...READ_APART];
   return {
     server,
     ...('bundle' in fields && { bundle: fields.bundle }),
+    ...(start.ms !== undefined && { initTimeoutMs: start.ms }),
+    ...(call.ms !== undefined && { callTimeoutMs: call.ms }),
     isDisabled: fields.disabled === true || fields.enabled === false,
-    unused: Object.keys(fields).filter((key) => !known.includes(key) && !OURS.includes(key)),
+    readings: [...renamedIn(raw, fields), ...start.readings, ...call.readings, ...approvalsIn(fields)],
+    unused: Object.keys(fields).filter((key) => !understood.includes(key)),
   };
+}
+
+interface ReadTime {
+  readonly ms?: number;
+  readonly readings: readonly string[];
+}
+
+function readTime(fields: Fields, units: Readonly<Record<string, number | undefined>>, what: string): ReadTime {
+  const [counted, ...others] = Object.keys(units).flatMap((key) => timeIn(key, fields[key], units[key]));
+  const wrong = Object.keys(units).filter((key) => key in fields && timeIn(key, fields[key], units[key]).length === 0);
+  const readings = wrong.map((key) => `${key} is not a time above 0 and not used`);
+  if (counted === undefined) return { readings };
+  const { key, ms } = counted;
+  const left = others.map((other) => `${other.key} is not used, since ${key} is there`);
+  return { ms, readings: [`${key}: ${String(fields[key])} is ${what}, ${ms} ms`, ...left, ...readings] };
+}
+
+function timeIn(key: string, value: unknown, unitMs: number | undefined): readonly { key: string; ms: number }[] {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && /^\d{1,12}(\.\d{1,6})?$/.test(value));
+  const count = Number(value);
+  if (!isNumber || !(count > 0)) return [];
+  const ms = count * (unitMs ?? (count < 1000 ? 1000 : 1));
+  return [{ key, ms: Math.max(1, Math.round(Math.min(ms, LONGEST_MS))) }];
+}
+
+function approvalsIn(fields: Fields): readonly string[] {
+  const isMeant = (value: unknown) => value === true || (Array.isArray(value) && value.length > 0);
+  return APPROVALS.filter((key) => isMeant(fields[key])).map(
+    (key) => `${key} is not obeyed: say in extensions.approval or overrides which calls need no approval`,
+  );
+}
+
+function renamedIn(raw: object, fields: Fields): readonly string[] {
+  return Object.keys(raw).flatMap((key) => {
+    const word = SYNONYMS[key];
+    return Object.hasOwn(SYNONYMS, key) && !(key in fields) ? [`${key} is read as ${String(word)}`] : [];
+  });
+}
+
+/** How the keys of an entry were read that decide where and how its server is reached. */
+export function describeServer(server: McpServer): readonly string[] {
+  const { type } = server;
+  const way = type === undefined ? [] : [`type: ${type}`];
+  if (!('command' in server))
+    return [...way, ...Object.keys(server.headers ?? {}).map((name) => `header ${name} goes with every request`)];
+  const file = server.envFile === undefined ? [] : [`variables come from ${server.envFile}`];
+  return [...way, ...(server.cwd === undefined ? [] : [`it runs in ${server.cwd}`]), ...file];
 }
 
 function withSynonyms(raw: object): Fields & { readonly [key in string]: unknown } {

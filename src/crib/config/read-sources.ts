@@ -16,7 +16,7 @@ import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { mcpNode } from '../../kinds/mcp/mcp-kind.ts';
 import { type ConfigProblem, type DeclaredSource, type SourceConfig, toProblem } from './loaded-config.ts';
-import { findServers, toPastedServer } from './pasted-server.ts';
+import { describeServer, findServers, toPastedServer } from './pasted-server.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
 
 /** What the sources of a configuration are read against. */
@@ -37,6 +37,8 @@ export interface ReadSources {
   readonly clashes: readonly string[];
   /** Files of servers that were read. */
   readonly files: readonly string[];
+  /** How pasted servers were read, a sentence each. */
+  readonly readings: readonly string[];
 }
 
 /** One source as it was found; `source` only counts if there are no mistakes. */
@@ -50,6 +52,10 @@ interface Declared {
   readonly isServer: boolean;
   /** The entry that names its file; itself if absent. */
   readonly from?: string;
+  /** How a pasted entry was read. */
+  readonly reading?: string;
+  /** True for a pasted server that is switched off: it is no source. */
+  readonly isDisabled?: boolean;
 }
 
 /** Reads `sources` and `mcpServers`, each entry on its own, so that one bad source never stops the others. */
@@ -60,7 +66,8 @@ export async function readSources(written: object, pasted: object, reading: Sour
   const expanded = await Promise.all(own.map((declared) => expandFile(declared, reading)));
   const inPlace = { ...surroundings, workspaceFolder: surroundings.folder };
   const last = readServers(pasted, { path: ['mcpServers'], text, surroundings: inPlace, settings: {} });
-  const all = [...expanded.flat(), ...last];
+  const found = [...expanded.flat(), ...last];
+  const all = found.filter(({ isDisabled }) => isDisabled !== true);
   const good = all.flatMap(({ name, source, mistakes }) =>
     source === undefined || mistakes.length > 0 ? [] : [[name, source] as const],
   );
@@ -70,6 +77,7 @@ export async function readSources(written: object, pasted: object, reading: Sour
     problems: all.flatMap(({ name, mistakes, text: where }) => mistakes.map((one) => toProblem(name, one, where))),
     clashes: findClashes(Object.keys(written), all),
     files,
+    readings: found.flatMap(({ reading }) => reading ?? []),
   };
 }
 
@@ -141,30 +149,50 @@ interface ServerReading {
 }
 
 function readServers(servers: object, { path, text, surroundings, settings }: ServerReading): readonly Declared[] {
-  return Object.entries(servers).flatMap(([name, value]) => {
+  return Object.entries(servers).map(([name, value]) => {
     const spot: ConfigSpot = { path: [...path, name], surroundings, mistakes: [] };
-    const server = readServer(name, value, spot);
-    if (server === undefined && spot.mistakes.length === 0) return []; // it is switched off
-    const source = { ...settings, ...server } as McpSourceConfig; // there is a server, or there are mistakes
-    return [{ name, path: spot.path, text, mistakes: spot.mistakes, source, isServer: true }];
+    const declared = { name, path: spot.path, text, mistakes: spot.mistakes, isServer: true };
+    const read = readServer(name, value, spot);
+    if (read === undefined) return declared; // there are mistakes
+    const where = toPathText(spot.path);
+    if (read === 'disabled') return { ...declared, isDisabled: true, reading: `${where} is disabled and left out.` };
+    const { source, timeoutMs, readings } = read;
+    const reading = readings.length === 0 ? {} : { reading: `${where}: ${readings.join('; ')}.` };
+    return { ...declared, ...reading, source: withTimeout({ ...settings, ...source }, timeoutMs) };
   });
 }
 
-/** The server as a source; undefined for one that is switched off. */
-function readServer(name: string, value: unknown, spot: ConfigSpot): McpSourceConfig | undefined {
+/** What the owner says about tools stands over the time that was pasted. */
+function withTimeout(source: McpSourceConfig, timeoutMs: number | undefined): McpSourceConfig {
+  if (timeoutMs === undefined) return source;
+  const { '*': all, ...others } = source.overrides ?? {};
+  return { ...source, overrides: { '*': { ...all, policy: { timeoutMs, ...all?.policy } }, ...others } };
+}
+
+interface ReadServer {
+  readonly source: McpSourceConfig;
+  readonly timeoutMs: number | undefined;
+  readonly readings: readonly string[];
+}
+
+/** The server as a source; undefined where there are mistakes. */
+function readServer(name: string, value: unknown, spot: ConfigSpot): ReadServer | 'disabled' | undefined {
   const { note, folder } = spot.surroundings;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return report(spot, `must be a map of a server, got ${describe(value)}.`);
   }
-  const { server, bundle, isDisabled, unused } = toPastedServer(value);
-  if (isDisabled) return void note(`${toPathText(spot.path)} is disabled and left out.`);
+  const { server, bundle, isDisabled, initTimeoutMs, callTimeoutMs: timeoutMs, ...rest } = toPastedServer(value);
+  if (isDisabled) return 'disabled';
   // A name of digits would lose its place in the order.
   if (!/^(?!\d+$)[^\p{Cc}]{1,64}$/u.test(name)) report(spot, 'is not a name that a source can have.', 'key');
-  if (unused.length > 0) note(`${toPathText(spot.path)}: not used here: ${unused.join(', ')}.`);
-  const mcp = inFolder(readBySchema(mcpNode, server, spot) as McpServer | undefined, folder); // the schema says so, while there are no mistakes
-  if (mcp === undefined) return undefined;
-  if (bundle === undefined) return { mcp };
-  return { mcp, bundle: readBySchema(bundleNode, bundle, inside(spot, 'bundle')) as string | false }; // likewise
+  if (rest.unused.length > 0) note(`${toPathText(spot.path)}: not used here: ${rest.unused.join(', ')}.`);
+  const read = readBySchema(mcpNode, server, spot) as McpServer | undefined; // the schema says so, while there are no mistakes
+  const inBundle =
+    bundle === undefined ? {} : { bundle: readBySchema(bundleNode, bundle, inside(spot, 'bundle')) as string | false }; // likewise
+  if (read === undefined || spot.mistakes.length > 0) return undefined;
+  const start = initTimeoutMs === undefined ? {} : { initTimeoutMs };
+  const readings = [...rest.readings, ...describeServer(read)];
+  return { source: { mcp: inFolder(read, folder), ...start, ...inBundle }, timeoutMs, readings };
 }
 
 function inFolder<Server extends McpServer | undefined>(server: Server, folder: string): Server {

@@ -76,6 +76,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       server: config.server,
       openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
       usage: counted,
+      readings: loaded.readings,
       problems: [
         ...loaded.notes,
         ...loaded.problems.map(inWords),

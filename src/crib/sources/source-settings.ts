@@ -73,7 +73,7 @@ function withDefaults(spec: ToolSpec, settings: Readonly<Record<string, unknown>
 interface Overrides {
   /** The specs as the owner wants them. Throws for an argument that none of the tools meant has, or that cannot be withheld. */
   apply(specs: readonly ToolSpec[]): readonly ToolSpec[];
-  /** The globs that mean none of these tools. */
+  /** The globs that mean none of these tools; that for all tools is right even where there are none. */
   idle(specs: readonly ToolSpec[]): readonly string[];
 }
 
@@ -98,7 +98,9 @@ function createOverrides(overrides: SourceSettings['overrides'] = {}): Overrides
       });
     },
     idle: (specs) =>
-      corrections.filter(({ matches }) => !specs.some(({ name }) => matches(name))).map(({ glob }) => glob),
+      corrections
+        .filter(({ glob, matches }) => glob !== '*' && !specs.some(({ name }) => matches(name)))
+        .map(({ glob }) => glob),
   };
 }
 

@@ -75,6 +75,30 @@ describe('toolcrib check', () => {
     expect(await crib.run(['check'])).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' });
   });
 
+  it('says how pasted servers were read, and does not call it a problem', async () => {
+    const server = {
+      command: process.execPath,
+      args: [join(import.meta.dirname, '../../kinds/mcp/servers/editable.ts')],
+    };
+    const headers = { Authorization: 'Bearer hunter2hunter2' };
+    const servers = {
+      s: { ...server, startup_timeout_sec: 30, timeout: 60, autoApprove: ['wipe'], env: { TOKEN: 'hunter2hunter2' } },
+      off: { url: 'https://example.com', headers, disabled: true },
+    };
+    const shop = workshop({
+      'toolcrib.yaml': 'sources: { all: { mcpFile: ./mcp.json, share: all } }',
+      'mcp.json': JSON.stringify({ mcpServers: servers }),
+    });
+    const { code, stdout, stderr } = await shop.run(['check']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Nothing is wrong.\n' });
+    expect(stdout).toContain(
+      '  mcpServers.s: startup_timeout_sec: 30 is the time to start, 30000 ms; timeout: 60 is the time of a call, 60000 ms; autoApprove is not obeyed: ',
+    );
+    expect(stdout).toContain('  mcpServers.off is disabled and left out.\n');
+    expect(stdout).not.toContain('hunter2');
+    expect((await shop.run(['list'])).stderr).toBe('');
+  });
+
   it('names guards that are off without calling it a problem', async () => {
     const crib = workshop({
       ...OFFICE,

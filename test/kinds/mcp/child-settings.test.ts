@@ -75,6 +75,26 @@ describe('the environment of a server', () => {
   });
 });
 
+describe('a pasted server', () => {
+  it('has the time of a call that its entry says, and asks before it runs what another program would run at once', async () => {
+    const s = { ...serverOf('editable.ts'), timeout: 5, autoApprove: ['wipe'], alwaysAllow: ['wipe'] };
+    const crib = await cribWith({}, { rest: { mcpServers: { s, off: { ...s, disabled: true } } } });
+    expect(crib.catalog.specs.map(({ name, policy }) => [name, policy.timeoutMs])).toEqual([
+      ['s_mark', 5000],
+      ['s_pid', 5000],
+      ['s_wipe', 5000],
+    ]);
+    expect(await (await crib.open()).call('s_wipe')).toMatchObject({ ok: false, error: { code: 'denied' } });
+    expect(crib.warnings()).toEqual([]);
+    expect((await crib.review()).readings).toEqual([
+      expect.stringMatching(
+        /^mcpServers\.s: timeout: 5 is the time of a call, 5000 ms; autoApprove is not obeyed.*; alwaysAllow is not obeyed/,
+      ),
+      'mcpServers.off is disabled and left out.',
+    ]);
+  });
+});
+
 describe('servers of others', () => {
   it('server-everything: text, images, links, structured content, progress', async () => {
     const crib = await cribWith({ e: { mcp: realServer('server-everything') } });

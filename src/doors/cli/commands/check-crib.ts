@@ -92,7 +92,7 @@ export interface CheckReport {
   readonly conflicts: readonly string[];
   /** Selectors that match nothing, requirements nobody meets, entries that were left out, tools that cannot run here. */
   readonly problems: readonly string[];
-  /** What works, and otherwise than the owner may think: commands that run without a sandbox. */
+  /** What works, and otherwise than the owner may think: commands that run without a sandbox, and how pasted servers were read. */
   readonly notes: readonly string[];
   readonly profiles: readonly {
     readonly name: string;
@@ -130,7 +130,7 @@ export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): 
     guardsOff: guardsOff(crib),
     conflicts,
     problems,
-    notes: review.notes,
+    notes: [...review.notes, ...review.readings],
     profiles: await Promise.all(
       (await openProfiles(crib)).map(async ({ chest, isDefault }) => describeProfile(chest, isDefault, counting)),
     ),
