@@ -1,12 +1,14 @@
 import { create, insertMultiple, search } from '@orama/orama';
 import MiniSearch from 'minisearch';
 import { createRetriever } from '../src/search/create-retriever.ts';
-import type { RankIds } from '../src/search/evaluate.ts';
 import { wordsOf } from '../src/search/lexical/split-words.ts';
 import { termOf } from '../src/search/lexical/terms.ts';
 import { searchTextsOf } from '../src/search/search-texts.ts';
 import { type ToolRow, toSpecs } from './retrieval-data.ts';
 import { loadDense } from './retrieval-dense.ts';
+
+/** Finds ids for a request, best first. */
+type RankIds = (query: string) => readonly string[] | Promise<readonly string[]>;
 
 /** A way to find tools: given a catalogue, it ranks ids. */
 export interface Method {

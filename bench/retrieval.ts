@@ -17,7 +17,8 @@ async function benchRetrievalQuality(): Promise<void> {
     const set = readSet('dev', name);
     const rows: string[][] = [['method', 'NDCG@10', 'Recall@1', 'Recall@5', 'Recall@10', 'MRR', 'ms/query']];
     for (const method of all) {
-      const quality = await evaluate(set.requests, await method.build(set.tools));
+      const rank = await method.build(set.tools);
+      const quality = await evaluate(set.requests, async (query) => (await rank(query)).map((id) => ({ id })));
       figures.get(method.name)?.push(quality.ndcg10);
       rows.push([method.name, ...cellsOf(quality)]);
     }
@@ -33,12 +34,13 @@ async function benchRetrievalQuality(): Promise<void> {
 
 const LABELLED_SET = join(import.meta.dirname, '../test/search/set');
 
-/** What is refused and lost where nobody gives a `minScore`: on the sets, and on our own. */
-async function benchRefusal(): Promise<void> {
-  const rows: string[][] = [['set', 'NDCG@10', 'nothing found, %', 'refused, %']];
+/** How good search is as it is by default, and how often low confidence is right and wrong: on the sets, and on our own. */
+async function benchConfidence(): Promise<void> {
+  const rows: string[][] = [['set', 'NDCG@10', 'nothing found, %', 'low, something fits, %', 'low, nothing fits, %']];
   const measure = async (name: string, tools: readonly unknown[], requests: readonly unknown[]) => {
-    const { ndcg10, lost, refused } = await measureCatalogue(tools, readRequests(requests), console.error);
-    const cells = [ndcg10, lost, refused].map((share) => (share === null ? '' : (100 * share).toFixed(1)));
+    const quality = await measureCatalogue(tools, readRequests(requests), console.error);
+    const { ndcg10, lost, lowWrong, lowRight } = quality;
+    const cells = [ndcg10, lost, lowWrong, lowRight].map((share) => (share === null ? '' : (100 * share).toFixed(1)));
     rows.push([name, ...cells]);
   };
   for (const name of setsOf('dev')) {
@@ -48,7 +50,7 @@ async function benchRefusal(): Promise<void> {
   const tools = readLabelled('tools.jsonl');
   await measure('our own, as agents ask', tools, readLabelled('queries.jsonl'));
   await measure('our own, as people ask', tools, readLabelled('turns.jsonl'));
-  printTable('ours, as it is by default: nothing found though something fits, and refused where nothing fits', rows);
+  printTable('ours, as it is by default', rows);
 }
 
 function readLabelled(file: string): readonly unknown[] {
@@ -65,5 +67,5 @@ console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[
 if (!hasSets) console.log('The sets are not on this machine (../shared/retrieval): only our own is measured.');
 const only = process.argv[2];
 if (hasSets && (only === undefined || only === 'quality')) await benchRetrievalQuality();
-if (only === undefined || only === 'quality' || only === 'refusal') await benchRefusal();
+if (only === undefined || only === 'quality' || only === 'confidence') await benchConfidence();
 if (hasSets && (only === undefined || only === 'speed')) await benchRetrievalSpeed();

@@ -36,7 +36,7 @@ export type { LogLevel, LogLine, LogSink } from './core/ports/observability.ts';
 export type { Remember } from './core/ports/stored-approvals.ts';
 export type { AuditRow } from './core/ports/stored-audit.ts';
 export type { Profile } from './core/profile.ts';
-export type { Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from './core/retriever.ts';
+export type { Confidence, Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from './core/retriever.ts';
 export type { Criteria, Selector } from './core/selector.ts';
 export type { LiveSource, Source, SourceContext, SourceStatus } from './core/source.ts';
 export type { CallRequest, Progress, ToolCall } from './core/tool-call.ts';

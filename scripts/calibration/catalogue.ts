@@ -2,15 +2,17 @@ import { isPromise } from '../../src/core/json.ts';
 import type { DenseIndex, Embedder, QueryVectors } from '../../src/core/retriever.ts';
 import { RUN } from '../../src/core/tool-spec.ts';
 import { createDenseIndex } from '../../src/search/dense/dense-index.ts';
-import { findCandidates, fuse } from '../../src/search/fuse.ts';
+import { figuresOf, findCandidates, fuse } from '../../src/search/fuse.ts';
 import { createLexicalIndex } from '../../src/search/lexical/lexical-index.ts';
+import { backgroundOf } from '../../src/search/rank-tools.ts';
 import { denseTexts, type SearchTexts, searchTextsOf } from '../../src/search/search-texts.ts';
+import type { SearchMode } from '../../src/search/tuning.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import type { SetTool } from '../vectors/training-sets.ts';
 
 /** Tools that requests are tried against, some of them out of it for a while. */
 export interface Catalogue {
-  /** The score of the best tool for a request; 0 where nothing was found. */
+  /** The figure of the best tool for a request, by which it is judged whether it clearly fits; 0 where nothing was found. */
   bestScore(request: string): number;
   /** The tools that say the same as one, itself included. */
   alike(id: string): readonly string[];
@@ -22,8 +24,8 @@ export interface Catalogue {
 const ALIKE = 0.8;
 const MOST_ALIKE = 20;
 
-/** A catalogue of these tools; `byWords` leaves meanings out of the search. */
-export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, byWords: boolean): Catalogue {
+/** A catalogue of these tools, searched by words, by vectors or by both. */
+export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, mode: SearchMode): Catalogue {
   const texts = tools.map(textsOf);
   const places = new Map(tools.map(({ id }, place) => [id, place]));
   const lexical = createLexicalIndex();
@@ -40,12 +42,16 @@ export function createCatalogue(tools: readonly SetTool[], embedder: Embedder, b
 
   return {
     bestScore(request) {
-      const match = lexical.match(request);
-      const vectors = byWords ? undefined : vectorsOf(dense, request);
+      const match = lexical.match(mode === 'vectors' ? '' : request);
+      const vectors = mode === 'words' ? undefined : vectorsOf(dense, request);
       const meaning = vectors && { dense, vectors };
       const choice = { isAllowed: (place: number) => used.has(place), isFirst: (a: number, b: number) => a < b };
-      const found = findCandidates({ match, meaning, named: new Set(), choice, limit: 10 });
-      return fuse(found, used.size).reduce((most, { score }) => Math.max(most, score), 0);
+      const candidates = findCandidates({ match, meaning, certain: new Set(), choice, limit: 10 });
+      const found = fuse(candidates, used.size);
+      const background = mode === 'endpoint' && meaning ? backgroundOf(meaning, tools.length, choice) : 0;
+      const figureOf = figuresOf(found, { mode, background, catalogSize: used.size });
+      const [best] = found.toSorted((a, b) => b.score - a.score);
+      return best === undefined ? 0 : figureOf(best);
     },
     alike(id) {
       const own = texts[places.get(id) ?? -1];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Embedder } from '../../src/core/retriever.ts';
-import { isInGeneralTerms } from '../../src/search/read-request.ts';
+import type { SearchMode } from '../../src/search/tuning.ts';
 import type { SetQuery, SetTool, TrainingSet } from '../vectors/training-sets.ts';
 import { createCatalogue } from './catalogue.ts';
 import type { Trial } from './held-out-requests.ts';
@@ -26,42 +26,42 @@ interface Reworded {
 export interface DescribedOptions {
   readonly sets: readonly TrainingSet[];
   readonly embedder: Embedder;
-  readonly byWords: boolean;
+  readonly mode: SearchMode;
 }
 
 const FOLDER = join(import.meta.dirname, 'requests');
 /** As many as a catalogue of a training set may have beside what its requests need. */
 const MOST_OTHERS = 500;
 
-/** Requests in general terms over catalogues of real servers' tools, written for this, some without an answer. */
-export function tryCatalogues({ sets, embedder, byWords }: DescribedOptions): readonly Trial[] {
+/** Requests over catalogues of real servers' tools, written for this, some without an answer; `set` says in whose words. */
+export function tryCatalogues({ sets, embedder, mode }: DescribedOptions): readonly Trial[] {
   const corpus = sets.find(({ name }) => name === 'toucan_corpus')?.tools ?? [];
   const servers = JSON.parse(readFileSync(join(FOLDER, 'servers.json'), 'utf8')) as readonly (readonly string[])[]; // as committed
   const requests = readLines('catalogues.jsonl') as readonly WrittenRequest[]; // as committed
   return servers.flatMap((names, index) => {
     const tools = corpus.filter(({ server = '' }) => names.includes(server));
-    const { bestScore } = createCatalogue(tools, embedder, byWords);
+    const { bestScore } = createCatalogue(tools, embedder, mode);
     return requests
-      .filter(({ catalogue, query }) => catalogue === index + 1 && query !== undefined && isInGeneralTerms(query))
-      .map(({ query = '', relevant }) => ({
-        set: `catalogue ${index + 1}`,
-        isAnswerable: relevant.length > 0,
-        score: bestScore(query),
-      }));
+      .filter(({ catalogue }) => catalogue === index + 1)
+      .flatMap(({ turn, query, relevant }) => {
+        const isAnswerable = relevant.length > 0;
+        const asPeople = { set: 'as people ask', isAnswerable, score: bestScore(turn) };
+        return query === undefined
+          ? [asPeople]
+          : [asPeople, { set: 'as agents ask', isAnswerable, score: bestScore(query) }];
+      });
   });
 }
 
-/** Requests of training sets in general terms, each with its answer in the catalogue and without. */
-export function tryReworded({ sets, embedder, byWords }: DescribedOptions): readonly Trial[] {
+/** Requests of training sets as models ask, each with its answer in the catalogue and without. */
+export function tryReworded({ sets, embedder, mode }: DescribedOptions): readonly Trial[] {
   const reworded = readLines('train.jsonl') as readonly Reworded[]; // as committed
   return [...Map.groupBy(reworded, ({ set }) => set)].flatMap(([name, own]) => {
     const set = sets.find((one) => one.name === name);
     if (set === undefined) throw new Error(`There is no training set "${name}".`);
     const byId = new Map(set.queries.map((request) => [request.id, request]));
-    const asked = own
-      .filter(({ query }) => isInGeneralTerms(query))
-      .map(({ id, query }): SetQuery => ({ id, query, relevant: byId.get(id)?.relevant ?? [] }));
-    const catalogue = createCatalogue(toolsFor(set, asked), embedder, byWords);
+    const asked = own.map(({ id, query }): SetQuery => ({ id, query, relevant: byId.get(id)?.relevant ?? [] }));
+    const catalogue = createCatalogue(toolsFor(set, asked), embedder, mode);
     return asked.flatMap(({ query, relevant }) => {
       const gone = relevant.flatMap((id) => catalogue.alike(id));
       return [

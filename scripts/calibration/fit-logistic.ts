@@ -53,3 +53,22 @@ export function refusedBelow(bar: number, examples: readonly Example[]): number 
   const total = others.reduce((sum, { weight }) => sum + weight, 0);
   return others.reduce((sum, { score, weight }) => sum + (score < bar ? weight : 0), 0) / total;
 }
+
+/** The share of the answerable examples that stays below the bar, by weight. */
+export function lostBelow(bar: number, examples: readonly Example[]): number {
+  return refusedBelow(
+    bar,
+    examples.map((example) => ({ ...example, isAnswerable: !example.isAnswerable })),
+  );
+}
+
+/** The bar below which the share of examples without an answer is the most above that of answerable ones; of equal ones the lowest. */
+export function bestBar(examples: readonly Example[]): number {
+  let best = { bar: 0, gain: 0 };
+  for (let percent = 1; percent < 100; percent += 1) {
+    const bar = percent / 100;
+    const gain = refusedBelow(bar, examples) - lostBelow(bar, examples);
+    if (gain > best.gain) best = { bar, gain };
+  }
+  return best.bar;
+}

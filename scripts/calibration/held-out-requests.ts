@@ -1,9 +1,10 @@
 import type { Embedder } from '../../src/core/retriever.ts';
+import type { SearchMode } from '../../src/search/tuning.ts';
 import { type Random, shuffled } from '../vectors/random.ts';
 import type { SetQuery, SetTool, TrainingSet } from '../vectors/training-sets.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 
-/** The score of the best tool for a request that the catalogue can answer, or cannot. */
+/** The figure of the best tool for a request that the catalogue can answer, or cannot. */
 export interface Trial {
   readonly set: string;
   readonly isAnswerable: boolean;
@@ -13,7 +14,7 @@ export interface Trial {
 /** What trials are made with. */
 export interface TrialOptions {
   readonly embedder: Embedder;
-  readonly byWords: boolean;
+  readonly mode: SearchMode;
   /** Tools of real servers, to be among those of a set. */
   readonly others: readonly SetTool[];
   /** Requests about something else. */
@@ -43,7 +44,7 @@ export function* tryRequests(set: TrainingSet, options: TrialOptions): Generator
     for (let repeat = 0; repeat < count; repeat++, made++) {
       const asked = shuffled(set.queries, options.random).slice(0, requests);
       const chosen = chooseTools(set, asked, { size: tools, isMixed: made % 2 === 1, options });
-      const catalogue = createCatalogue(chosen, options.embedder, options.byWords);
+      const catalogue = createCatalogue(chosen, options.embedder, options.mode);
       for (const request of asked) {
         const query = amongTalk(request.query, options);
         yield* tryRequest(set.name, { ...request, query }, catalogue);

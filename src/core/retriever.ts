@@ -13,16 +13,21 @@ export interface RankOptions {
   readonly limit: number;
   /** Only these names may be returned. */
   readonly among?: (name: string) => boolean;
-  /** The least score of a hit; absent: what a request that nothing answers stays below. */
+  /** The least score of a hit; absent: whatever shares a word or a meaning with the request, and is not far behind the best. */
   readonly minScore?: number;
   /** Decides between equals: how often the caller's profile used a tool. */
   readonly usage?: (name: string) => number;
 }
 
+/** Whether a tool clearly fits: `low` is what the best hit of a request that nothing answers mostly is. */
+export type Confidence = 'high' | 'low';
+
 /** A name with how well it fits, from 0 to 1, and why. */
 export interface Ranked {
   readonly name: string;
   readonly score: number;
+  /** Absent where the retriever does not know. */
+  readonly confidence?: Confidence;
   readonly why: string;
 }
 
@@ -31,6 +36,27 @@ export interface SearchHit extends Ranked {
   readonly description: string;
   readonly bundle?: string;
   readonly spec: ToolSpec;
+}
+
+/** What a door answers to a search. */
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[];
+  /** That of the best hit, `low` where there is none; absent where the retriever does not know. */
+  readonly confidence?: Confidence;
+  /** Present where the hits are no more than the nearest tools. */
+  readonly note?: string;
+}
+
+/** As many as are worth a look where no tool clearly fits. */
+const NEAREST = 3;
+
+/** The hits, or the nearest of them where no tool clearly fits, and how sure search is. */
+export function toSearchAnswer(hits: readonly SearchHit[]): SearchAnswer {
+  const [best] = hits;
+  if (best === undefined) return { hits, confidence: 'low' };
+  if (best.confidence === 'low')
+    return { hits: hits.slice(0, NEAREST), confidence: 'low', note: 'No tool clearly fits; nearest:' };
+  return best.confidence === undefined ? { hits } : { hits, confidence: best.confidence };
 }
 
 /** A tool as a dense index takes it: the retriever gives the id, a small integer that is used again after removal. */

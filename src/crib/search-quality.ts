@@ -1,4 +1,5 @@
 import { isRecord } from '../core/json.ts';
+import type { Confidence } from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { builtinRetriever } from '../search/builtin-retriever.ts';
@@ -7,16 +8,23 @@ import { systemClock } from '../system/clock.ts';
 
 export type { LabelledRequest, Quality } from '../search/evaluate.ts';
 
+interface Found {
+  readonly name: string;
+  readonly confidence?: Confidence;
+}
+
 /** What finds tools: a chest, or anything else that searches. */
 interface Searching {
-  search(query: string, options: { readonly limit: number }): Promise<readonly { readonly name: string }[]>;
+  search(query: string, options: { readonly limit: number }): Promise<readonly Found[]>;
 }
 
 const DEPTH = 10;
 
 /** How well requests whose answers are known find them among the tools of a chest. */
 export function measureSearch(chest: Searching, requests: readonly LabelledRequest[]): Promise<Quality> {
-  return evaluate(requests, async (query) => (await chest.search(query, { limit: DEPTH })).map(({ name }) => name));
+  return evaluate(requests, async (query) =>
+    (await chest.search(query, { limit: DEPTH })).map(({ name, confidence }) => ({ id: name, confidence })),
+  );
 }
 
 /** The same for a catalogue that no crib holds: rows of `{ id, name, description, server?, category?, schema? }`. */
@@ -29,7 +37,10 @@ export function measureCatalogue(
   const retriever = builtinRetriever({ clock: systemClock, warn });
   retriever.add(rows.flatMap((row, index) => toSpec(row, index, ids)));
   return evaluate(requests, async (query) =>
-    (await retriever.rank(query, { limit: DEPTH })).map(({ name }) => ids.get(name) ?? ''),
+    (await retriever.rank(query, { limit: DEPTH })).map(({ name, confidence }) => ({
+      id: ids.get(name) ?? '',
+      confidence,
+    })),
   );
 }
 

@@ -2,10 +2,9 @@ import type { Clock } from '../core/ports/crib-context.ts';
 import { createRetriever, type KeptRetriever, type RetrieverSettings } from './create-retriever.ts';
 import { preloadedEmbedder } from './dense/builtin-embedder.ts';
 import { createDenseIndex } from './dense/dense-index.ts';
-import { BUILTIN_VECTORS } from './tuning.ts';
 
 /** What the vectors that come with the package need. */
-export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense' | 'calibration'> {
+export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense' | 'vectors'> {
   readonly clock: Clock;
   /** Told when search has to go by words alone. */
   warn(message: string): void;
@@ -16,7 +15,7 @@ export function builtinRetriever({ clock, warn, ...settings }: BuiltinSettings):
   const embedder = preloadedEmbedder();
   return createRetriever({
     ...settings,
-    calibration: BUILTIN_VECTORS,
+    vectors: 'builtin',
     dense: (snapshot) => createDenseIndex({ embedder, snapshot, clock, warn }),
   });
 }

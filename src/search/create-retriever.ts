@@ -1,29 +1,18 @@
 import { isPromise } from '../core/json.ts';
-import type { DenseIndex, QueryVectors, Ranked, RankOptions, Retriever } from '../core/retriever.ts';
+import type { DenseIndex, Retriever } from '../core/retriever.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { bytesOf, floatsIn, readSections, writeSections } from './byte-sections.ts';
-import { type FoundTool, findCandidates, fuse, judgeHits } from './fuse.ts';
-import { createLexicalIndex, type LexicalIndex, type MatchedWord } from './lexical/lexical-index.ts';
-import { isInGeneralTerms, namesMentioned } from './read-request.ts';
-import { denseTexts, type Field, searchTextsOf } from './search-texts.ts';
-import {
-  createFingerprint,
-  createMarks,
-  createToolIds,
-  fingerprintSpec,
-  type KeptTools,
-  NO_MARK,
-  type ToolIds,
-} from './tool-ids.ts';
-import type { Choice } from './top-ids.ts';
-import { type Calibration, WORDS_ALONE } from './tuning.ts';
+import { createLexicalIndex, type LexicalIndex } from './lexical/lexical-index.ts';
+import { createRanking, type VectorOrigin } from './rank-tools.ts';
+import { denseTexts, searchTextsOf } from './search-texts.ts';
+import { createFingerprint, createMarks, createToolIds, fingerprintSpec, type KeptTools, NO_MARK } from './tool-ids.ts';
 
 /** How a retriever is made. */
 export interface RetrieverSettings {
   /** Makes the side that compares meanings, empty or from what it kept; absent: words alone. */
   readonly dense?: (snapshot: Uint8Array | undefined) => DenseIndex;
-  /** What the similarities of the dense side are worth; absent: nobody knows, and a score says how well a tool fits, not how likely. */
-  readonly calibration?: Calibration;
+  /** Whose vectors the dense side compares; absent: `endpoint`. */
+  readonly vectors?: VectorOrigin;
   /** What `snapshot` returned once. One that cannot be used is as good as none: everything is indexed anew. */
   readonly snapshot?: Uint8Array;
   /** What the bundles of a tool say of themselves; it is found by that besides its own words. */
@@ -90,31 +79,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     changes += 1;
   }
 
-  function rankWith(query: string, vectors: QueryVectors | undefined, options: RankOptions): readonly Ranked[] {
-    const match = lexical.match(query);
-    const choice = choiceOf(ids, options.among);
-    const named = new Set<number>();
-    for (const name of namesMentioned(query)) for (const id of ids.named(name)) if (choice.isAllowed(id)) named.add(id);
-    const meaning = dense !== undefined && vectors !== undefined ? { dense, vectors } : undefined;
-    const candidates = findCandidates({ match, meaning, named, choice, limit: options.limit });
-    const found = fuse(candidates, ids.size).map(
-      ({ id, lexical: words, similarity, score }): FoundTool => ({
-        id,
-        lexical: words,
-        similarity,
-        score,
-        name: ids.name(id),
-        isNamed: named.has(id),
-      }),
-    );
-    const calibration = meaning === undefined ? WORDS_ALONE : settings.calibration;
-    const curve = isInGeneralTerms(query) ? calibration?.general : calibration?.particular;
-    return judgeHits(found, { ...options, curve }).map(({ id, name, score, similarity, isNamed }) => ({
-      name,
-      score,
-      why: explainHit({ isNamed, words: match.explain(id), similarity }),
-    }));
-  }
+  const rankWith = createRanking({ ids, lexical, dense, vectors: settings.vectors ?? 'endpoint' });
 
   return {
     add: (specs) => specs.forEach(addTool),
@@ -128,7 +93,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
       unconfirmed.all().forEach(removeTool);
       if (ids.size === 0) return [];
       const prepared = dense?.prepare(query);
-      return rankWith(query, isPromise(prepared) ? await prepared : prepared, options);
+      return rankWith(query, { vectors: isPromise(prepared) ? await prepared : prepared, options });
     },
     snapshot() {
       unconfirmed.all().forEach(removeTool);
@@ -138,54 +103,6 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
       return changes;
     },
   };
-}
-
-// Equal scores by name, not by id: what was added before or after must not matter.
-function choiceOf(ids: ToolIds, among: ((name: string) => boolean) | undefined): Choice {
-  return {
-    isAllowed: (id) => ids.isUsed(id) && (among === undefined || among(ids.name(id))),
-    isFirst: (a, b) => ids.name(a) < ids.name(b),
-  };
-}
-
-const MAX_WORDS = 5;
-
-const PLACES: Readonly<Record<Field, string>> = {
-  name: 'name',
-  title: 'title',
-  description: 'description',
-  source: 'source',
-  bundle: 'bundle',
-  category: 'category',
-  tags: 'tags',
-  parameters: 'parameters',
-  parameterTexts: 'parameters',
-  examples: 'examples',
-};
-
-/** What made a tool a hit. */
-interface Reasons {
-  readonly isNamed: boolean;
-  readonly words: readonly MatchedWord[];
-  readonly similarity: number | undefined;
-}
-
-/** Why a tool was found, in words: `name: "read", "file"; description: "folder"; similar in meaning (0.71)`. */
-function explainHit({ isNamed, words, similarity }: Reasons): string {
-  const places: string[] = [];
-  const parts: string[] = [];
-  for (const { word, field } of words.slice(0, MAX_WORDS)) {
-    const place = PLACES[field];
-    const known = places.indexOf(place);
-    if (known >= 0) parts[known] += `, "${word}"`;
-    else {
-      places.push(place);
-      parts.push(`${place}: "${word}"`);
-    }
-  }
-  if (isNamed) parts.unshift('named in the request');
-  if (similarity !== undefined && similarity >= 0.3) parts.push(`similar in meaning (${similarity.toFixed(2)})`);
-  return parts.length === 0 ? 'similar in meaning' : parts.join('; ');
 }
 
 /** Numbers of a snapshot whose tools nobody has added yet: they may be gone from the catalog. */

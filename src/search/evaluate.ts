@@ -1,3 +1,5 @@
+import type { Confidence } from '../core/retriever.ts';
+
 /** A request and the tools that answer it; none where nothing should be found. */
 export interface LabelledRequest {
   readonly id: string;
@@ -17,6 +19,10 @@ export interface Quality {
   readonly refused: number | null;
   /** The share of answerable requests for which nothing was found. */
   readonly lost: number;
+  /** The share of requests that nothing answers with low confidence in the best hit, or none; null where there are none, or nobody knows. */
+  readonly lowRight: number | null;
+  /** The same share of answerable requests. */
+  readonly lowWrong: number | null;
   readonly msPerQuery: number;
   /** Every request with what was found for it, worst first. */
   readonly outcomes: readonly RequestOutcome[];
@@ -25,26 +31,33 @@ export interface Quality {
 /** One request, what was found for it, and how good that is. */
 interface RequestOutcome extends LabelledRequest {
   readonly found: readonly string[];
+  /** In the best of them; absent where nobody knows. */
+  readonly confidence?: Confidence;
   readonly ndcg10: number;
 }
 
-/** Finds ids for a request, best first. */
-export type RankIds = (query: string) => readonly string[] | Promise<readonly string[]>;
+/** A tool that was found. */
+export interface FoundId {
+  readonly id: string;
+  readonly confidence?: Confidence | undefined;
+}
 
-/** Measures a ranking over requests whose answers are known. `now` is in milliseconds. */
+/** Finds tools for a request, best first. */
+export type FindIds = (query: string) => readonly FoundId[] | Promise<readonly FoundId[]>;
+
+/** Measures a search over requests whose answers are known. `now` is in milliseconds. */
 export async function evaluate(
   requests: readonly LabelledRequest[],
-  rank: RankIds,
+  find: FindIds,
   now: () => number = () => performance.now(),
 ): Promise<Quality> {
   const outcomes: RequestOutcome[] = [];
   let spentMs = 0;
   for (const request of requests) {
     const startedAt = now();
-    const ranked = await rank(request.query);
+    const hits = await find(request.query);
     spentMs += now() - startedAt;
-    const found = ranked.slice(0, 10);
-    outcomes.push({ ...request, found, ndcg10: ndcg(found, request.relevant) });
+    outcomes.push(outcomeOf(request, hits));
   }
   const answerable = outcomes.filter(({ relevant }) => relevant.length > 0);
   const unanswerable = outcomes.filter(({ relevant }) => relevant.length === 0);
@@ -58,19 +71,37 @@ export async function evaluate(
     mrr: mean(({ found, relevant }) => reciprocalRank(found, relevant)),
     refused: unanswerable.length === 0 ? null : average(unanswerable.map(({ found }) => (found.length === 0 ? 1 : 0))),
     lost: mean(({ found }) => (found.length === 0 ? 1 : 0)),
+    lowRight: lowShare(unanswerable),
+    lowWrong: lowShare(answerable),
     msPerQuery: requests.length === 0 ? 0 : spentMs / requests.length,
     outcomes: outcomes.toSorted((a, b) => a.ndcg10 - b.ndcg10),
   };
 }
 
-/** Discounted gain of the first ten, by the best that could be had; for a request that nothing answers, 1 if nothing was found. */
+function outcomeOf(request: LabelledRequest, hits: readonly FoundId[]): RequestOutcome {
+  const found = hits.slice(0, 10).map(({ id }) => id);
+  const confidence = hits.length === 0 ? 'low' : hits[0]?.confidence;
+  const isRight = confidence === 'low' ? 1 : 0;
+  return {
+    ...request,
+    found,
+    ...(confidence !== undefined && { confidence }),
+    ndcg10: request.relevant.length === 0 ? isRight : ndcg(found, request.relevant),
+  };
+}
+
+function lowShare(outcomes: readonly RequestOutcome[]): number | null {
+  if (outcomes.length === 0 || outcomes.some(({ confidence }) => confidence === undefined)) return null;
+  return average(outcomes.map(({ confidence }) => (confidence === 'low' ? 1 : 0)));
+}
+
+/** Discounted gain of the first ten, by the best that could be had. */
 function ndcg(found: readonly string[], relevant: readonly string[]): number {
-  if (relevant.length === 0) return found.length === 0 ? 1 : 0;
   const gain = (place: number) => 1 / Math.log2(place + 2);
   const wanted = new Set(relevant);
   let reached = 0;
   let best = 0;
-  found.slice(0, 10).forEach((id, place) => {
+  found.forEach((id, place) => {
     if (wanted.delete(id)) reached += gain(place);
   });
   for (let place = 0; place < Math.min(10, new Set(relevant).size); place += 1) best += gain(place);

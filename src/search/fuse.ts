@@ -1,7 +1,7 @@
-import type { DenseIndex, QueryVectors, RankOptions } from '../core/retriever.ts';
+import type { Confidence, DenseIndex, QueryVectors, RankOptions } from '../core/retriever.ts';
 import type { LexicalMatch } from './lexical/lexical-index.ts';
 import { type Choice, selectFirst, sortNumbers } from './top-ids.ts';
-import { type Curve, chanceOf, PARAMETERS } from './tuning.ts';
+import { CALIBRATIONS, chanceOf, PARAMETERS, type SearchMode } from './tuning.ts';
 
 /** A tool that words or meaning brought up. */
 export interface Candidate {
@@ -44,14 +44,14 @@ function denseWeight(catalogSize: number): number {
 export interface Lookup {
   readonly match: LexicalMatch;
   readonly meaning: Meaning | undefined;
-  /** Ids that the request names: they are candidates in any case. */
-  readonly named: ReadonlySet<number>;
+  /** Ids that the request names or says: they are candidates in any case. */
+  readonly certain: ReadonlySet<number>;
   readonly choice: Choice;
   readonly limit: number;
 }
 
 /** The side that compares meanings, and the request as it understands it. */
-interface Meaning {
+export interface Meaning {
   readonly dense: DenseIndex;
   readonly vectors: QueryVectors;
 }
@@ -59,12 +59,12 @@ interface Meaning {
 /** A tool that is among the best by neither words nor meaning is not the best by both, if enough are looked at. */
 const FEWEST = 50;
 
-/** The tools worth comparing: best by words, best by meaning, and named ones, each with both figures. */
-export function findCandidates({ match, meaning, named, choice, limit }: Lookup): readonly Candidate[] {
+/** The tools worth comparing: best by words, best by meaning, and certain ones, each with both figures. */
+export function findCandidates({ match, meaning, certain, choice, limit }: Lookup): readonly Candidate[] {
   const depth = Math.max(FEWEST, limit);
   const near =
     meaning === undefined ? [] : nearestIds(meaning, { depth, count: match.count, isAllowed: choice.isAllowed });
-  const ids = distinct(match.best(depth, choice), near, named);
+  const ids = distinct(match.best(depth, choice), near, certain);
   const similarities = meaning?.dense.similarity(meaning.vectors, ids);
   const candidates: Candidate[] = [];
   for (let place = 0; place < ids.length; place += 1) {
@@ -75,12 +75,12 @@ export function findCandidates({ match, meaning, named, choice, limit }: Lookup)
 }
 
 /** Each id once. A sort takes less than a set of them would. */
-function distinct(best: Uint32Array, near: readonly number[], named: ReadonlySet<number>): Uint32Array {
-  if (near.length === 0 && named.size === 0) return best;
-  const sorted = new Uint32Array(best.length + near.length + named.size);
+function distinct(best: Uint32Array, near: readonly number[], certain: ReadonlySet<number>): Uint32Array {
+  if (near.length === 0 && certain.size === 0) return best;
+  const sorted = new Uint32Array(best.length + near.length + certain.size);
   sorted.set(best);
   sorted.set(near, best.length);
-  sorted.set([...named], best.length + near.length);
+  sorted.set([...certain], best.length + near.length);
   sorted.sort();
   let count = 0;
   for (let place = 0; place < sorted.length; place += 1)
@@ -113,31 +113,65 @@ export interface FoundTool extends Fused {
   readonly name: string;
   /** True where the request names it: then it is certain. */
   readonly isNamed: boolean;
+  /** True where its name or title says what the request says: then it is certain, and first. */
+  readonly isExact: boolean;
 }
 
 /** What tools are judged by. */
 export interface Judgement extends RankOptions {
-  /** Undefined where nobody knows what the similarities are worth: then scores stay as they are. */
-  readonly curve: Curve | undefined;
+  readonly mode: SearchMode;
+  readonly catalogSize: number;
+  /** How similar a request is to any tool, by vectors of an endpoint. */
+  readonly background: number;
 }
+
+/** A tool that is returned. */
+interface JudgedTool extends FoundTool {
+  readonly confidence: Confidence;
+}
+
+const isCertain = ({ isNamed, isExact }: FoundTool): boolean => isNamed || isExact;
 
 /** The hits, in order, with what they are likely to be worth. */
-export function judgeHits(found: readonly FoundTool[], judgement: Judgement): readonly FoundTool[] {
-  const { curve, limit, minScore, usage } = judgement;
-  const worthOf = ({ isNamed, score }: FoundTool): number => {
-    if (isNamed) return 1;
-    return curve === undefined ? score : chanceOf(score, curve);
+export function judgeHits(found: readonly FoundTool[], judgement: Judgement): readonly JudgedTool[] {
+  const { mode, limit, minScore, usage } = judgement;
+  const { curve, bar } = CALIBRATIONS[mode];
+  const figureOf = figuresOf(found, judgement);
+  const worthOf = (tool: FoundTool): number => {
+    if (isCertain(tool)) return 1;
+    return curve === undefined ? tool.score : chanceOf(figureOf(tool), curve);
   };
-  const isHit = minScore === undefined ? hitByDefault(found, curve) : (tool: FoundTool) => worthOf(tool) >= minScore;
-  const hits = found.filter((tool) => (tool.isNamed || tool.score > 0) && isHit(tool));
-  return firstOf(hits, Math.max(0, limit), isAhead(usage)).map((tool) => ({ ...tool, score: worthOf(tool) }));
+  const isClear = (tool: FoundTool) => isCertain(tool) || figureOf(tool) >= bar;
+  const isHit =
+    minScore === undefined
+      ? hitByDefault(found, (tool) => figureOf(tool) >= bar)
+      : (tool: FoundTool) => worthOf(tool) >= minScore;
+  const hits = found.filter((tool) => (isCertain(tool) || tool.score > 0) && isHit(tool));
+  return firstOf(hits, Math.max(0, limit), isAhead(usage)).map((tool) => ({
+    ...tool,
+    score: worthOf(tool),
+    confidence: isClear(tool) ? 'high' : 'low',
+  }));
 }
 
-/** Where nobody says what is enough, the best tool decides whether there are hits, and what is far behind it is none. */
-function hitByDefault(tools: readonly FoundTool[], curve: Curve | undefined): (tool: FoundTool) => boolean {
+/** What says whether a tool clearly fits. */
+export function figuresOf(
+  found: readonly Fused[],
+  { mode, catalogSize, background }: Pick<Judgement, 'mode' | 'catalogSize' | 'background'>,
+): (tool: Fused) => number {
+  if (mode === 'words' || mode === 'hybrid') return ({ score }) => score;
+  const standingOut = ({ similarity = 0 }: Fused) => Math.max(0, (similarity - background) / (1 - background));
+  // Where no tool says a word of the request, that words add nothing is no news.
+  if (found.every(({ lexical }) => lexical === 0)) return standingOut;
+  const weight = denseWeight(catalogSize);
+  return (tool) => tool.score + weight * (standingOut(tool) - Math.max(0, tool.similarity ?? 0));
+}
+
+/** Where nobody says what is enough, what is far behind the best is no hit. A tool that is named comes alone where nothing fits clearly. */
+function hitByDefault(tools: readonly FoundTool[], fits: (tool: FoundTool) => boolean): (tool: FoundTool) => boolean {
   const best = tools.reduce((most, { score }) => Math.max(most, score), 0);
-  const isAnswered = curve === undefined ? best >= PARAMETERS.minScore : chanceOf(best, curve) >= curve.minScore;
-  return ({ isNamed, score }) => isNamed || (isAnswered && score >= best * PARAMETERS.minShare);
+  const isAlone = tools.some(({ isNamed }) => isNamed) && !tools.some((tool) => tool.isExact || fits(tool));
+  return (tool) => isCertain(tool) || (!isAlone && tool.score >= best * PARAMETERS.minShare);
 }
 
 /** The first ones in order. Most candidates are none of them, and are not put in order. */
@@ -160,7 +194,8 @@ type IsAhead = (a: FoundTool, b: FoundTool) => boolean;
 const STEP = 0.005;
 
 function isAhead(usage: RankOptions['usage']): IsAhead {
-  const rankOf = ({ isNamed, score }: FoundTool) => (isNamed ? 1 + score : score); // above all that are not
+  // What is certain is above all that is not.
+  const rankOf = ({ isNamed, isExact, score }: FoundTool) => (isExact ? 2 : isNamed ? 1 : 0) + score;
   const isAheadByRank: IsAhead = (a, b) => {
     const ahead = rankOf(a) - rankOf(b);
     return ahead > 0 || (ahead === 0 && a.name < b.name);

@@ -4,7 +4,7 @@ import { RESERVED_NAMES } from '../core/meta-tools.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredSnapshots } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
-import type { RankOptions, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
+import type { Confidence, Ranked, RankOptions, Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
@@ -175,9 +175,20 @@ export async function searchView(
     const spec = view.get(name);
     if (spec === undefined) return [];
     const [bundle] = bundles.of(name);
-    const hit = byName.get(name) ?? { name, score: 0, why: reasonFor(name) };
-    return { ...hit, description: spec.description, ...(bundle !== undefined && { bundle: bundle.name }), spec };
+    const { confidence, ...hit }: Ranked = byName.get(name) ?? { name, score: 0, why: reasonFor(name) };
+    return {
+      ...hit,
+      ...(isConfidence(confidence) && { confidence }),
+      description: spec.description,
+      ...(bundle !== undefined && { bundle: bundle.name }),
+      spec,
+    };
   });
+}
+
+/** A retriever of somebody else may say anything. */
+function isConfidence(given: unknown): given is Confidence {
+  return given === 'high' || given === 'low';
 }
 
 /** True for what the caller may use; what finds tools is no find. */

@@ -1,7 +1,7 @@
 import type { Bundles } from '../core/bundle.ts';
 import { defined } from '../core/defined.ts';
 import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
-import type { SearchHit } from '../core/retriever.ts';
+import { type SearchHit, toSearchAnswer } from '../core/retriever.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
@@ -41,12 +41,14 @@ const searchTools: ToolSpec = defineTool({
   effects: READ_ONLY,
   async run(input, call) {
     const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // as its schema demands
-    const hits = await call.tools.search(query, { limit, expand });
+    const { hits, ...answer } = toSearchAnswer(await call.tools.search(query, { limit, expand }));
     const tools = hits.slice(0, MOST_EXPANDED);
-    if (tools.length === 0) return { tools: [], note: 'No tool fits. Say it in other words, or look at list_bundles.' };
+    if (tools.length === 0)
+      return { tools: [], ...answer, note: 'No tool fits. Say it in other words, or look at list_bundles.' };
     const more = hits.length - tools.length;
     return {
       tools: tools.map(toFound),
+      ...answer,
       ...(more > 0 && { note: `${more} more belong with these; list_bundles names them.` }),
     };
   },

@@ -39,39 +39,36 @@ export const PARAMETERS = {
   evidence: 1.25,
   /** The weight of meaning beside words: `most` up to `from` tools, falling with each tenfold. */
   dense: { most: 0.5, least: 0.2, fallsPerDecade: 0.13, from: 500 },
-  /** What the best hit must score where nobody says otherwise and its similarity is not calibrated. */
-  minScore: 0.25,
   /** What share of the best score a hit must reach where nobody says otherwise. */
   minShare: 0.2,
 } as const;
 
-/** What scores are worth, for each way to ask. */
-export interface Calibration {
-  /** For requests that speak of one case, as people do. */
-  readonly particular: Curve;
-  /** For requests in general terms, see `isInGeneralTerms`: more is to be expected of their best hit. */
-  readonly general: Curve;
+/**
+ * What a request was compared by: words alone; vectors alone, where no tool says a word of it; both; or both with the
+ * vectors of an endpoint.
+ */
+export type SearchMode = 'words' | 'vectors' | 'hybrid' | 'endpoint';
+
+/** What the figures of a mode are worth. */
+interface Calibration {
+  /** Absent: the figure is not a chance, and hits show how well they fit. */
+  readonly curve?: Curve;
+  /** Below it a tool does not clearly fit. */
+  readonly bar: number;
 }
 
-/** Makes a score a chance, fitted on requests with and without an answer; and the least that is worth showing. */
+/** Makes a figure a chance, fitted on requests with and without an answer. */
 export interface Curve {
   readonly bias: number;
   readonly slope: number;
-  readonly minScore: number;
 }
 
-// All are what scripts/calibrate-search.ts and scripts/calibrate-general.ts printed; docs/search.md says on what.
-
-/** For words and the vectors that come with the package. Other vectors in the file need other numbers. */
-export const BUILTIN_VECTORS: Calibration = {
-  particular: { bias: -3.32, slope: 5.47, minScore: 0.094 },
-  general: { bias: -6.7, slope: 10.04, minScore: 0.172 },
-};
-
-/** For words alone. */
-export const WORDS_ALONE: Calibration = {
-  particular: { bias: -2.6, slope: 3.54, minScore: 0.124 },
-  general: { bias: -5.14, slope: 6.71, minScore: 0.17 },
+/** What scripts/calibrate-search.ts printed; docs/search.md says on what. Other vectors in the file need other numbers. */
+export const CALIBRATIONS: Readonly<Record<SearchMode, Calibration>> = {
+  words: { curve: { bias: -1.72, slope: 2.82 }, bar: 0.57 },
+  vectors: { curve: { bias: -2.67, slope: 5.5 }, bar: 0.53 },
+  hybrid: { curve: { bias: -2.13, slope: 4.12 }, bar: 0.49 },
+  endpoint: { bar: 0.5 },
 };
 
 /** How likely it is, from 0 to 1, that a tool with this score answers the request, if half of all requests had an answer. */

@@ -249,3 +249,24 @@ it('an argument that call_tool does not know is not repeated at length', async (
   expect(result).toMatchObject({ error: { code: 'invalid_input' } });
   expect(JSON.stringify(result).length).toBeLessThan(1000);
 });
+
+it('search_tools says how sure it is, and gives the nearest three tools where none clearly fits', async () => {
+  const tools = Array.from({ length: 9 }, (_, index) => tool(`copy_${index}`, `Copy page ${index} of a paper`));
+  const chest = await open({ tools });
+  const search = async (query: string) => {
+    const result = await chest.call('search_tools', { query });
+    return result.ok ? result.data : result;
+  };
+  expect(await search('click a button on a page')).toMatchObject({ confidence: 'high' });
+  const note = 'No tool clearly fits; nearest:';
+  expect(await search('fold a paper aeroplane in the garden of an uncle')).toMatchObject({
+    tools: [{}, {}, {}],
+    confidence: 'low',
+    note,
+  });
+  expect(await search('zzzz qqqq')).toMatchObject({
+    tools: [],
+    confidence: 'low',
+    note: expect.stringMatching(/^No tool fits/),
+  });
+});

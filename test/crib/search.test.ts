@@ -47,7 +47,7 @@ it('a tool is found by what its bundle is for, also when that has changed', asyn
   expect(names(await chest.search('swap my stamps with philatelists'))).toEqual(['mail']);
   write(folder, { 'toolcrib.yaml': vault('Coins of numismatists') });
   await crib.reload();
-  expect(await chest.search('swap my stamps with philatelists')).toEqual([]);
+  expect(await chest.search('swap my stamps with philatelists')).toMatchObject([{ why: 'similar in meaning' }]);
   expect(names(await chest.search('swap my coins with numismatists'))).toEqual(['mail']);
 });
 
@@ -97,6 +97,23 @@ it('a retriever of a module is used; one that is none is a mistake at the start'
   expect(await chest.search('anything')).toMatchObject([{ name: 'mail', why: 'mine' }]);
   write(folder, { 'toolcrib.yaml': 'retrieval: { module: ./none.js }\n' });
   await expect(createCrib({ configFile: folder })).rejects.toThrow(/exports no retriever/);
+});
+
+it('what a retriever of a module says of its confidence is passed on, and left out where it is no such thing', async () => {
+  const folder = folderWith({
+    'toolcrib.yaml': 'retrieval: { module: ./mine.js }\n',
+    'mine.js': `const rank = async (query) => [{ name: 'mail', score: 1, why: 'mine', ...(query && { confidence: query }) }];
+export default { add() {}, remove() {}, rank };\n`,
+    'package.json': '{ "type": "module" }',
+  });
+  const chest = await (await cribOf(folder, { tools: TOOLS })).open();
+  const said = async (query: string) => (await chest.search(query)).map(({ confidence }) => confidence);
+  expect([await said('low'), await said('high'), await said(''), await said('quite')]).toEqual([
+    ['low'],
+    ['high'],
+    [undefined],
+    [undefined],
+  ]);
 });
 
 it('what a caller has used most decides between equals, for this caller and profile alone', async () => {

@@ -17,7 +17,7 @@ const TOOLS = [
 
 describe('a catalogue from which answers are taken', () => {
   it('scores a request less while its tools are gone, and as before when they are back', () => {
-    const catalogue = createCatalogue(TOOLS, embedder, false);
+    const catalogue = createCatalogue(TOOLS, embedder, 'hybrid');
     const request = 'what is the weather forecast for Oslo';
     const before = catalogue.bestScore(request);
     const gone = catalogue.alike('a');
@@ -30,7 +30,10 @@ describe('a catalogue from which answers are taken', () => {
     const queries = TOOLS.map(({ id, description }) => ({ id, query: description, relevant: [id] }));
     const set = { name: 'small', tools: TOOLS, queries };
     const strangers = [{ id: 's', query: 'does life have a meaning', relevant: [] }];
-    const options = { embedder, byWords: true, others: [], strangers, talk: ['It is late.'], random: createRandom(1) };
+    const options = {
+      ...{ embedder, mode: 'words' as const, others: [], strangers },
+      ...{ talk: ['It is late.'], random: createRandom(1) },
+    };
     const trials = [...tryRequests(set, options)];
     const answerable = trials.filter(({ isAnswerable }) => isAnswerable);
     expect(trials.length).toBeGreaterThan(2 * answerable.length);

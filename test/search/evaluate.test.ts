@@ -8,7 +8,7 @@ const rankings: Readonly<Record<string, readonly string[]>> = {
   both: ['x', 'a', 'y', 'b'],
   late: ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'a'],
 };
-const rank = (query: string) => rankings[query] ?? [];
+const rank = (query: string) => (rankings[query] ?? []).map((id) => ({ id }));
 const measure = (query: string, relevant: readonly string[]) => evaluate([{ id: 'q', query, relevant }], rank);
 
 describe('quality of a ranking', () => {
@@ -60,6 +60,28 @@ describe('quality of a ranking', () => {
       ndcg10: 0.5,
       mrr: 0.5,
     });
+  });
+
+  it('says how often low confidence is right, where nothing answers, and wrong, where something does', async () => {
+    const requests = [
+      { id: '1', query: 'sure', relevant: ['a'] },
+      { id: '2', query: 'unsure', relevant: ['a'] },
+      { id: '3', query: 'nothing', relevant: ['a'] },
+      { id: '4', query: 'sure', relevant: ['a'] },
+      { id: '5', query: 'unsure', relevant: [] },
+      { id: '6', query: 'sure', relevant: [] },
+      { id: '7', query: 'nothing', relevant: [] },
+    ];
+    const find = (query: string) =>
+      query === 'nothing' ? [] : [{ id: 'a', confidence: query === 'sure' ? ('high' as const) : ('low' as const) }];
+    const { outcomes, ...figures } = await evaluate(requests, find);
+    // What was found with low confidence counts for NDCG: nobody is kept from it.
+    expect(figures).toMatchObject({ ndcg10: 0.75, lost: 0.25, refused: 1 / 3, lowRight: 2 / 3, lowWrong: 0.5 });
+    expect(outcomes.filter(({ ndcg10 }) => ndcg10 === 0).map(({ id }) => id)).toEqual(['3', '6']);
+  });
+
+  it('where a retriever does not say how sure it is, no share of low confidence is made up', async () => {
+    expect(await measure('first', ['a'])).toMatchObject({ lowRight: null, lowWrong: null });
   });
 
   it('without requests, or without unanswerable ones, no figure is made up', async () => {

@@ -36,13 +36,14 @@ describe('search over the labelled set does not become worse, as agents ask', ()
   });
 
   it('the right tools are found and ranked', () => {
-    expect(quality.ndcg10).toBeGreaterThan(0.93);
-    expect(quality.recall10).toBeGreaterThan(0.96);
+    expect(quality.ndcg10).toBeGreaterThan(0.95);
+    expect(quality.recall10).toBeGreaterThan(0.98);
   });
 
-  it('seven of ten requests that nothing answers are refused, and at most one answerable request in twenty is lost', () => {
-    expect(quality.refused).toBeGreaterThan(0.7);
-    expect(quality.lost).toBeLessThan(0.05);
+  it('for seven of ten requests that nothing answers confidence is low, and for at most one answerable request in twenty; none is lost', () => {
+    expect(quality.lowRight).toBeGreaterThan(0.7);
+    expect(quality.lowWrong).toBeLessThan(0.05);
+    expect(quality.lost).toBe(0);
   });
 
   it('words alone find less, and still much', async () => {
@@ -52,7 +53,7 @@ describe('search over the labelled set does not become worse, as agents ask', ()
       rows.map(({ id, description, server, schema }) => specOf(id, description, { source: server, input: schema })),
     );
     const words = await evaluate(readRequests(readRows('queries.jsonl')), async (query) =>
-      namesOf(await retriever.rank(query, { limit: 10 })),
+      namesOf(await retriever.rank(query, { limit: 10 })).map((id) => ({ id })),
     );
     expect(words.ndcg10).toBeGreaterThan(0.91);
     expect(words.ndcg10).toBeLessThan(quality.ndcg10);
@@ -66,12 +67,13 @@ describe('search over the labelled set does not become worse, as people ask', ()
   });
 
   it('the right tools are found and ranked', () => {
-    expect(quality.ndcg10).toBeGreaterThan(0.38);
-    expect(quality.recall10).toBeGreaterThan(0.56);
+    expect(quality.ndcg10).toBeGreaterThan(0.41);
+    expect(quality.recall10).toBeGreaterThan(0.6);
   });
 
-  it('requests that nothing answers are refused more often than answerable ones are lost', () => {
-    expect(quality.refused).toBeGreaterThan(0.24);
-    expect(quality.lost).toBeLessThan(0.09);
+  it('no answerable request is lost, and confidence is low more often where nothing answers', () => {
+    expect(quality.lost).toBe(0);
+    expect(quality.lowRight).toBeGreaterThan(quality.lowWrong ?? 1);
+    expect(quality.lowRight).toBeGreaterThan(0.24);
   });
 });

@@ -19,7 +19,8 @@ async function searchAnew(workspace: Workspace, query: string, settings: object 
   const parsed = parse.mock.calls.length;
   parse.mockRestore();
   await crib.close();
-  return { found: hits.map(({ name }) => name), parsed };
+  const byWords = hits.filter(({ why }) => why.includes('"')).map(({ name }) => name);
+  return { found: hits.map(({ name }) => name), byWords, parsed };
 }
 
 describe('a search over a large file that is listed by its index', () => {
@@ -42,7 +43,8 @@ describe('a search over a large file that is listed by its index', () => {
     workspace.write('tools.ndjson', largeText([...LINES, PENGUIN.replace('Feed the penguin', 'Moor the gondola')]));
     for (let start = 0; start < 3; start += 1) {
       expect((await searchAnew(workspace, 'moor the gondola')).found[0]).toBe('zoo_job');
-      expect((await searchAnew(workspace, 'feed the penguin')).found).not.toContain('zoo_job');
+      const { found, byWords } = await searchAnew(workspace, 'feed the penguin');
+      expect([found[0], ...byWords]).not.toContain('zoo_job');
     }
   });
 

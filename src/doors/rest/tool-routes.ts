@@ -1,5 +1,6 @@
 import { notListedYet } from '../../call/enter-call.ts';
 import { defined } from '../../core/defined.ts';
+import { toSearchAnswer } from '../../core/retriever.ts';
 import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../core/selector.ts';
 import { ToolcribError, toolError } from '../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../core/tool-spec.ts';
@@ -7,6 +8,7 @@ import { ok, refuseFor } from './answers.ts';
 import { afterCursor, openToCall, openToList, type Route, type RouteRequest, toCursor } from './route.ts';
 import {
   anyObject,
+  choice,
   createToolLister,
   flag,
   LISTED_TOOL,
@@ -210,11 +212,13 @@ export const SEARCH_ROUTE: Route = {
   },
   answers: {
     200: {
-      says: 'The tools that fit.',
+      says: 'The tools that fit; where none clearly does, the nearest three.',
       schema: object({
         results: list(
           object({ name: text(), score: number('From 0 to 1.'), description: text(), 'bundle?': text(), why: text() }),
         ),
+        'confidence?': choice(['high', 'low'], 'Of the best result; low where there is none.'),
+        'note?': text('Present where no tool clearly fits.'),
       }),
     },
   },
@@ -225,7 +229,7 @@ async function searchTools(asked: RouteRequest) {
   const { q, profile, ...options } = asked.query as unknown as SearchQuery; // as its schema demands
   const chest = await openToList(asked, profile);
   const seen = new Set(chest.available());
-  const hits = await chest.search(q, options);
+  const { hits, ...answer } = toSearchAnswer(await chest.search(q, options));
   return ok({
     results: hits.map(({ name, score, description, bundle, why }) => ({
       name,
@@ -234,5 +238,6 @@ async function searchTools(asked: RouteRequest) {
       ...(bundle !== undefined && seen.has(bundle) && { bundle }),
       why,
     })),
+    ...answer,
   });
 }

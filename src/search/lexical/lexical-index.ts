@@ -1,13 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { bytesOf, readSections, wordsIn, writeSections } from '../byte-sections.ts';
-import { FIELDS, type Field, type SearchTexts } from '../search-texts.ts';
+import { FIELDS, type SearchTexts } from '../search-texts.ts';
 import { type Choice, createTopIds } from '../top-ids.ts';
 import { PARAMETERS } from '../tuning.ts';
 import { createTermCounter } from './count-terms.ts';
 import { createPackedLists, type KeptLists } from './packed-lists.ts';
+import { createSaidTerms, FIELD_BITS, type MatchedWord, NAME_BIT, withoutParts } from './said-terms.ts';
 import { createNameTerms, type NameTerms } from './similar-names.ts';
 import { countTerms, createVocabulary, type KeptTerms } from './vocabulary.ts';
-import { createWeighRequest, type WeighedRequest } from './weigh-request.ts';
+import { createWeighRequest, type ExactRequest } from './weigh-request.ts';
 
 /** Finds tools by the words of a request: BM25 over weighted fields. Tools are known by the small numbers they are added under. */
 export interface LexicalIndex {
@@ -26,19 +27,12 @@ export interface LexicalMatch {
   best(limit: number, choice: Choice): Uint32Array;
   /** The score of one tool, and besides what words count that stand together in both. */
   scoreOf(id: number): number;
+  /** The tools whose name or title says what the request says, and nothing else. */
+  exact(isAllowed: Choice['isAllowed']): readonly number[];
   /** The words of the request that a tool says, most telling first. */
   explain(id: number): readonly MatchedWord[];
 }
 
-export interface MatchedWord {
-  readonly word: string;
-  readonly weight: number;
-  /** The first one it stands in. */
-  readonly field: Field;
-}
-
-const FIELD_BITS = FIELDS.length;
-const NAME_BIT = 1 << FIELDS.indexOf('name');
 const IMPACT_BITS = 8;
 const IMPACT_MASK = 255;
 
@@ -87,26 +81,19 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
 
   const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm });
 
-  function phraseScore(id: number, weights: WeighedRequest['pairs']): number {
-    let sum = 0;
-    const start = pairs.start(id);
-    const end = start + pairs.length(id);
-    const { data } = pairs;
-    for (let at = start; at < end; at += 1) sum += weights.get(data[at] as number) ?? 0; // within the list
-    return sum;
-  }
+  const { explain, phraseScore, isExact } = createSaidTerms({ said, pairs, textOf: vocabulary.text });
 
-  function explain(id: number, asked: WeighedRequest['byNumber']): readonly MatchedWord[] {
-    const matched: MatchedWord[] = [];
-    const start = said.start(id);
-    const end = start + said.length(id);
-    const { data } = said;
-    for (let at = start; at < end; at += 1) {
-      const entry = data[at] as number; // within the list
-      const term = asked.get(entry >>> FIELD_BITS);
-      if (term !== undefined) insert(matched, { word: term.word, weight: term.weight, field: firstFieldIn(entry) });
+  /** Only tools that say the rarest of its terms can say all of them. */
+  function findExact(request: ExactRequest, isAllowed: Choice['isAllowed']): readonly number[] {
+    const numbers = withoutParts(request.numbers, vocabulary.text);
+    const rarest = numbers.reduce((one, other) => (postings.length(other) < postings.length(one) ? other : one));
+    const start = postings.start(rarest);
+    const found: number[] = [];
+    for (const entry of postings.data.subarray(start, start + postings.length(rarest))) {
+      const id = entry >>> IMPACT_BITS;
+      if (isAllowed(id) && isExact(id, request)) found.push(id);
     }
-    return matched;
+    return found;
   }
 
   return {
@@ -141,7 +128,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
     },
     match(request) {
       scores.fill(0, 0, idLimit);
-      const { terms, byNumber, pairs: together } = weigh(request);
+      const { terms, byNumber, pairs: together, exact } = weigh(request);
       const { data } = postings;
       for (const { number, weight } of terms) {
         const share = weight / IMPACT_MASK;
@@ -156,6 +143,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
         count: idLimit,
         best: (limit, choice) => topIds(scores.subarray(0, idLimit), limit, choice),
         scoreOf: (id) => (scores[id] ?? 0) + phraseScore(id, together),
+        exact: (isAllowed) => (exact === undefined ? [] : findExact(exact, isAllowed)),
         explain: (id) => explain(id, byNumber),
       };
     },
@@ -168,22 +156,6 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
         toolCount,
       }),
   };
-}
-
-/** Puts a word behind those that tell as much or more. So few match that sorting them would take longer. */
-function insert(matched: MatchedWord[], one: MatchedWord): void {
-  let place = matched.length;
-  for (; place > 0; place -= 1) {
-    const other = matched[place - 1] as MatchedWord; // within the list
-    if (one.weight < other.weight || (one.weight === other.weight && one.word >= other.word)) break;
-    matched[place] = other;
-  }
-  matched[place] = one;
-}
-
-/** A bit a field, the first one the lowest. */
-function firstFieldIn(entry: number): Field {
-  return FIELDS[31 - Math.clz32(entry & -entry)] as Field; // every term of a tool stands in one of them
 }
 
 function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, id: number): void {

@@ -49,7 +49,16 @@ afterAll(office.remove);
 describe('toolcrib eval', () => {
   it('measures the search over the tools of the configuration', async () => {
     const figures = await office.json(['eval', '--queries', 'queries.jsonl']);
-    expect(figures).toMatchObject({ requests: 3, recall1: 1, recall5: 1, recall10: 1, mrr: 1, ndcg10: 1, refused: 1 });
+    expect(figures).toMatchObject({
+      requests: 3,
+      recall1: 1,
+      recall5: 1,
+      recall10: 1,
+      mrr: 1,
+      ndcg10: 1,
+      lowRight: 1,
+      lowWrong: 0,
+    });
   });
 
   it('measures a catalogue by its ids, lists the worst requests and says which ids are unknown', async () => {
@@ -59,15 +68,25 @@ describe('toolcrib eval', () => {
     expect(code).toBe(0);
     expect(stderr).toMatch(/1 of the ids that requests ask for belong to no tool and cannot be found: "gone"/);
     const { worst, ...figures } = JSON.parse(stdout);
-    expect(figures).toMatchObject({ requests: 4, recall1: 2 / 3, mrr: 2 / 3, lost: 1 / 3, refused: 1 });
-    expect(worst).toEqual([{ id: 'c', query: 'zzzz qqqq', relevant: ['w1', 'gone'], found: [], ndcg10: 0 }]);
+    expect(figures).toMatchObject({
+      requests: 4,
+      recall1: 2 / 3,
+      mrr: 2 / 3,
+      lost: 1 / 3,
+      refused: 0,
+      lowRight: 1,
+      lowWrong: 1 / 3,
+    });
+    expect(worst).toEqual([
+      { id: 'c', query: 'zzzz qqqq', relevant: ['w1', 'gone'], found: [], confidence: 'low', ndcg10: 0 },
+    ]);
   });
 
   it('prints figures and the worst requests as tables', async () => {
     const { code, stdout } = await office.run(['eval', '--queries', 'wanted.jsonl', '--tools', 'catalogue.jsonl']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/NDCG@10\s+66\.7 %/);
-    expect(stdout).toMatch(/refused, where nothing fits\s+100\.0 %/);
+    expect(stdout).toMatch(/low confidence, where nothing fits\s+100\.0 %/);
     expect(stdout).toMatch(/0\.0 %\s+zzzz qqqq\s+w1, gone\s+nothing/);
   });
 
@@ -75,12 +94,12 @@ describe('toolcrib eval', () => {
     const { stdout } = await office.run(['eval', '--queries', 'unanswerable.jsonl', '--tools', 'catalogue.jsonl']);
     expect(stdout).toMatch(/NDCG@10\s+-\n/);
     expect(stdout).toMatch(/nothing found, where something fits\s+-\n/);
-    expect(stdout).toMatch(/refused, where nothing fits\s+100\.0 %/);
+    expect(stdout).toMatch(/low confidence, where nothing fits\s+100\.0 %/);
   });
 
   it('tools whose names are alike are told apart, and what is null is no text', async () => {
     const figures = await office.json(['eval', '--queries', 'alike-wanted.jsonl', '--tools', 'alike.jsonl']);
-    expect(figures).toMatchObject({ requests: 3, recall1: 1, refused: 1, worst: [] });
+    expect(figures).toMatchObject({ requests: 3, recall1: 1, lowRight: 1, worst: [] });
   });
 
   it.each([

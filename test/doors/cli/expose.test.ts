@@ -51,7 +51,19 @@ describe('a profile that exposes search, on the command line', () => {
   it('search that finds nothing says so, and prints an empty list as JSON', async () => {
     const words = ['search', 'zzzz', 'qqqq', '--profile', 'agent'];
     expect(await office.run(words)).toMatchObject({ code: 0, stdout: '', stderr: 'No tool fits.\n' });
-    expect(await office.json(words)).toEqual({ results: [] });
+    expect(await office.json(words)).toEqual({ results: [], confidence: 'low' });
+  });
+
+  it('search that finds nothing that clearly fits says so, and shows at most three', async () => {
+    const words = ['search', 'knit', 'a', 'woollen', 'jumper'];
+    const { code, stdout, stderr } = await office.run(words);
+    expect([code, stderr]).toEqual([0, 'No tool clearly fits; nearest:\n']);
+    const [head, ...rows] = stdout.trim().split('\n');
+    expect(head).toMatch(/^SCORE/);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.length).toBeLessThanOrEqual(3);
+    expect(await office.json(words)).toMatchObject({ confidence: 'low', note: 'No tool clearly fits; nearest:' });
+    expect(await office.json(['search', 'wipe'])).toMatchObject({ confidence: 'high' });
   });
 
   it('call call_tool runs the tool that it names, by the same rules', async () => {

@@ -106,6 +106,7 @@ describe.each(Object.entries(ERAS))('a client of %s, whose profile exposes searc
     const answer = await (await connect(url())).call('search_tools', { query: 'wipe', limit: 1 });
     expect(answer.structuredContent).toEqual({
       tools: [{ name: 'wipe', description: 'Removes everything', inputSchema: WHAT, score: expect.any(Number) }],
+      confidence: 'high',
     });
     expect(JSON.parse(answer.content[0]?.text ?? '')).toEqual(answer.structuredContent);
   });

@@ -47,7 +47,8 @@ describe('a profile that exposes search, over REST', () => {
 
   it('finds what the profile holds, active or not, and nothing else', async () => {
     const { get } = byOperator(await serveSearch());
-    const { results } = await get('/api/search?profile=agent&q=wipe&limit=1');
+    const { results, confidence } = await get('/api/search?profile=agent&q=wipe&limit=1');
+    expect(confidence).toBe('high');
     expect(results).toEqual([
       {
         name: 'wipe',
@@ -61,6 +62,15 @@ describe('a profile that exposes search, over REST', () => {
     expect(namesIn(expanded.results)).toEqual(['add', 'echo', 'long']);
     const hidden = await get('/api/search?profile=agent&q=secret_tool,%20not%20for%20everybody&limit=100');
     expect(namesIn(hidden.results)).not.toContain('secret_tool');
+  });
+
+  it('says where no tool clearly fits, and shows at most three', async () => {
+    const { get } = byOperator(await serveSearch());
+    const answer = await get('/api/search?q=knit%20a%20woollen%20jumper%20of%20numbers');
+    expect(answer).toMatchObject({ confidence: 'low', note: 'No tool clearly fits; nearest:' });
+    expect(answer.results.length).toBeGreaterThan(0);
+    expect(answer.results.length).toBeLessThanOrEqual(3);
+    expect(await get('/api/search?q=zzzz%20qqqq')).toEqual({ results: [], confidence: 'low' });
   });
 
   it.each(['q=', 'limit=1', 'q=x&limit=0', 'q=x&limit=101', 'q=x&expand=perhaps', `q=${'x'.repeat(4001)}`])(

@@ -81,7 +81,9 @@ function show(quality: Quality, worst: number, flags: Flags): void {
         LABELS[key],
         isAnswerable ? percent(quality[key]) : '-',
       ]),
-      ['refused, where nothing fits', quality.refused === null ? '-' : percent(quality.refused)],
+      ['nothing found, where nothing fits', percent(quality.refused)],
+      ['low confidence, where nothing fits', percent(quality.lowRight)],
+      ['low confidence, where something fits', percent(quality.lowWrong)],
       ['ms per query', quality.msPerQuery.toFixed(3)],
     ],
   );
@@ -107,6 +109,6 @@ const LABELS = {
   lost: 'nothing found, where something fits',
 } as const;
 
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
+function percent(share: number | null): string {
+  return share === null ? '-' : `${(100 * share).toFixed(1)} %`;
 }

@@ -1,4 +1,5 @@
 import { defined } from '../../../core/defined.ts';
+import { toSearchAnswer } from '../../../core/retriever.ts';
 import type { Criteria } from '../../../core/selector.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
@@ -88,10 +89,11 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
   const limit = readCount(flags.limit);
   return withCrib(flags, async (crib) => {
     const chest = await openChest(crib, flags);
-    const hits = await chest.search(words.join(' '), {
+    const found = await chest.search(words.join(' '), {
       expand: flags.expand === true,
       ...(limit !== undefined && { limit }),
     });
+    const { hits, ...answer } = toSearchAnswer(found);
     if (flags.json === true) {
       printJson({
         results: hits.map(({ name, score, description, bundle, why }) => ({
@@ -101,9 +103,11 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
           ...(bundle !== undefined && { bundle }),
           why,
         })),
+        ...answer,
       });
     } else if (hits.length === 0) note('No tool fits.');
     else {
+      if (answer.note !== undefined) note(answer.note);
       printTable(
         [figures('SCORE'), 'NAME', flexible('WHY'), flexible('DESCRIPTION')],
         hits.map(({ name, score, description, why }) => [score.toFixed(3), name, why, description]),
