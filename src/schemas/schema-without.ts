@@ -22,6 +22,9 @@ interface Draft {
   readonly demanded: Set<unknown>;
   /** What has to hold besides, reduced. */
   readonly also: unknown[];
+  /** How many arguments there have to be besides, and may be. */
+  least: number;
+  most: number;
   never: string | undefined;
   isExact: boolean;
 }
@@ -43,7 +46,16 @@ export function schemaWithout(schema: JsonSchema, ungiven: Ungiven): JsonSchema 
 function reduce(node: unknown, ungiven: Ungiven): Reduced {
   if (node === false) return { never: 'its schema accepts nothing' };
   if (!isRecord(node)) return { schema: node, isExact: true };
-  const draft: Draft = { node, ungiven, demanded: new Set(), also: [], never: undefined, isExact: true };
+  const draft: Draft = {
+    node,
+    ungiven,
+    demanded: new Set(),
+    also: [],
+    least: 0,
+    most: Number.POSITIVE_INFINITY,
+    never: undefined,
+    isExact: true,
+  };
   const entries = Object.entries(node).flatMap(([keyword, value]) => {
     const left = (REDUCERS.get(keyword) ?? keepAsIs)(value, draft);
     return left === undefined ? [] : [[keyword, left] as const];
@@ -53,7 +65,15 @@ function reduce(node: unknown, ungiven: Ungiven): Reduced {
     ...(draft.demanded.size > 0 ? [['required', [...draft.demanded]] as const] : []),
     ...(draft.also.length > 0 ? [['allOf', draft.also] as const] : []),
   ];
-  return { schema: Object.fromEntries([...entries, ...added]), isExact: draft.isExact };
+  const schema: Record<string, unknown> = Object.fromEntries([...entries, ...added]);
+  if (draft.least > 0) schema.minProperties = Math.max(draft.least, numberOr(schema.minProperties, 0));
+  if (draft.most < Number.POSITIVE_INFINITY)
+    schema.maxProperties = Math.min(draft.most, numberOr(schema.maxProperties, draft.most));
+  return { schema, isExact: draft.isExact };
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
 }
 
 const keepAsIs: Reducer = (value) => value;
@@ -121,7 +141,7 @@ function reduceDependents(value: unknown, draft: Draft): unknown {
     if (draft.ungiven.get(name) === undefined) return [];
     // It is always there, so what it needs is always needed.
     if (Array.isArray(needs)) demand(needs, draft);
-    else hold(reduce(needs, draft.ungiven), draft);
+    else hold(reduce(needs, draft.ungiven), draft, (schema) => countHere(schema, draft));
     return [];
   });
   return left.length > 0 ? Object.fromEntries(left) : undefined;
@@ -135,11 +155,25 @@ function reduceNeeds(name: string, needs: unknown, { ungiven }: Draft): unknown 
   return needs.filter((need) => !ungiven.has(need));
 }
 
-function hold(reduced: Reduced, draft: Draft): void {
+/** What is demanded and counted is, as in the whole schema, once defaults are filled in: `allOf` is judged before. */
+function countHere(schema: unknown, draft: Draft): unknown {
+  if (!isRecord(schema)) return schema;
+  const { required, minProperties, maxProperties, allOf, ...rest } = schema;
+  for (const name of Array.isArray(required) ? required : []) draft.demanded.add(name);
+  draft.least = Math.max(draft.least, numberOr(minProperties, 0));
+  draft.most = Math.min(draft.most, numberOr(maxProperties, draft.most));
+  const parts = (Array.isArray(allOf) ? allOf : [])
+    .map((part) => countHere(part, draft))
+    .filter((part) => !isEmpty(part));
+  return parts.length === 0 ? rest : { ...rest, allOf: parts };
+}
+
+function hold(reduced: Reduced, draft: Draft, taken: (schema: unknown) => unknown = (schema) => schema): void {
   if ('never' in reduced) draft.never ??= reduced.never;
   else {
     draft.isExact &&= reduced.isExact;
-    if (!isEmpty(reduced.schema)) draft.also.push(reduced.schema);
+    const schema = taken(reduced.schema);
+    if (!isEmpty(schema)) draft.also.push(schema);
   }
 }
 

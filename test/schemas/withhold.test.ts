@@ -142,6 +142,17 @@ describe('laws of withholding', () => {
     );
   });
 
+  it.each([{ minProperties: 3 }, { required: ['c'] }, { allOf: [{ minProperties: 3 }] }])(
+    'What a fixed argument demands (%j) may be met by a default.',
+    (needs) => {
+      const properties = { a: {}, b: {}, c: { default: 'x' } };
+      const schema = { type: 'object', dependentSchemas: { a: needs }, properties };
+      const { input } = withhold(specOf(schema), { fixed: { a: 'x', b: 'x' }, hidden: [] });
+      expect(check(specOf(schema), { a: 'x', b: 'x' }).ok).toBe(true);
+      expect(check(specOf(input), {}).ok).toBe(true);
+    },
+  );
+
   it('The shown schema does not name what is withheld, and whoever sends it is refused.', () => {
     fc.assert(
       fc.property(anything, wanted, given, fc.constantFrom('a', 'b', 'c'), value, (schema, what, input, key, sent) => {
