@@ -1,3 +1,5 @@
+import './system/require-node.ts';
+
 export type {
   Approval,
   ApprovalDecision,

@@ -8,3 +8,5 @@ export function requireNode(version: string): void {
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return;
   throw new ToolcribError('node_too_old', `Toolcrib needs Node ${OLDEST.join('.')} or newer; this is ${version}.`);
 }
+
+requireNode(process.versions.node); // whoever imports this first is told before anything else can go wrong

@@ -1,6 +1,7 @@
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { openStore } from '../../src/store/open-store.ts';
@@ -10,6 +11,13 @@ const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
 const installed = join(home, 'node_modules/toolcrib');
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 beforeAll(() => installPacked(home));
+
+/** A Node of this machine that is too old; most have none. */
+const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].flatMap((program) => {
+  const { stdout, status } = spawnSync(program, ['-p', 'process.versions.node'], { encoding: 'utf8' });
+  const version = (stdout ?? '').trim();
+  return status === 0 && Number.parseInt(version, 10) < 22 ? [{ program, version }] : [];
+})[0];
 
 describe('the packed package', () => {
   it('holds what it needs and nothing of the workshop', () => {
@@ -73,6 +81,35 @@ describe('the packed package', () => {
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
     expect(Number(stdout)).toBeGreaterThanOrEqual(3);
   });
+
+  it.skipIf(OLD_NODE === undefined)('says on an old Node which one it needs (needs another Node)', async () => {
+    const { program, version } = OLD_NODE ?? { program: '', version: '' };
+    const code = `await import('toolcrib').catch((error) => console.log(error.name + ': ' + error.message))`;
+    const { stdout } = await run(program, ['--input-type=module', '--eval', code], { cwd: home });
+    expect(stdout).toBe(`ToolcribError: Toolcrib needs Node 22.18 or newer; this is ${version}.\n`);
+    const command = run(program, [join(installed, 'dist/cli/main.js'), 'list'], { cwd: home });
+    await expect(command).rejects.toMatchObject({
+      code: 2,
+      stderr: `Toolcrib needs Node 22.18 or newer; this is ${version}.\n`,
+    });
+  });
+
+  it.skipIf(OLD_NODE === undefined)(
+    'installs its workshop without a word on an old Node (needs another Node)',
+    async () => {
+      const folder = join(home, 'workshop');
+      for (const file of ['package.json', 'package-lock.json', 'ui/package.json', '.npmrc'])
+        cpSync(join(ROOT, file), join(folder, file));
+      const { program = '' } = OLD_NODE ?? {};
+      const env = { HOME: home, PATH: `${dirname(program)}:/usr/bin:/bin` };
+      const { stderr } = await run(
+        'npm',
+        ['ci', '--dry-run', '--offline', '--ignore-scripts', '--no-update-notifier'],
+        { cwd: folder, env },
+      );
+      expect(stderr).toBe('');
+    },
+  );
 
   it('exports the laws of executors', async () => {
     const code = `console.log(Object.keys(await import('toolcrib/testing')).join())`;

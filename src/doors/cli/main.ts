@@ -3,9 +3,8 @@
 declare const BUNDLED_CODE: string | undefined;
 
 // Nothing is imported before the version is known: an old Node would stumble over the first file.
-const { requireNode } = await import('../../system/require-node.ts');
 try {
-  requireNode(process.versions.node);
+  await import('../../system/require-node.ts');
 } catch (cause) {
   process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`);
   process.exit(2);

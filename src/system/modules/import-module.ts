@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath } from 'node:fs/promises';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
+import nodeModule, { createRequire } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../core/json.ts';
@@ -92,7 +92,7 @@ function lineOf(cause: unknown, url: string, readText?: (path: string) => string
   if (line !== undefined || readText === undefined || !(cause instanceof SyntaxError)) return line;
   try {
     // Node keeps the place of a syntax error in JavaScript to itself; the parser that strips types tells it.
-    stripTypeScriptTypes(readText(path), { sourceUrl: path });
+    nodeModule.stripTypeScriptTypes(readText(path), { sourceUrl: path }); // by name an old Node could not even be told that it is too old
     return undefined;
   } catch (parsing) {
     return parsing instanceof Error ? lineIn(parsing.stack, [path]) : undefined;
