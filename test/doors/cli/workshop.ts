@@ -23,6 +23,8 @@ interface Ran {
 interface RunOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A folder inside the workshop's. */
+  readonly cwd?: string;
 }
 
 /** A folder with files in which the real command line runs. */
@@ -44,8 +46,11 @@ export function createWorkshop(files: Readonly<Record<string, string>> = {}): Wo
   };
   for (const [path, content] of Object.entries(files)) write(path, content);
 
-  const start: Workshop['start'] = (args, { env = {} } = {}) =>
-    spawn(process.execPath, [MAIN, ...args], { cwd: folder, env: { ...SURROUNDINGS, HOME: folder, ...env } });
+  const start: Workshop['start'] = (args, { env = {}, cwd = '.' } = {}) =>
+    spawn(process.execPath, [MAIN, ...args], {
+      cwd: join(folder, cwd),
+      env: { ...SURROUNDINGS, HOME: folder, ...env },
+    });
   const run: Workshop['run'] = async (args, options = {}) => {
     const child = start(args, options);
     child.stdin.on('error', () => {}); // it may end without reading

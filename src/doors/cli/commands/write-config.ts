@@ -1,11 +1,10 @@
 import { existsSync, linkSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { readConfigFile, readConfigText } from '../../../config/config-text.ts';
 import { codeOf, messageOf, ToolcribError } from '../../../core/tool-error.ts';
-import { findServers } from '../../../crib/config/pasted-server.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { CONFIG_NAMES, type Flags, findConfig } from '../flags.ts';
-import { note, print, printJson } from '../output.ts';
+import { note, print, printJson, toLine } from '../output.ts';
+import { type ClientFile, findClientFiles, readClientFile } from './client-files.ts';
 
 const NOTHING: PastedServers = { servers: {}, plainSecrets: [] };
 
@@ -13,19 +12,62 @@ const NOTHING: PastedServers = { servers: {}, plainSecrets: [] };
 export async function writeConfig({ flags }: Invocation): Promise<ExitCode> {
   const file = targetOf(flags);
   if (flags.force !== true) refuseToReplace(file);
-  const { servers, plainSecrets } =
-    flags.from === undefined ? NOTHING : await readServers(resolve(flags.from), flags.from);
+  const found =
+    flags.from === undefined
+      ? await findClientFiles({ cwd: process.cwd(), env: process.env, platform: process.platform })
+      : [];
+  const chosen = await chooseFile(found, flags);
+  if (chosen === 'cancelled') return 130;
+  const from = flags.from === undefined ? chosen : { file: resolve(flags.from), shownAs: flags.from };
+  const { servers, plainSecrets } = from === undefined ? NOTHING : await readServers(from.file, from.shownAs);
   const isPrivate = plainSecrets.length > 0;
   if (!writeWhole(file, starterConfig(servers), { replace: flags.force === true, isPrivate })) throw isThere(file);
   const shown = relative(process.cwd(), file) || file;
   if (flags.json === true) printJson({ file: shown, servers: Object.keys(servers) });
   else print(shown);
   if (isPrivate) {
-    note(`In plain text, as they were, and so readable by you alone: ${plainSecrets.join(', ')}.`);
+    note(`In plain text, as they were, and so readable by you alone: ${plainSecrets.map(toLine).join(', ')}.`);
     note(`Better: put them into the environment and write \${NAME} instead.`);
   }
+  if (from === undefined) for (const line of offers(found)) note(line);
   note('Next: "toolcrib check" and "toolcrib list".');
   return 0;
+}
+
+/** Asks on the terminal which file to take over; where there is none, nothing is. A file of this folder may come from others, so that nothing is taken unasked. */
+async function chooseFile(
+  found: readonly ClientFile[],
+  { json }: Flags,
+): Promise<ClientFile | 'cancelled' | undefined> {
+  if (found.length === 0 || json === true || !process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const { select, isCancel } = await import('@clack/prompts');
+  const none = { value: -1, label: 'none of them' };
+  const options = [none, ...found.map((file, index) => ({ value: index, label: describeFile(file) }))];
+  const message = 'Take over the MCP servers of another program?';
+  const answer = await select({ message, options, initialValue: -1, input: process.stdin, output: process.stderr });
+  return isCancel(answer) ? 'cancelled' : found[answer];
+}
+
+function offers(found: readonly ClientFile[]): readonly string[] {
+  if (found.length === 0) return [];
+  const how = ({ shownAs }: ClientFile) => `toolcrib init --force --from ${quoteForShell(shownAs)}`;
+  return [
+    'MCP servers of other programs were found, and not taken over. To do that:',
+    ...found.map((file) => `  ${toLine(how(file))}   # ${describeFile(file)}`),
+  ];
+}
+
+function describeFile({ client, shownAs, servers }: ClientFile): string {
+  const names = Object.keys(servers);
+  const more = names.length > 5 ? ', …' : '';
+  return toLine(`${client}, ${shownAs}: ${names.slice(0, 5).join(', ')}${more}`);
+}
+
+/** A shell reads the path as it is, but for "~/", which it fills in. */
+function quoteForShell(path: string): string {
+  if (/^[\w./~:\\-]+$/.test(path)) return path;
+  const [, home = '', rest = ''] = /^(~\/)?(.*)$/s.exec(path) ?? [];
+  return `${home}'${rest.replaceAll("'", "'\\''")}'`;
 }
 
 function targetOf({ config }: Flags): string {
@@ -52,19 +94,26 @@ export interface PastedServers {
 
 /** Reads the servers of Claude, Cursor, VS Code and the like. */
 export async function readServers(file: string, shownAs: string): Promise<PastedServers> {
-  const { value } = await readConfigText(await readConfigFile(file, shownAs), shownAs);
-  const servers: Readonly<Record<string, unknown>> = { ...findServers(value)?.servers };
+  const { servers } = await readClientFile(file, shownAs);
   if (Object.keys(servers).length === 0) throw new ToolcribError('usage', `${shownAs} holds no servers.`);
   return { servers, plainSecrets: Object.entries(servers).flatMap(([name, server]) => plainSecretsOf(name, server)) };
 }
 
-// Their values are not looked at closely: what is not a variable may be a key.
+// Values of variables and headers are not looked at closely: what is not a variable may be a key.
 function plainSecretsOf(name: string, server: unknown): readonly string[] {
-  return ['env', 'headers'].flatMap((block) =>
+  const { url, httpUrl = url, serverUrl = httpUrl, args } = membersOf(server);
+  const inBlocks = ['env', 'headers'].flatMap((block) =>
     Object.entries(membersOf(membersOf(server)[block]))
-      .filter(([, value]) => typeof value === 'string' && value !== '' && !value.includes('${'))
+      .filter(([, value]) => isPlain(value))
       .map(([key]) => `${name}.${block}.${key}`),
   );
+  const isInUrl = isPlain(serverUrl) && /@|[?&][^=]*(auth|token|passw|key|secret|sig)[^=]*=/i.test(String(serverUrl));
+  const isInArgs = /auth|token|passw|key|secret|:\/\/[^/"]*@/i.test(JSON.stringify(args ?? []));
+  return [...inBlocks, ...(isInUrl ? [`${name}.url`] : []), ...(isInArgs ? [`${name}.args`] : [])];
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && !value.includes('${');
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
