@@ -37,7 +37,7 @@ interface RequestOutcome extends LabelledRequest {
 }
 
 /** A tool that was found. */
-export interface FoundId {
+interface FoundId {
   readonly id: string;
   readonly confidence?: Confidence | undefined;
 }

@@ -4,11 +4,12 @@ import { FIELDS, type SearchTexts } from '../search-texts.ts';
 import { type Choice, createTopIds } from '../top-ids.ts';
 import { PARAMETERS } from '../tuning.ts';
 import { createTermCounter } from './count-terms.ts';
+import type { ExactRequest } from './exact-request.ts';
 import { createPackedLists, type KeptLists } from './packed-lists.ts';
-import { createSaidTerms, FIELD_BITS, type MatchedWord, NAME_BIT, withoutParts } from './said-terms.ts';
+import { createSaidTerms, FIELD_BITS, type MatchedWord, NAME_BIT } from './said-terms.ts';
 import { createNameTerms, type NameTerms } from './similar-names.ts';
 import { countTerms, createVocabulary, type KeptTerms } from './vocabulary.ts';
-import { createWeighRequest, type ExactRequest } from './weigh-request.ts';
+import { createWeighRequest } from './weigh-request.ts';
 
 /** Finds tools by the words of a request: BM25 over weighted fields. Tools are known by the small numbers they are added under. */
 export interface LexicalIndex {
@@ -81,17 +82,16 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
 
   const weigh = createWeighRequest({ vocabulary, rarity, names: namesByTerm });
 
-  const { explain, phraseScore, isExact } = createSaidTerms({ said, pairs, textOf: vocabulary.text });
+  const { explain, phraseScore, isExact } = createSaidTerms({ said, pairs });
 
   /** Only tools that say the rarest of its terms can say all of them. */
   function findExact(request: ExactRequest, isAllowed: Choice['isAllowed']): readonly number[] {
-    const numbers = withoutParts(request.numbers, vocabulary.text);
-    const rarest = numbers.reduce((one, other) => (postings.length(other) < postings.length(one) ? other : one));
+    const rarest = request.needed.reduce((one, other) => (postings.length(other) < postings.length(one) ? other : one));
     const start = postings.start(rarest);
     const found: number[] = [];
     for (const entry of postings.data.subarray(start, start + postings.length(rarest))) {
       const id = entry >>> IMPACT_BITS;
-      if (isAllowed(id) && isExact(id, request)) found.push(id);
+      if (isExact(id, request) && isAllowed(id)) found.push(id);
     }
     return found;
   }

@@ -1,6 +1,7 @@
 import { FIELDS, type Field } from '../search-texts.ts';
+import type { ExactRequest } from './exact-request.ts';
 import type { createPackedLists } from './packed-lists.ts';
-import type { ExactRequest, WeighedRequest } from './weigh-request.ts';
+import type { WeighedRequest } from './weigh-request.ts';
 
 export interface MatchedWord {
   readonly word: string;
@@ -18,11 +19,10 @@ const SOURCE_BIT = bitOf('source');
 
 type PackedLists = ReturnType<typeof createPackedLists>;
 
-/** What tools say: the lists of an index, by tool, and the texts of terms. */
+/** What tools say: the lists of an index, by tool; terms stand in the order in which its fields say them first. */
 export interface SaidLists {
   readonly said: PackedLists;
   readonly pairs: PackedLists;
-  textOf(number: number): string;
 }
 
 /** Reads what one tool says, beside a request. */
@@ -35,20 +35,11 @@ export interface SaidTerms {
   isExact(id: number, request: ExactRequest): boolean;
 }
 
-export function createSaidTerms({ said, pairs, textOf }: SaidLists): SaidTerms {
+export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
   /** The request in its order, or begun at another word: `issues/create` says "create an issue". */
   function isInOrder(id: number, asked: ExactRequest['pairs']): boolean {
     const own = pairs.data.subarray(pairs.start(id), pairs.start(id) + pairs.length(id));
     return asked.filter((pair) => own.includes(pair)).length >= asked.length - 1;
-  }
-
-  function saysAll(numbers: readonly number[], id: number, request: ExactRequest): boolean {
-    if (numbers.length === 0 || numbers.length > MOST_PARTS * request.numbers.length) return false;
-    const isSame = numbers.length === request.numbers.length && numbers.every((one) => request.numbers.includes(one));
-    if (isSame) return isInOrder(id, request.pairs);
-    const [own, asked] = [withoutParts(numbers, textOf), withoutParts(request.numbers, textOf)];
-    const isSplit = own.length < numbers.length || asked.length < request.numbers.length;
-    return isSplit && own.length === asked.length && own.every((one) => asked.includes(one));
   }
 
   return {
@@ -72,36 +63,42 @@ export function createSaidTerms({ said, pairs, textOf }: SaidLists): SaidTerms {
       for (let at = start; at < end; at += 1) sum += weights.get(data[at] as number) ?? 0; // within the list
       return sum;
     },
-    isExact(id, request) {
-      const [name, bare, title]: [number[], number[], number[]] = [[], [], []];
+    isExact(id, { needed, halves, pairs: asked }) {
+      const [title, name, bare] = [createTally(), createTally(), createTally()];
+      const split: number[] = [];
       const start = said.start(id);
       const end = start + said.length(id);
-      for (let at = start; at < end; at += 1) {
+      for (let at = start; at < end && (title.isOpen || name.isOpen || bare.isOpen); at += 1) {
         const entry = said.data[at] as number; // within the list
+        if ((entry & (NAME_BIT | TITLE_BIT)) === 0) break; // names and titles stand first
         const number = entry >>> FIELD_BITS;
-        if ((entry & TITLE_BIT) !== 0) title.push(number);
-        if ((entry & NAME_BIT) === 0) continue;
-        name.push(number);
-        if ((entry & SOURCE_BIT) === 0) bare.push(number); // a prefix says where a tool comes from, not what it does
+        const isNeeded = needed.includes(number);
+        const isHalf = !isNeeded && halves.has(number);
+        if (isHalf) split.push(number);
+        const isOther = !isNeeded && !isHalf;
+        if ((entry & TITLE_BIT) !== 0) count(title, isNeeded, isOther);
+        if ((entry & NAME_BIT) !== 0) count(name, isNeeded, isOther);
+        // A prefix says where a tool comes from, not what it does.
+        if ((entry & (NAME_BIT | SOURCE_BIT)) === NAME_BIT) count(bare, isNeeded, isOther);
       }
-      return [title, name, bare].some((numbers) => saysAll(numbers, id, request));
+      if (![title, name, bare].some(({ isOpen, said: own }) => isOpen && own === needed.length)) return false;
+      if (split.length === 0) return isInOrder(id, asked);
+      return split.every((half) => split.includes(halves.get(half) ?? -1));
     },
   };
 }
 
-/** `GitHub` is three terms, `github` one. */
-const MOST_PARTS = 3;
+/** How much of a request one field says, and whether it says nothing else. */
+interface Tally {
+  said: number;
+  isOpen: boolean;
+}
 
-/** The terms, less those that together are another of them: `git` and `hub` beside `github`. */
-export function withoutParts(numbers: readonly number[], textOf: (number: number) => string): readonly number[] {
-  const texts = new Map(numbers.map((number) => [textOf(number), number]));
-  const parts = new Set<number>();
-  for (const text of texts.keys())
-    for (let cut = 1; cut < text.length; cut += 1) {
-      const [before, after] = [texts.get(text.slice(0, cut)), texts.get(text.slice(cut))];
-      if (before !== undefined && after !== undefined) parts.add(before).add(after);
-    }
-  return parts.size === 0 ? numbers : numbers.filter((number) => !parts.has(number));
+const createTally = (): Tally => ({ said: 0, isOpen: true });
+
+function count(tally: Tally, isNeeded: boolean, isOther: boolean): void {
+  if (isNeeded) tally.said += 1;
+  else if (isOther) tally.isOpen = false;
 }
 
 /** Puts a word behind those that tell as much or more. So few match that sorting them would take longer. */

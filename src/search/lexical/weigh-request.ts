@@ -1,5 +1,6 @@
 import { PARAMETERS } from '../tuning.ts';
 import { pairOf } from './count-terms.ts';
+import { type ExactRequest, toExactRequest } from './exact-request.ts';
 import { createKnownWords, createWordScan, OTHER_LETTERS, ownText } from './scan-words.ts';
 import type { NameTerms } from './similar-names.ts';
 import { eachWord } from './split-words.ts';
@@ -15,14 +16,6 @@ export interface WeighedRequest {
   readonly pairs: RareNumbers<number>;
   /** Undefined for a request that cannot be what a tool is called: too long, or with a word that no tool says. */
   readonly exact: ExactRequest | undefined;
-}
-
-/** A request that may be what a tool is called. */
-export interface ExactRequest {
-  /** Of its terms, each once. */
-  readonly numbers: readonly number[];
-  /** Terms that follow each other, as `pairOf` has them. */
-  readonly pairs: readonly number[];
 }
 
 /** A term that some tool says, and how much it counts in this request. */
@@ -80,23 +73,23 @@ export function createWeighRequest({ vocabulary, rarity, names }: Scales): (requ
     return weights;
   }
 
+  function exactOf({ terms, pairs }: RequestTerms): ExactRequest | undefined {
+    const numbers: number[] = [];
+    for (const { number, isWhole } of terms) {
+      if (number !== undefined) numbers.push(number);
+      else if (!isWhole) return undefined;
+    }
+    const together = pairs.map(([before, after]) => pairOf(before.number ?? 0, after.number ?? 0));
+    return toExactRequest(numbers, together, vocabulary);
+  }
+
   return (request) => {
     const taken = requestTerms(request, eachWord);
     const terms = weighTerms(taken);
     const byNumber = createRareNumbers<WeightedTerm>();
     for (const term of terms) if (byNumber.get(term.number) === undefined) byNumber.set(term.number, term);
-    return { terms, byNumber, pairs: weighPairs(taken), exact: toExact(taken) };
+    return { terms, byNumber, pairs: weighPairs(taken), exact: exactOf(taken) };
   };
-}
-
-/** Names and titles are shorter. */
-const MOST_EXACT_TERMS = 16;
-
-function toExact({ terms, pairs }: RequestTerms): ExactRequest | undefined {
-  const known = terms.flatMap(({ number, isWhole }) => (number === undefined && isWhole ? [] : [number]));
-  const numbers = known.filter((number) => number !== undefined);
-  if (numbers.length === 0 || numbers.length < known.length || numbers.length > MOST_EXACT_TERMS) return undefined;
-  return { numbers, pairs: pairs.map(([before, after]) => pairOf(before.number ?? 0, after.number ?? 0)) };
 }
 
 interface Guess {
