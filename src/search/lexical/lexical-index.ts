@@ -89,8 +89,9 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
     const rarest = request.needed.reduce((one, other) => (postings.length(other) < postings.length(one) ? other : one));
     const start = postings.start(rarest);
     const found: number[] = [];
-    for (const entry of postings.data.subarray(start, start + postings.length(rarest))) {
-      const id = entry >>> IMPACT_BITS;
+    const end = start + postings.length(rarest);
+    for (let at = start; at < end; at += 1) {
+      const id = (postings.data[at] as number) >>> IMPACT_BITS; // within the list
       if (isExact(id, request) && isAllowed(id)) found.push(id);
     }
     return found;

@@ -64,41 +64,48 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
       return sum;
     },
     isExact(id, { needed, halves, pairs: asked }) {
-      const [title, name, bare] = [createTally(), createTally(), createTally()];
-      const split: number[] = [];
-      const start = said.start(id);
-      const end = start + said.length(id);
-      for (let at = start; at < end && (title.isOpen || name.isOpen || bare.isOpen); at += 1) {
-        const entry = said.data[at] as number; // within the list
-        if ((entry & (NAME_BIT | TITLE_BIT)) === 0) break; // names and titles stand first
+      // Thousands of tools are looked at for a short request: nothing is made for those that are not called so.
+      let inTitle = 0;
+      let inName = 0;
+      let inBare = 0;
+      let open = TITLE_BIT | NAME_BIT | BARE_BIT;
+      let split: number[] | undefined;
+      const { data } = said;
+      const end = said.start(id) + said.length(id);
+      for (let at = said.start(id); at < end && open !== 0; at += 1) {
+        const entry = data[at] as number; // within the list
+        const places = placesIn(entry);
+        if (places === 0) break; // names and titles stand first
         const number = entry >>> FIELD_BITS;
-        const isNeeded = needed.includes(number);
-        const isHalf = !isNeeded && halves.has(number);
-        if (isHalf) split.push(number);
-        const isOther = !isNeeded && !isHalf;
-        if ((entry & TITLE_BIT) !== 0) count(title, isNeeded, isOther);
-        if ((entry & NAME_BIT) !== 0) count(name, isNeeded, isOther);
-        // A prefix says where a tool comes from, not what it does.
-        if ((entry & (NAME_BIT | SOURCE_BIT)) === NAME_BIT) count(bare, isNeeded, isOther);
+        if (needed.includes(number)) {
+          if ((places & TITLE_BIT) !== 0) inTitle += 1;
+          if ((places & NAME_BIT) !== 0) inName += 1;
+          if ((places & BARE_BIT) !== 0) inBare += 1;
+        } else if (halves.has(number)) {
+          split ??= [];
+          split.push(number);
+        } else open &= ~places;
       }
-      if (![title, name, bare].some(({ isOpen, said: own }) => isOpen && own === needed.length)) return false;
-      if (split.length === 0) return isInOrder(id, asked);
-      return split.every((half) => split.includes(halves.get(half) ?? -1));
+      if (inTitle !== needed.length) open &= ~TITLE_BIT;
+      if (inName !== needed.length) open &= ~NAME_BIT;
+      if (inBare !== needed.length) open &= ~BARE_BIT;
+      if (open === 0) return false;
+      return split === undefined ? isInOrder(id, asked) : isWholeOf(split, halves);
     },
   };
 }
 
-/** How much of a request one field says, and whether it says nothing else. */
-interface Tally {
-  said: number;
-  isOpen: boolean;
+/** Stands for a name without the words of its source: a prefix says where a tool comes from, not what it does. */
+const BARE_BIT = 1 << FIELD_BITS;
+
+/** What a tool is called by that has the term of an entry: bits of name, bare name and title. */
+function placesIn(entry: number): number {
+  const isBare = (entry & (NAME_BIT | SOURCE_BIT)) === NAME_BIT;
+  return (entry & (NAME_BIT | TITLE_BIT)) | (isBare ? BARE_BIT : 0);
 }
 
-const createTally = (): Tally => ({ said: 0, isOpen: true });
-
-function count(tally: Tally, isNeeded: boolean, isOther: boolean): void {
-  if (isNeeded) tally.said += 1;
-  else if (isOther) tally.isOpen = false;
+function isWholeOf(split: readonly number[], halves: ExactRequest['halves']): boolean {
+  return split.every((half) => split.includes(halves.get(half) ?? -1));
 }
 
 /** Puts a word behind those that tell as much or more. So few match that sorting them would take longer. */
