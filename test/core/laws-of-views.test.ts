@@ -118,7 +118,8 @@ describe('law 6: what a tool reaches', () => {
           const visible = WORLD_NAMES.filter(given.isVisible);
           expect(seen.listed).toEqual(namesOf(chest.list()));
           expect([...visible, 'probe']).toEqual(expect.arrayContaining([...(seen.listed ?? [])]));
-          expect(seen.found?.toSorted()).toEqual(visible.toSorted());
+          // It is in the view itself, and may be near in meaning where nothing else is.
+          expect(seen.found?.filter((name) => name !== 'probe').toSorted()).toEqual(visible.toSorted());
           expect(seen.called).toEqual(WORLD_NAMES.map((name) => (given.isVisible(name) ? 'done' : 'unknown_tool')));
           expect(runs).toEqual(visible);
         });
