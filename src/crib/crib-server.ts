@@ -35,6 +35,8 @@ export interface CribServer {
   operatorTokenFile(): string | undefined;
   /** What the operator should know about where the operator token and the audit key are kept. Makes their folder. */
   stateWarnings(): readonly string[];
+  /** How entries that were pasted from other programs were read, in sentences without secrets. */
+  readings(): readonly string[];
   /** What keeps entries from being tools, were they put into the store: each that is wrong, with its place. */
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** Reads one source again. Undefined if there is none of this name. */
@@ -88,6 +90,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     ...made,
     activeSets,
     checkStored: engine.checkStored,
+    readings: engine.readings,
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,
     onListings(listener) {

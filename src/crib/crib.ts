@@ -62,7 +62,7 @@ export interface Crib extends DeprecatedCribNames {
   /** What is allowed but hardly meant, in sentences. */
   warnings(): readonly string[];
   /** What the executors find out about the tools on this machine, in sentences: what cannot run, and what runs otherwise than it seems. Notes name guards that are replaced, too. */
-  review(): Promise<CribReview>;
+  review(): Promise<ExecutorReview>;
   /** Whether calls can be made: the store takes what is written, the audit is written, and no source is starting. Answers within 2 s, and never rejects. */
   readiness(): Promise<Readiness>;
   /** What was counted, as text for Prometheus. Rejects with code `not_counted` where `metrics` is off. */
@@ -79,10 +79,4 @@ export interface Crib extends DeprecatedCribNames {
   readonly server: CribServer;
   /** Waits for calls in flight, then closes bundles, sources, extensions and executors. */
   close(): Promise<void>;
-}
-
-/** What the owner should know about a crib on this machine, in sentences. */
-export interface CribReview extends ExecutorReview {
-  /** How entries that were pasted from other programs were read. */
-  readonly readings: readonly string[];
 }

@@ -3,6 +3,7 @@ import { type AuditSource, createTrail } from '../audit/crib-audit.ts';
 import { Cancellation, createInFlight } from '../call/cancellation.ts';
 import { precheck } from '../call/precheck.ts';
 import type { Generation, HeldBack, ProfileSet } from '../core/catalog.ts';
+import type { ExecutorReview } from '../core/executor.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { createRecheck } from '../identity/identify.ts';
@@ -14,7 +15,6 @@ import { builtInExtensions, createKeySettings } from './built-ins.ts';
 import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
 import type { Generations } from './catalog/generations.ts';
 import { Setups } from './catalog/setups.ts';
-import type { CribReview } from './crib.ts';
 import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
 import { createExtensionSet, type ExtensionSet } from './extension-set.ts';
 import { createFindLost } from './lost-claims.ts';
@@ -224,7 +224,9 @@ export interface Engine {
   listed(limitMs: number): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** What executors say about their tools on this machine. */
-  review(): Promise<CribReview>;
+  review(): Promise<ExecutorReview>;
+  /** How entries that were pasted from other programs were read, in sentences. */
+  readings(): readonly string[];
   /** Reads every source again, or only some. */
   refresh: LiveSources['refresh'];
   /** Resolves when no call is under way, or after `limitMs`. */

@@ -57,9 +57,9 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
     },
     async review() {
       const { problems: found, notes } = await reviewTools(core.generation().catalog.specs, fixed.executors);
-      const replaced = core.extensions.replaced().map(replacedGuard);
-      return { problems: found, notes: [...replaced, ...notes], readings: core.definition.readings.map(redact) };
+      return { problems: found, notes: [...core.extensions.replaced().map(replacedGuard), ...notes] };
     },
+    readings: () => core.definition.readings.map(redact),
     listed: async (limitMs) => (isStarting() ? waitAtMost(limitMs, started.sources.listed(), systemClock) : undefined),
     async refresh(isMeant) {
       await started.sources.refresh(isMeant);

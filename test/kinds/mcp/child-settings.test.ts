@@ -86,7 +86,7 @@ describe('a pasted server', () => {
     ]);
     expect(await (await crib.open()).call('s_wipe')).toMatchObject({ ok: false, error: { code: 'denied' } });
     expect(crib.warnings()).toEqual([]);
-    expect((await crib.review()).readings).toEqual([
+    expect(crib.server.readings()).toEqual([
       expect.stringMatching(
         /^mcpServers\.s: timeout: 5 is the time of a call, 5000 ms; autoApprove is not obeyed.*; alwaysAllow is not obeyed/,
       ),

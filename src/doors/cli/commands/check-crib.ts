@@ -130,7 +130,7 @@ export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): 
     guardsOff: guardsOff(crib),
     conflicts,
     problems,
-    notes: [...review.notes, ...review.readings],
+    notes: [...review.notes, ...crib.server.readings()],
     profiles: await Promise.all(
       (await openProfiles(crib)).map(async ({ chest, isDefault }) => describeProfile(chest, isDefault, counting)),
     ),
