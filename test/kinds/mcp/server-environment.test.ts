@@ -145,6 +145,13 @@ describe('a server of the configuration', () => {
     expect(reason).not.toContain('a-very-secret-value');
   });
 
+  it('that does not answer and complains of the network says so, too', async () => {
+    process.env.HTTPS_PROXY = PROXY;
+    const mcp = { command: 'sh', args: ['-c', 'echo "getaddrinfo EAI_AGAIN registry" >&2; exec sleep 60'] };
+    const crib = await cribWith({ s: { mcp, initTimeoutMs: 1500 } });
+    expect(stateOf(crib, 's')?.reason).toMatch(/did not answer within 1500 ms; it was not given .*HTTPS_PROXY/);
+  });
+
   it('that fails otherwise says nothing of the network', async () => {
     process.env.HTTPS_PROXY = PROXY;
     const crib = await cribWith({ s: { mcp: { command: 'sh', args: ['-c', 'echo broken >&2; exit 1'] } } });
