@@ -148,7 +148,9 @@ const spec = object(
     ),
     when: whenNode,
     meta: mapOf(anything('The value.'), 'Anything else.'),
-    needs: names('Services (clock) and settings (setting:calendar) it cannot run without; with a question mark (clock?) it can.'),
+    needs: names(
+      'Services (clock) and settings (setting:calendar) it cannot run without; with a question mark (clock?) it can.',
+    ),
   },
   ['name', 'run'],
 );
