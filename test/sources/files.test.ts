@@ -38,8 +38,8 @@ describe('spec files', () => {
   it('of a folder are found at any depth, in the order of their names', async () => {
     const workspace = makeWorkspace();
     workspace.write('b.yaml', yamlOf('b'));
-    workspace.write('a/z.json', '[{"name":"z","run":{"kind":"http"}}]');
-    workspace.write('a/y.ndjson', '{"name":"y","run":{"kind":"http"}}\n');
+    workspace.write('a/z.json', '[{"name":"z","run":{"kind":"http","url":"https://example.com"}}]');
+    workspace.write('a/y.ndjson', '{"name":"y","run":{"kind":"http","url":"https://example.com"}}\n');
     workspace.write('c.yml', yamlOf('c'));
     workspace.write('a/deep/er/x.yaml', yamlOf('x'));
     workspace.write('.hidden/h.yaml', yamlOf('h'));
@@ -66,7 +66,7 @@ describe('spec files', () => {
 
   it('bring only the kinds their source allows', async () => {
     const workspace = makeWorkspace();
-    workspace.write('tools.yaml', `${contract}  - { name: fine, run: { kind: http } }\n`);
+    workspace.write('tools.yaml', `${contract}  - { name: fine, run: { kind: http, url: "https://example.com" } }\n`);
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.path, kinds: ['http'] })] });
     expect(namesIn(crib)).toEqual(['fine']);
     expect(crib.warnings()).toEqual([expect.stringContaining('may bring only http')]);
