@@ -97,7 +97,8 @@ async function compareInTurns(contenders: readonly (() => Promise<number>)[]): P
 
 async function timeEdits(folder: string): Promise<number> {
   const path = join(folder, 'small.yaml');
-  const write = (name: string) => writeFileSync(path, `tools:\n- { name: ${name}, run: { kind: http } }\n`);
+  const write = (name: string) =>
+    writeFileSync(path, `tools:\n- { name: ${name}, run: { kind: http, url: https://example.com } }\n`);
   write('first');
   const crib = await createCrib({ sources: [files({ name: 'edited', path })] });
   const alive = setInterval(() => {}, 1000); // watching keeps no process alive
