@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { namesMentioned } from '../../src/search/read-request.ts';
+import { namesMentioned } from '../../src/search/rank-tools.ts';
 
 describe('names that a request mentions', () => {
   it.each([
