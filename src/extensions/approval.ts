@@ -25,7 +25,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
     webhook: typed(
       'WebhookConfig',
       object(
-        'Tells somebody that an approval waits.',
+        'Sends a signed message when a call waits for approval.',
         {
           url: address('Where to.'),
           secret: text('The name of the secret that signs the message.', { use: 'secretName' }),

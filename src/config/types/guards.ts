@@ -113,7 +113,7 @@ export interface ApprovalConfig {
   readonly mode?: 'never' | 'dangerous' | 'cautious' | 'always';
   /** How long it waits for an answer; default five minutes. */
   readonly timeoutMs?: number;
-  /** Tells somebody that an approval waits. */
+  /** Sends a signed message when a call waits for approval. */
   readonly webhook?: WebhookConfig;
   /** How many requests for approval that wait or run one caller may have; default 100. Beyond it calls answer rate_limited. */
   readonly maxPerCaller?: number;
@@ -125,7 +125,7 @@ export interface ApprovalConfig {
   readonly maxTotalBytes?: number;
 }
 
-/** Tells somebody that an approval waits. */
+/** Sends a signed message when a call waits for approval. */
 export interface WebhookConfig {
   /** Where to. */
   readonly url: string;
