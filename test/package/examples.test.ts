@@ -15,16 +15,6 @@ describe('what the documentation shows', () => {
     await expect(run(process.execPath, [example], { cwd: ROOT })).resolves.toBeDefined();
   });
 
-  it("the README's example runs as printed", async () => {
-    const code = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8'))?.[1] ?? '';
-    const file = join(scratch, 'readme.ts');
-    writeFileSync(file, code);
-    const { stdout } = await run(process.execPath, [file], { cwd: ROOT });
-    expect(stdout).toContain("name: 'add'");
-    expect(stdout).toContain('data: 3');
-    expect(stdout).toContain("tool_call_id: 'call_1'");
-  });
-
   it.each(globSync('docs/*.md', { cwd: ROOT }))('every TypeScript block of %s that imports runs', async (page) => {
     const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].flatMap(
       (match) => match[1] ?? [],
