@@ -27,7 +27,7 @@ export function livingMembers(family: Family): readonly number[] {
 }
 
 /** The living of many families, found by one look at all processes. */
-function livingByFamily(families: readonly Family[]): ReadonlyMap<Family, readonly number[]> {
+export function livingByFamily(families: readonly Family[]): ReadonlyMap<Family, readonly number[]> {
   const byGroup = new Map(families.map((family) => [family.groupId, family]));
   const byMark = new Map(families.map((family) => [family.mark, family]));
   // Who is older than we are was not started by us: most need not be asked for their mark.

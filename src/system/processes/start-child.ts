@@ -4,7 +4,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import { createLineSplitter, MAX_ORDER_BYTES } from './child-output.ts';
 import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-supervisor.ts';
 import { closedStream, holdAll, NO_GROUP, startSupervisor } from './guarded-spawn.ts';
-import { livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
+import { type Family, livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
 
 /** A program to run, and with what. No shell reads any of it. */
 export interface ChildCommand {
@@ -27,6 +27,8 @@ export interface Child {
   readonly stderr: Readable;
   /** The id of the program, once it runs. */
   pid(): number | undefined;
+  /** The program and everything that it started; undefined until it runs. */
+  family(): Family | undefined;
   /** Resolves when the program has ended or could not be started; never rejects. */
   readonly ended: Promise<ChildEnd>;
   /** Resolves when nothing of it is left; never rejects. */
@@ -62,6 +64,10 @@ export function startChild({ command, args = [], cwd, env }: ChildCommand): Chil
     stdout,
     stderr,
     pid,
+    family() {
+      const groupId = pid();
+      return groupId === undefined ? undefined : { groupId, mark };
+    },
     ended,
     gone,
     end(graceMs = GRACE_MS) {
