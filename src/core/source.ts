@@ -19,7 +19,7 @@ export interface Source {
   problems?(specs: readonly ToolSpec[]): readonly string[];
   /** An entry as a spec of this source, which lists what is kept in the store; throws for a bad one. Entries are taken over. */
   readStored?(entry: unknown): ToolSpec;
-  /** How long its start may take before the others go on without it; 10 s if absent. */
+  /** How long its start may take; 60 s if absent. After 10 s the others go on without it, and it is `starting`. */
   readonly startTimeoutMs?: number;
   /** The same text as long as `start` would start the same: then an edit goes on with what runs. Absent: only this object. */
   connection?(): string;
@@ -74,7 +74,7 @@ export interface LiveSource {
 }
 
 export interface SourceStatus {
-  /** `starting` while it learns its first list in the background; `stale` while an older connection answers for an edited entry. */
+  /** `starting` while it learns its first list and the others go on; the reason says how far it is; `stale` while an older connection answers for an edited entry. */
   readonly state: 'ready' | 'down' | 'failed' | 'starting' | 'stale';
   readonly reason?: string;
   /** Since when an older connection answers, in milliseconds since 1970. */

@@ -23,7 +23,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'extensions/idempotency.ts repeatsInMemory': 61,
   'kinds/http/http-client.ts createHttpClient': 83,
   'kinds/http/openapi/schema-conversion.ts createSchemaConversion': 62,
-  'kinds/mcp/child-transport.ts childTransport': 74,
+  'kinds/mcp/child-transport.ts childTransport': 70,
   'kinds/mcp/connections.ts createConnections': 107,
   'kinds/mcp/http-transport.ts httpTransport': 79,
   'kinds/mcp/reconnect.ts createReconnect': 99,

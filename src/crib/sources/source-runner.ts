@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { LiveSource, Source, SourceContext, SourceStatus } from '../../core/source.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { waitAtMost } from '../../system/clock.ts';
 
 /** What was started of a source, or is being started. */
 export interface Runner {
@@ -12,7 +13,7 @@ export interface Runner {
   isStarting: boolean;
   /** Counts the moments at which its list may have become another one. */
   version: number;
-  /** Resolves when it has started, has failed, or took too long. */
+  /** Resolves when it has started or has failed, or when the others go on without it. */
   started: Promise<void>;
   /** Resolves when its first list is there or could not be had. */
   listed: Promise<void>;
@@ -32,9 +33,11 @@ export interface SourceRunnerOptions {
   onListed(runner: Runner): void;
 }
 
-const START_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+/** How long the others wait for a source that starts. */
+const OTHERS_WAIT_MS = 10_000;
 
-/** Starts a source. One that takes too long counts as failed until it comes after all. */
+/** Starts a source. The others wait for it only so long; one that takes too long counts as failed until it comes after all. */
 export function startRunner(source: Source, options: SourceRunnerOptions): Runner {
   const closing = new AbortController();
   const signal = AbortSignal.any([options.context.signal, closing.signal]);
@@ -48,7 +51,7 @@ export function startRunner(source: Source, options: SourceRunnerOptions): Runne
     listed: Promise.resolve(),
     async retry() {
       if (runner.live !== undefined) await runner.live.refresh?.();
-      else if (!attempt.isUnderWay()) await attempt.begin();
+      else if (!attempt.isUnderWay()) await attempt.begin().waited;
       runner.version++;
     },
     async close() {
@@ -57,15 +60,24 @@ export function startRunner(source: Source, options: SourceRunnerOptions): Runne
     },
   };
   const attempt = createAttempt(runner, { ...options, context: { ...options.context, signal } });
-  runner.started = attempt.begin();
-  runner.listed = runner.started.then(async () => {
+  const { waited, settled } = attempt.begin();
+  runner.started = waited;
+  runner.listed = settled.then(async () => {
     await runner.live?.listed?.catch(() => {}); // its status says why
     options.onListed(runner);
   });
   return runner;
 }
 
-/** One start after the other, never two at once. `begin` resolves when the source has started, has failed, or took too long. */
+/** A start that is under way. */
+interface BegunStart {
+  /** Resolves when the source has started, has failed, or took too long. */
+  readonly settled: Promise<void>;
+  /** The same, or when the others have waited long enough. */
+  readonly waited: Promise<void>;
+}
+
+/** One start after the other, never two at once. */
 function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunnerOptions) {
   const { source } = runner;
   const { startTimeoutMs = START_TIMEOUT_MS } = source;
@@ -80,7 +92,7 @@ function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunne
       onChange(runner);
     });
   };
-  const begin = (): Promise<void> => {
+  const begin = (): BegunStart => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const end = () => {
       runner.isStarting = false;
@@ -104,7 +116,7 @@ function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunne
         isUnderWay = false;
         end();
       });
-    return promise;
+    return { settled: promise, waited: waitAtMost(OTHERS_WAIT_MS, promise, clock) };
   };
   return { begin, isUnderWay: () => isUnderWay };
 }

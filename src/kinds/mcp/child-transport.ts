@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { beginningOf } from '../../core/visible-text.ts';
-import { createLineSplitter, type OutputTail } from '../../system/processes/child-output.ts';
+import { createLineSplitter, createOutputTail, type OutputTail } from '../../system/processes/child-output.ts';
 import { type Child, type ChildCommand, type ChildEnd, startChild } from '../../system/processes/start-child.ts';
+import { describeEnd, networkHint } from './last-words.ts';
 import { McpFailure } from './mcp-failure.ts';
-import { isNetworkTrouble } from './server-environment.ts';
+import type { StartingProgram } from './start-watch.ts';
 import { idOfEnds, MAX_MESSAGE_BYTES, readMessage, type ServerTransport, TOO_LARGE } from './wire-requests.ts';
 
 /** A server to start. */
@@ -25,6 +25,10 @@ const MAX_WAITING_BYTES = 50_000_000;
 const QUIET_MS = 400;
 /** How long what it said last may be on its way when it has ended. */
 const LAST_WORDS_MS = 250;
+/** How long it may take to learn how a server ended that takes nothing any more. */
+const END_KNOWN_MS = 5000;
+/** How much is kept of what one run of it printed. */
+const SAID_BYTES = 8192;
 
 /** Starts a server with the SDK's `start`; what it says on stderr, and what is no message, goes to `output`. */
 export function childTransport(command: ServerCommand, output: OutputTail): ServerTransport {
@@ -33,6 +37,7 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
   let isClosed = false;
   let waitingBytes = 0;
   let lastSent: Promise<void> = Promise.resolve();
+  const hearing = createHearing(command, output);
   const closed = (): void => {
     if (isClosed) return;
     isClosed = true;
@@ -43,11 +48,11 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
       const message = readMessage(text);
       if (message !== undefined)
         transport.onmessage?.(message as JSONRPCMessage); // whoever asked looks at the rest
-      else if (text.trim() !== '') output.add(Buffer.from(`${beginningOf(text, 2000)}\n`));
+      else if (text.trim() !== '') hearing.add(Buffer.from(`${beginningOf(text, 2000)}\n`));
     },
     onTooLong(head, tail) {
       const id = idOfEnds(head, tail);
-      output.add(Buffer.from(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.\n`));
+      hearing.add(Buffer.from(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.\n`));
       const error = { code: TOO_LARGE, message: `it answered with more than ${MAX_MESSAGE_BYTES} bytes` };
       // An answer to nobody in particular: all who wait would wait for ever.
       if (id === undefined) void transport.close();
@@ -60,13 +65,13 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
     failureOf: toFailure,
     mayStillAnswer: () => true,
     forget: () => {},
-    lastWords: () => (end === undefined ? undefined : wordsOf(end, command, output)),
-    networkHint: () => hintOf(command, output),
+    lastWords: () => (end === undefined ? undefined : describeEnd(end, command, hearing.program.said())),
+    program: { ...hearing.program, family: () => child?.family() },
     keepAlive: (isNeeded) => child?.keepAlive(isNeeded),
     async start() {
       if (isClosed) throw new McpFailure('unreachable', 'it was closed');
       child = startChild(command);
-      output.follow(child.stderr);
+      hearing.follow(child);
       child.stdout.on('data', split);
       const heardAll = new Promise((resolve) => child?.stdout.once('close', resolve));
       child.ended.then(async (how) => {
@@ -90,16 +95,19 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
       await sent.catch((cause: unknown) => failedWrite(child, cause));
     },
     async close() {
-      child?.keepAlive(true);
-      if (child !== undefined && end === undefined) {
-        child.stdin.end();
-        await Promise.race([child.ended, delay(QUIET_MS)]);
-      }
-      await child?.end();
+      if (child !== undefined) await endChild(child);
       closed();
     },
   };
   return transport;
+}
+
+/** Ends a server: by itself if it does so once its input has ended. */
+async function endChild(child: Child): Promise<void> {
+  child.keepAlive(true);
+  child.stdin.end();
+  await Promise.race([child.ended, delay(QUIET_MS)]);
+  await child.end();
 }
 
 /**
@@ -115,7 +123,7 @@ function writeLine(stdin: Writable, line: string): Promise<void> {
 
 /** A write fails before we are told how the server ended, which `lastWords` is to know by then. */
 async function failedWrite(child: Child | undefined, cause: unknown): Promise<never> {
-  await Promise.race([child?.ended, delay(LAST_WORDS_MS)]);
+  await Promise.race([child?.ended, delay(END_KNOWN_MS)]);
   throw cause;
 }
 
@@ -127,19 +135,49 @@ function hasEnded(cause?: unknown): McpFailure {
   return new McpFailure('unreachable', 'The server has ended.', { cause });
 }
 
-function wordsOf(end: ChildEnd, server: ServerCommand, output: OutputTail): string {
-  const { command, cwd } = server;
-  // Where its folder is missing the system says that the program is.
-  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder "${cwd}" is not there`;
-  if (end.kind === 'failed')
-    return end.reason === 'ENOENT' ? `there is no program "${command}"` : `"${command}" cannot be run: ${end.reason}`;
-  const last = output.text().trimEnd().split('\n').at(-1)?.trim() ?? '';
-  const said = last === '' ? '' : `; the last that it said: ${beginningOf(last, 200)}`;
-  return `"${command}" ended with ${end.signal ?? `exit code ${end.code}`}${said}${hintOf(server, output)}`;
+/** What one run of a server prints. */
+interface Hearing {
+  readonly program: Omit<StartingProgram, 'family'>;
+  /** Listens to both outputs. */
+  follow(child: Child): void;
+  /** Takes down what is no message. */
+  add(chunk: Buffer): void;
 }
 
-function hintOf({ notGiven = '' }: ServerCommand, output: OutputTail): string {
-  return notGiven !== '' && isNetworkTrouble(output.text()) ? `; ${notGiven}` : '';
+/** Everything goes to `output`, which outlives the run, too. */
+function createHearing(command: ServerCommand, output: OutputTail): Hearing {
+  const tail = createOutputTail(SAID_BYTES);
+  let begun = ''; // the last line of stdout, as long as it has not ended
+  let tell: (() => void) | undefined;
+  const said = () => `${tail.text()}${begun}`;
+  return {
+    follow({ stdout, stderr }) {
+      output.follow(stderr);
+      tail.follow(stderr);
+      stdout.on('data', (chunk: Buffer) => {
+        if (tell === undefined) return; // messages of a server that has started can be long
+        begun = `${begun}${chunk.toString('utf8')}`.slice(-SAID_BYTES).replace(/^.*\n/s, '');
+        tell();
+      });
+      stderr.on('data', () => tell?.());
+    },
+    add(chunk) {
+      output.add(chunk);
+      tail.add(chunk);
+    },
+    program: {
+      command: command.command,
+      onOutput(listener) {
+        tell = listener;
+        return () => {
+          tell = undefined;
+          begun = '';
+        };
+      },
+      said,
+      networkHint: () => networkHint(command, said()),
+    },
+  };
 }
 
 function delay(ms: number): Promise<void> {

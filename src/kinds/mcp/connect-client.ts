@@ -4,9 +4,11 @@ import type { Clock } from '../../core/ports/crib-context.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { beginningOf } from '../../core/visible-text.ts';
 import { FetchError } from '../../system/fetch/fetch-error.ts';
+import { isNeverSent } from '../../system/fetch/guarded-request.ts';
 import { packageVersion } from '../../system/package-version.ts';
 import { McpFailure, statusOf } from './mcp-failure.ts';
 import type { ClientSdk, McpConnection, McpEra, OpenOptions } from './open-connection.ts';
+import { LONGEST_START_MS } from './start-watch.ts';
 import { createWireRequests, type ServerTransport, type WireRequests } from './wire-requests.ts';
 
 /** What became of an attempt. */
@@ -36,7 +38,6 @@ export async function connectClient(
   connecting: Connecting,
 ): Promise<Connected> {
   const { options, era, begin } = connecting;
-  const { timeoutMs } = options;
   const client = new sdk.Client(SELF, {
     capabilities: {},
     versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMsOf(options) } },
@@ -54,13 +55,13 @@ export async function connectClient(
   begin(transport);
   try {
     await client.connect(requests.transport, {
-      timeout: timeoutMs,
+      timeout: connectMsOf(options),
       ...(era === 'legacy' && { prior: { kind: 'legacy' as const } }),
     });
   } catch (cause) {
     const words = transport.lastWords();
     await transport.close();
-    const failure = new McpFailure('unreachable', words ?? wordsOf(cause), { cause });
+    const failure = new McpFailure('unreachable', words ?? wordsOf(cause, transport), { cause });
     return { ok: false, failure, status: statusOf(cause), hasEnded: words !== undefined };
   }
   transport.keepAlive?.(false);
@@ -111,6 +112,11 @@ function envelopeOf(sdk: ClientSdk, client: Client): JsonObject | undefined {
 /** Who we are to servers. */
 export const SELF = { name: 'toolcrib', version: packageVersion() };
 
+/** Whoever starts a child sees whether it makes progress, and ends it when it does not. */
+function connectMsOf({ address, timeoutMs }: OpenOptions): number {
+  return address.kind === 'child' ? Math.max(timeoutMs, LONGEST_START_MS) : timeoutMs;
+}
+
 // Over HTTP silence is an outage; a server on a pipe may just not know the question.
 function probeMsOf({ address, timeoutMs }: OpenOptions): number {
   return address.kind === 'child' ? Math.min((timeoutMs * 2) / 3, LONGEST_PROBE_MS) : timeoutMs;
@@ -125,9 +131,10 @@ const NO_VALIDATOR: NonNullable<ClientOptions['jsonSchemaValidator']> = {
 };
 
 /** What we said ourselves is clearer than what became of it on its way through the SDK. */
-function wordsOf(cause: unknown): string {
+function wordsOf(cause: unknown, { failureOf }: ServerTransport): string {
   for (let at = cause; at instanceof Error; at = at.cause)
-    if (at instanceof McpFailure || at instanceof ToolcribError || at instanceof FetchError) return at.message;
+    if (isNeverSent(at)) return failureOf(at, 0).message;
+    else if (at instanceof McpFailure || at instanceof ToolcribError || at instanceof FetchError) return at.message;
   return beginningOf(messageOf(cause).replaceAll(/\s+/g, ' '), 300);
 }
 

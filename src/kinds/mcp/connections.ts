@@ -13,7 +13,7 @@ export interface ConnectionsOptions extends Omit<LineOptions, 'open' | 'onOpen' 
 }
 
 /** What one attempt to open a connection is made with. */
-interface OpenAttempt extends Pick<OpenOptions, 'era' | 'signal' | 'track'> {}
+interface OpenAttempt extends Pick<OpenOptions, 'era' | 'signal' | 'track' | 'isNeeded'> {}
 
 /** The connections to one server, one for each subject that shares state; opened by their first use. */
 export interface Connections {
@@ -48,8 +48,28 @@ interface Used {
   readonly line: ConnectionLine;
   inFlight: number;
   usedAt: number;
-  /** True once it was used for more than passing work. */
-  isNeeded: boolean;
+  readonly need: Need;
+}
+
+/** Whether a connection was used for more than passing work. */
+interface Need {
+  isSo: boolean;
+  /** Resolves when that is so. */
+  readonly arisen: Promise<void>;
+  arise(): void;
+}
+
+function createNeed(): Need {
+  const { promise: arisen, resolve } = Promise.withResolvers<void>();
+  const need: Need = {
+    isSo: false,
+    arisen,
+    arise() {
+      need.isSo = true;
+      resolve();
+    },
+  };
+  return need;
 }
 
 /** Connections that nobody used for half an hour are closed, but for the one that all share, once somebody has needed it. */
@@ -70,10 +90,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
     ended.add(done);
   };
 
-  const open = async (): Promise<McpConnection> => {
+  const open = async (isNeeded: Promise<void>): Promise<McpConnection> => {
     const known = clock.now() - eraAt < ERA_MS ? era : undefined;
     era = undefined; // if it was the wrong one, the next time asks again
-    const connection = await options.open({ era: known, signal: closing.signal, track });
+    const connection = await options.open({ era: known, signal: closing.signal, track, isNeeded });
     if (known === undefined) eraAt = clock.now();
     era = connection.era;
     return connection;
@@ -86,12 +106,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
     stopSweeping ??= sweepLater();
     const line = createReconnect({
       ...options,
-      open,
+      open: () => open(used.need.arisen),
       track,
       reopens: options.reopens && subject === MAIN,
       onOpen: (connection) => options.onOpen(connection, subject),
     });
-    const used: Used = { subject, line, inFlight: 0, usedAt: clock.now(), isNeeded: false };
+    const used: Used = { subject, line, inFlight: 0, usedAt: clock.now(), need: createNeed() };
     lines.set(subject, used);
     return used;
   };
@@ -130,7 +150,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (ending !== undefined) throw new McpFailure('unreachable', 'it is being closed');
       const used = usedBy(subject);
       used.inFlight++;
-      used.isNeeded ||= !isPassing;
+      if (!isPassing) used.need.arise();
       try {
         const connection = await untilAborted(isPassing ? used.line.connect() : used.line.connectSoon(), onAbort);
         return await work(connection).catch((cause: unknown) => {
@@ -161,8 +181,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-function isKept({ subject, isNeeded }: Used): boolean {
-  return subject === MAIN && isNeeded;
+function isKept({ subject, need }: Used): boolean {
+  return subject === MAIN && need.isSo;
 }
 
 function isIdle({ inFlight, line }: Used): boolean {

@@ -20,7 +20,7 @@ interface LearningOptions {
 /** Who asks for the list where no connection is everybody's. */
 const LIST = 'list';
 
-/** Connects, if nobody has, and asks for the tools, all of it within the time that a start may take. What goes wrong is told; it never rejects. */
+/** Connects, if nobody has, and asks for the tools, within the time that a start may take. What goes wrong is told; it never rejects. */
 export function createLearning({
   connections,
   tools,
@@ -33,7 +33,8 @@ export function createLearning({
     const begunAt = clock.now();
     const work = (connection: McpConnection): Promise<void> => {
       if (connection.openedAt < begunAt) tools.forget(connection); // one that was opened for this is being asked already
-      const leftMs = Math.max(initTimeoutMs - (clock.now() - begunAt), LEAST_LIST_MS);
+      // A start that took its time, or waited for a place, has left the list its own.
+      const leftMs = Math.max(initTimeoutMs - (clock.now() - begunAt), Math.min(initTimeoutMs, LEAST_LIST_MS));
       return within(clock, leftMs, (onAbort) => tools.update(connection, onAbort));
     };
     try {
@@ -46,8 +47,7 @@ export function createLearning({
   };
 }
 
-/** What a server that was slow to start has for its list all the same. */
-const LEAST_LIST_MS = 1000;
+const LEAST_LIST_MS = 10_000;
 
 type OnAbort = (listener: () => void) => () => void;
 

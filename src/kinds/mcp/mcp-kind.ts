@@ -96,7 +96,7 @@ export const mcpKind: Kind<'mcp', never, McpEntry> = {
       import('./mcp-servers.ts'),
       import('./mcp-executor.ts'),
     ]);
-    const servers = createMcpServers();
+    const servers = createMcpServers(clock);
     return {
       executor: mcpExecutor(servers, clock),
       async makeSource(name, entry, ports) {

@@ -1,5 +1,9 @@
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
+import { createProgressWatch } from '../../system/processes/process-progress.ts';
+import { createStartQueue } from '../../system/processes/start-queue.ts';
 import type { Connections } from './connections.ts';
+import type { SharedStarts } from './start-watch.ts';
 
 /** Who shares a connection and its state. */
 export type Share = 'all' | 'profile' | 'caller' | 'conversation';
@@ -12,6 +16,7 @@ interface McpServer {
 
 /** The servers of a crib, by the name of their source. */
 export interface McpServers {
+  readonly starts: SharedStarts;
   get(source: string): McpServer | undefined;
   /** The latest of a name is the one that is asked. */
   add(source: string, server: McpServer): void;
@@ -23,11 +28,12 @@ export interface McpServers {
   close(): Promise<void>;
 }
 
-export function createMcpServers(): McpServers {
+export function createMcpServers(clock: Clock): McpServers {
   const servers = new Map<string, readonly McpServer[]>();
   const shares = new Map<string, Share>();
   const draining = new Set<Connections>();
   return {
+    starts: { queue: createStartQueue(), progress: createProgressWatch(clock) },
     get(source) {
       const server = servers.get(source)?.at(-1);
       return server && { ...server, share: shares.get(source) ?? server.share };

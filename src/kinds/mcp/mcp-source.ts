@@ -1,14 +1,15 @@
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { KeptListPort } from '../../core/ports/store.ts';
-import type { LiveSource, Source, SourceContext } from '../../core/source.ts';
+import type { LiveSource, Source, SourceContext, SourceStatus } from '../../core/source.ts';
 import { createKeptList, createListing, createWarnOnce } from '../../specs/spec-listing.ts';
-import { idleClock, repeat } from '../../system/clock.ts';
+import { idleClock, repeat, waitAtMost } from '../../system/clock.ts';
 import { createOutputTail, type OutputTail } from '../../system/processes/child-output.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { createLearning, readKeptEra } from './learn-tools.ts';
 import type { McpServers, Share } from './mcp-servers.ts';
 import { type McpAddress, type McpConnection, openConnection } from './open-connection.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
+import { describeStart, LONGEST_START_MS, type StartReport } from './start-watch.ts';
 import { createToolReader } from './tool-entry.ts';
 
 /** An MCP server whose tools are a source. */
@@ -21,7 +22,7 @@ export interface McpOptions {
   readonly servers: McpServers;
   /** Who shares a connection and its state; default all. */
   readonly share?: Share | undefined;
-  /** How long it may take to start and list its tools; default 10 s. */
+  /** How long it may take to start and list its tools, as long as it shows no progress; default 60 s, and 10 s for one that was there before. */
   readonly initTimeoutMs?: number | undefined;
   /** How often its list is asked for, besides when it says that it has changed; default never. */
   readonly refreshMs?: number | undefined;
@@ -35,20 +36,25 @@ export interface McpOptions {
 
 /** The source of the tools of an MCP server: the server is started or reached when somebody first needs it. */
 export function mcp(options: McpOptions): Source {
-  const { name, servers, share = 'all', initTimeoutMs = 10_000 } = options;
+  const { name, servers, share = 'all' } = options;
   return {
     name,
     kinds: ['mcp'],
     onUse: () => servers.share(name, share),
-    startTimeoutMs: initTimeoutMs + 2000, // it says better itself what took so long
-    start: (context) => startMcp({ ...options, share, initTimeoutMs }, context),
+    startTimeoutMs: LONGEST_START_MS, // it says better itself what took so long
+    start: (context) => startMcp({ ...options, share }, context),
   };
 }
 
-type Settings = McpOptions & { readonly share: Share; readonly initTimeoutMs: number };
+type Settings = McpOptions & { readonly share: Share };
+
+const FIRST_START_MS = 60_000;
+const NEXT_START_MS = 10_000;
+/** How long the others wait for the list of a server that starts. */
+const OTHERS_WAIT_MS = 10_000;
 
 async function startMcp(settings: Settings, context: SourceContext): Promise<LiveSource> {
-  const { name, address, share, servers, refreshMs, initTimeoutMs } = settings;
+  const { name, address, share, servers, refreshMs, initTimeoutMs = FIRST_START_MS } = settings;
   const output = createOutputTail();
   const listing = createListing();
   const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
@@ -62,7 +68,11 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     readTools: createToolReader({ source: name, isRemote: address.kind === 'remote', server: settings.server }),
     mayTell: () => mayTell && !context.signal.aborted,
   });
-  const connections = connectionsTo({ settings, context, tools, output, era: readKeptEra(stored?.about) });
+  let start: StartReport | undefined;
+  const onStart = (report: StartReport) => {
+    start = report;
+  };
+  const connections = connectionsTo({ settings, context, tools, output, onStart, era: readKeptEra(stored?.about) });
   const server = { connections, share };
   let isAdded = false;
   const takeOver = (): void => {
@@ -75,7 +85,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
 
   if (stored !== undefined) tools.showKept(stored);
   const learned = stored === undefined ? learn().finally(() => (isLearning = false)) : undefined;
-  if (settings.learnsLater !== true) await learned;
+  if (settings.learnsLater !== true && learned !== undefined) await waitAtMost(OTHERS_WAIT_MS, learned, context.clock);
   mayTell = true;
   const stop = refreshMs === undefined ? () => {} : repeat(refreshMs, learn);
   const { specs, onChange, status } = listing;
@@ -84,7 +94,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     onChange,
     takeOver,
     ...(learned !== undefined && { listed: learned }),
-    status: () => (isLearning && specs().length === 0 ? { state: 'starting' } : status()),
+    status: () => (isLearning && specs().length === 0 ? startingStatus(start) : status()),
     refresh: learn,
     ...(address.kind === 'child' && { output: output.text }),
     async close() {
@@ -98,16 +108,23 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   };
 }
 
+function startingStatus(start: StartReport | undefined): SourceStatus {
+  const reason = start === undefined ? undefined : describeStart(start);
+  return { state: 'starting', ...(reason !== undefined && { reason }) };
+}
+
 interface Connecting {
   readonly settings: Settings;
   readonly context: SourceContext;
   readonly tools: ShownTools;
   readonly output: OutputTail;
+  readonly onStart: (report: StartReport) => void;
   readonly era: ReturnType<typeof readKeptEra>;
 }
 
-function connectionsTo({ settings, context, tools, output, era }: Connecting): Connections {
-  const { address, share, initTimeoutMs, reopens = true } = settings;
+function connectionsTo({ settings, context, tools, output, onStart, era }: Connecting): Connections {
+  const { address, share, initTimeoutMs, servers, reopens = true } = settings;
+  let wasOpen = false;
   const { clock } = context;
   const announce = createAnnouncements(tools, idleClock);
   return createConnections({
@@ -115,7 +132,10 @@ function connectionsTo({ settings, context, tools, output, era }: Connecting): C
       openConnection({
         ...attempt,
         address,
-        timeoutMs: initTimeoutMs,
+        timeoutMs: initTimeoutMs ?? (wasOpen ? NEXT_START_MS : FIRST_START_MS),
+        isFirst: !wasOpen,
+        starts: servers.starts,
+        onStart,
         clock,
         idleClock,
         output,
@@ -127,6 +147,7 @@ function connectionsTo({ settings, context, tools, output, era }: Connecting): C
     idleClock,
     random: Math.random,
     onOpen(connection) {
+      wasOpen = true;
       // After it was away its tools may be others. Where each caller has a server, asking once is enough.
       if (share === 'all' || !tools.isConfirmed()) tools.updateSoon(connection);
       else tools.recover();

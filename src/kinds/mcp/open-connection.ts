@@ -6,11 +6,42 @@ import { type Connected, connectClient } from './connect-client.ts';
 import type { RemoteAddress } from './http-exchange.ts';
 import { httpTransport } from './http-transport.ts';
 import { McpFailure } from './mcp-failure.ts';
+import { type SharedStarts, type StartPhase, type StartReport, watchStart } from './start-watch.ts';
 import type { ServerTransport, WireRequest } from './wire-requests.ts';
 
-/** Opens a connection: starts or reaches the server and agrees on the era. Rejects with an `McpFailure`. */
+/**
+ * Opens a connection: starts or reaches the server and agrees on the era. Rejects with an `McpFailure`. A server that is
+ * started for the first time waits for a place, unless a caller waits for it.
+ */
 export async function openConnection(options: OpenOptions): Promise<McpConnection> {
-  const { timeoutMs, clock, signal, track } = options;
+  const { address, isFirst, signal, isNeeded, starts } = options;
+  if (address.kind !== 'child' || !isFirst) return openNow(options, () => {});
+  let phase: StartPhase = 'waiting';
+  let said = () => '';
+  options.onStart({ phase: () => phase, said: () => said() });
+  const leave = await starts.queue.enter({ signal, isUrgent: isNeeded }).catch(() => {
+    throw new McpFailure('unreachable', CLOSED);
+  });
+  try {
+    return await openNow(options, (seen) => {
+      phase = seen.phase;
+      said = seen.said;
+      if (phase === 'silent') leave();
+    });
+  } finally {
+    leave();
+  }
+}
+
+const CLOSED = 'it was closed';
+
+interface Seen {
+  readonly phase: StartPhase;
+  said(): string;
+}
+
+async function openNow(options: OpenOptions, see: (seen: Seen) => void): Promise<McpConnection> {
+  const { timeoutMs, clock, signal, track, starts } = options;
   const ended = Promise.withResolvers<never>();
   let attempt: ServerTransport | undefined;
   let isOver = false;
@@ -19,20 +50,27 @@ export async function openConnection(options: OpenOptions): Promise<McpConnectio
     if (attempt !== undefined) track(attempt.close());
     ended.reject(new McpFailure('unreachable', reason));
   };
+  const tell = (phase: StartPhase) => see({ phase, said: () => attempt?.program?.said() ?? '' });
+  const watch = watchStart({
+    timeoutMs,
+    clock,
+    progress: starts.progress,
+    onPhase: tell,
+    onOver: end,
+  });
   const begin = (next: ServerTransport): void => {
     attempt = next;
+    if (next.program !== undefined) watch.follow(next.program);
     if (isOver) track(next.close());
   };
-  const onAbort = () => end('it was closed');
-  const stopTimer = clock.setTimer(timeoutMs, () =>
-    end(`it did not answer within ${timeoutMs} ms${attempt?.networkHint?.() ?? ''}`),
-  );
+  const onAbort = () => end(CLOSED);
+  tell('working');
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
   try {
     return await Promise.race([open(options, begin), ended.promise]);
   } finally {
-    stopTimer();
+    watch.stop();
     signal.removeEventListener('abort', onAbort);
   }
 }
@@ -101,8 +139,15 @@ export interface OpenOptions {
   readonly address: McpAddress;
   /** The era that is known already: only `legacy` spares something, a question that old servers do not understand. */
   readonly era: McpEra | undefined;
-  /** For everything until the server can be asked. */
+  /** For everything until the server can be asked; longer while a child shows progress. */
   readonly timeoutMs: number;
+  /** True until a connection was opened: such a start waits for a place. */
+  readonly isFirst: boolean;
+  /** Resolves when a caller waits for the connection. */
+  readonly isNeeded: Promise<unknown>;
+  readonly starts: SharedStarts;
+  /** Told how to see how far a first start has come. */
+  onStart(report: StartReport): void;
   /** Ends the attempt. */
   readonly signal: AbortSignal;
   readonly clock: Clock;

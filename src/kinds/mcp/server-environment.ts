@@ -65,7 +65,8 @@ function isFunction(value: string): boolean {
   return value.startsWith('()');
 }
 
-function isRunner(command: string): boolean {
+/** True for a program that fetches packages. */
+export function isRunner(command: string): boolean {
   const program = win32.basename(command).toLowerCase(); // it knows both kinds of slashes
   return RUNNERS.includes(program.replace(/\.(cmd|exe|ps1)$/, ''));
 }

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { McpFailure } from './mcp-failure.ts';
+import type { StartingProgram } from './start-watch.ts';
 
 /** One request of ours, on its way past the SDK. */
 export interface WireRequest {
@@ -219,8 +220,8 @@ export interface ServerTransport extends Transport {
   keepAlive?(isNeeded: boolean): void;
   /** Why it is over, in words for the owner of the crib. */
   lastWords(): string | undefined;
-  /** What may help a server that cannot reach the network, to be put behind other words; empty for others. */
-  networkHint?(): string;
+  /** The program of a server that runs as a child. */
+  readonly program?: StartingProgram;
 }
 
 /** The header by which our own `fetch` knows whose request it sends; it is taken off on the way. */

@@ -20,6 +20,21 @@ export class FetchError extends Error {
   }
 }
 
+/** What a code of the network means, and what to do about it. */
+const CURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there: start its server, or correct the address',
+  ENOTFOUND: 'there is no host of this name: correct the address',
+  EAI_AGAIN: 'its name cannot be looked up now: check the network and its DNS',
+  EHOSTUNREACH: 'no way leads to this host: check the network',
+  ENETUNREACH: 'no way leads to its network: check the network',
+};
+
+/** The sentence, without its end, about a host that could not be connected to. */
+export function describeUnreachable(host: string, code: string): string {
+  const cure = Object.hasOwn(CURES, code) ? ` (${CURES[code]})` : '';
+  return `${host} cannot be reached: ${code}${cure}`;
+}
+
 /** Nobody is left alone for longer because of one answer. */
 const LONGEST_MS = 3_600_000;
 

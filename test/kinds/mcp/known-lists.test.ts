@@ -109,15 +109,15 @@ describe('the last known list of a server', () => {
 });
 
 describe('a list that is not known', () => {
-  it('is learned before createCrib resolves, all servers at once', async () => {
+  it('is learned before createCrib resolves, two servers at once at least', async () => {
     const presence = await watchPresence();
     const hanging = { mcp: serverOf('rough.ts', ['hangs'], presence), initTimeoutMs: 3000 };
-    const starting = cribWith({ a: hanging, b: hanging, c: hanging, r: { mcp: serverOf('rough.ts') } });
-    await presence.arrived(3);
-    expect(presence.pids()).toHaveLength(3); // one after the other, the first would be gone
+    const starting = cribWith({ a: hanging, b: hanging, r: { mcp: serverOf('rough.ts') } });
+    await presence.arrived(2);
+    expect(presence.pids()).toHaveLength(2); // one after the other, the first would be gone
     const crib = await starting;
     expect(namesOf(crib)).toContain('r_work');
-    for (const name of ['a', 'b', 'c']) expect(stateOf(crib, name)).toMatchObject({ state: 'failed' });
+    for (const name of ['a', 'b']) expect(stateOf(crib, name)).toMatchObject({ state: 'failed' });
   });
 
   it('is learned in the background where somebody asks for that', async () => {

@@ -62,7 +62,7 @@ async function world(effects: object) {
     onFailed: () => {},
     onLost: () => {},
   });
-  const servers = createMcpServers();
+  const servers = createMcpServers(systemClock);
   servers.add('far', { connections, share: 'all' });
   const run = { kind: 'mcp', source: 'far', tool: 'work' };
   const source: Source = {

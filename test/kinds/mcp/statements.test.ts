@@ -72,7 +72,7 @@ describe('21. A source that fails to list keeps its last known list (calls answe
       name: 'dead',
       state: 'failed',
       toolCount: 0,
-      reason: 'there is no program "there-is-no-such-program"',
+      reason: 'there is no program "there-is-no-such-program" in PATH; install it, or write its full path.',
     });
     expect(namesOf(crib)).toContain('r_work');
   });

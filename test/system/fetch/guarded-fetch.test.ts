@@ -299,7 +299,7 @@ describe('a request', () => {
     const server = await startServer();
     await server.close();
     expect(await failureOf(guardedFetch(server.url, first))).toBe(
-      `unreachable: ${server.host} cannot be reached: ECONNREFUSED.`,
+      `unreachable: ${server.host} cannot be reached: ECONNREFUSED (nothing listens there: start its server, or correct the address).`,
     );
     const resolve = () => Promise.reject(new Error('getaddrinfo ENOTFOUND'));
     expect(await failureOf(guardedFetch('http://nowhere.example/', { resolve }))).toMatch(

@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { didYouMean } from '../../core/read-options.ts';
+import { beginningOf } from '../../core/visible-text.ts';
+import type { ChildEnd } from '../../system/processes/start-child.ts';
+import type { ServerCommand } from './child-transport.ts';
+import { isNetworkTrouble, isRunner } from './server-environment.ts';
+
+/** How a server ended or why it could not be started, with the cure where one is known. `said` is what it printed. */
+export function describeEnd(end: ChildEnd, server: ServerCommand, said: string): string {
+  const { command, cwd } = server;
+  // Where its folder is missing the system says that the program is.
+  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder "${cwd}" is not there`;
+  if (end.kind === 'failed') return describeUnstarted(command, end.reason);
+  const how = `"${command}" ended with ${end.signal ?? `exit code ${end.code}`}`;
+  return `${how}${quoteError(said)}${npxCure(server, said)}${networkHint(server, said)}`;
+}
+
+/** What a server that cannot reach the network was not given, to be put behind other words; empty for others. */
+export function networkHint({ notGiven = '' }: ServerCommand, said: string): string {
+  return notGiven !== '' && isNetworkTrouble(said) ? `; ${notGiven}` : '';
+}
+
+/** Programs that servers are usually started with, and what brings them. */
+const BROUGHT_BY: Readonly<Record<string, string>> = {
+  ...{ npx: 'Node.js', npm: 'Node.js', node: 'Node.js', bunx: 'Bun', bun: 'Bun', deno: 'Deno' },
+  ...{ uvx: 'uv', uv: 'uv', pipx: 'pipx', python: 'Python', python3: 'Python', docker: 'Docker', podman: 'Podman' },
+};
+
+function describeUnstarted(command: string, reason: string): string {
+  if (reason === 'EACCES') return `"${command}" cannot be run: ${reason}; it is not executable, or is a folder`;
+  if (reason !== 'ENOENT') return `"${command}" cannot be run: ${reason}`;
+  const missing = `there is no program "${command}"`;
+  if (/\s/.test(command)) return `${missing}; write only the program as command, and the words after it as args`;
+  if (/[\\/]/.test(command)) return `${missing}; correct its path`;
+  const bringer = Object.hasOwn(BROUGHT_BY, command) ? BROUGHT_BY[command] : undefined;
+  if (bringer !== undefined) return `${missing}; install ${bringer}, or write the full path of ${command}`;
+  return `${missing} in PATH; install it, or write its full path.${didYouMean(command, Object.keys(BROUGHT_BY))}`;
+}
+
+const LONGEST_QUOTE = 300;
+
+/** The line that says why a program failed: what came after it, such as a stack or the version of Node, says less. */
+function quoteError(said: string): string {
+  const lines = linesOf(said);
+  const error = npmErrorIn(lines) ?? errorIn(lines);
+  if (error !== undefined) return `; it said: ${beginningOf(error, LONGEST_QUOTE)}`;
+  const last = lines.findLast((line) => !NOISE.test(line))?.trim() ?? '';
+  return last === '' ? '' : `; the last that it said: ${beginningOf(last, LONGEST_QUOTE)}`;
+}
+
+const NPM_LINE = /^npm (?:ERR!|error) +(.*)$/;
+/** Details that npm puts around the sentence that says what is wrong. */
+const NPM_DETAIL = /^(errno|syscall|path|dest|file|notsup|cwd|command|signal|enoent$|\d{3}$|A complete log|Note that)/;
+
+function npmErrorIn(lines: readonly string[]): string | undefined {
+  const said = lines.flatMap((line) => NPM_LINE.exec(line)?.[1]?.trim() ?? []).filter(Boolean);
+  const code = said.find((text) => /^code [A-Z\d]+$/.test(text));
+  const sentence = said.find((text) => !text.startsWith('code ') && !NPM_DETAIL.test(text));
+  return said.length === 0 ? undefined : ['npm error', code?.slice('code '.length), sentence].filter(Boolean).join(' ');
+}
+
+/** Begins an error of Node, Python, Go, Rust, uv and most others; never inside a stack, which is indented. */
+const ERROR_LINE =
+  /^(Uncaught )?[\w$.]*(Error|Exception)( \[\w+\])?: .|^(error|fatal|panic)\b.{0,40}:|^thread .* panicked|^ *× /i;
+const NOISE = /^\s*$|^Node\.js v\d|^\s+at |^[\s{}()[\]^~|,;]*$|^npm (notice|warn|ERR!|error)\b|^\s+\w+: .*,?$/;
+
+function errorIn(lines: readonly string[]): string | undefined {
+  const at = lines.findLastIndex((line) => ERROR_LINE.test(line));
+  const line = lines[at]?.trim();
+  if (line === undefined || !line.endsWith(':')) return line?.replace(/^× /, '');
+  const next = lines.slice(at + 1).find((text) => text.trim() !== '');
+  return `${line.replace(/^× /, '')} ${next?.replace(/^[\s╰─▶│]+/, '') ?? ''}`.trim();
+}
+
+const IN_QUOTES = /['"](?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^'"\n]*[\\/]_npx[\\/][\da-f]{8,})/;
+const BARE = /(?:file:\/\/)?([^\s'"()]*[\\/]_npx[\\/][\da-f]{8,})/;
+const HALF_INSTALLED = /\bENOTEMPTY\b|MODULE_NOT_FOUND|Cannot find (module|package)/;
+
+/** What to do about a package that npx began to install and did not finish: npx itself never tries again. */
+function npxCure({ command, env }: ServerCommand, said: string): string {
+  const folder = (IN_QUOTES.exec(said) ?? BARE.exec(said))?.[1];
+  if (folder !== undefined && HALF_INSTALLED.test(said))
+    return `; what npx has in its cache is half installed: remove the folder ${folder}, and start it again`;
+  if (!/could not determine executable to run/.test(said)) return '';
+  const cache = env.npm_config_cache ?? (env.HOME === undefined ? undefined : join(env.HOME, '.npm'));
+  const cached = cache === undefined ? 'the folder _npx of the npm cache' : `the folder ${join(cache, '_npx')}`;
+  return `; what ${command} has in its cache may be half installed: remove ${cached}, and start it again. If that does not help, the package has no program of its own name: name one with args ["-y", "-p", PACKAGE, PROGRAM]`;
+}
+
+/** A choice, a request for a key or a secret: questions also where a line ends behind them. */
+const CHOICE =
+  /[([](y|n|yes|no)(\/\w{1,10}){0,4}[)\]]\s*[:?>]?$|\bpress (enter|return|any key)\b.{0,40}$|\b(password|passphrase)( for .{1,80})?:$/i;
+
+/** The question that a program has printed last and waits for an answer to; undefined if it asks nothing. */
+export function questionIn(said: string): string | undefined {
+  const text = stripVTControlCharacters(said);
+  const lines = linesOf(text).filter((line) => line.trim() !== '');
+  const last = lines.at(-1)?.trim() ?? '';
+  // A line that was not ended, which programs that report something do not leave.
+  const isOpen = !/[\r\n]$/.test(text) && /[?:>]$/.test(last) && !/^[[{]/.test(last);
+  if (last.length > LONGEST_QUOTE || !(isOpen || CHOICE.test(last))) return undefined;
+  return beginningOf(joinLines(lines.slice(-QUOTED_LINES), ' '), LONGEST_QUOTE);
+}
+
+/** Why a server that asks cannot be started, with the cure. */
+export function describeQuestion(question: string, command: string): string {
+  const isNpx = isRunner(command) && /npx|npm/i.test(command);
+  const cure = isNpx ? 'put "-y" first in its args' : 'give it the answer in its args or its env';
+  return `it asks a question and waits: "${question}". No person can answer it there; ${cure}`;
+}
+
+const QUOTED_LINES = 3;
+
+/** The last lines that a program printed, as one line; empty where it printed nothing. */
+export function lastLines(said: string): string {
+  const lines = linesOf(said).filter((line) => line.trim() !== '');
+  return joinLines(lines.slice(-QUOTED_LINES), ' | ');
+}
+
+function joinLines(lines: readonly string[], between: string): string {
+  return lines.map((line) => beginningOf(line.trim(), LONGEST_QUOTE)).join(between);
+}
+
+/** A line that a program has written over is what it wrote last. */
+function linesOf(said: string): readonly string[] {
+  return stripVTControlCharacters(said)
+    .split(/\r?\n/)
+    .map((line) => line.replace(/\r+$/, '').replace(/^.*\r/, ''));
+}

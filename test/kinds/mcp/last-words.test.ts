@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { describeEnd } from '../../../src/kinds/mcp/last-words.ts';
+
+const SERVER = { command: 'npx', env: { HOME: '/home/alice' } };
+const ENDED = { kind: 'ended', code: 1, signal: null } as const;
+const saying = (said: string) => describeEnd(ENDED, SERVER, said);
+const failing = (command: string, reason = 'ENOENT') =>
+  describeEnd({ kind: 'failed', reason }, { ...SERVER, command }, '');
+
+describe('what a program said before it ended is told by the line that says why', () => {
+  it.each([
+    [
+      'node',
+      `node:internal/modules/cjs/loader:1386
+  throw err;
+  ^
+
+Error: Cannot find module '/srv/server.js'
+    at Function._resolveFilename (node:internal/modules/cjs/loader:1383:15)
+    at node:internal/main/run_main_module:33:47 {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: []
+}
+
+Node.js v24.18.0
+`,
+      "Error: Cannot find module '/srv/server.js'",
+    ],
+    [
+      'a class of errors with a code',
+      `file:///srv/a.js:1
+TypeError [ERR_INVALID_URL]: Invalid URL
+    at new URL (node:internal/url:816:29)
+  [cause]: Error: inner
+Node.js v24.18.0`,
+      'TypeError [ERR_INVALID_URL]: Invalid URL',
+    ],
+    [
+      'python',
+      `Traceback (most recent call last):
+  File "/srv/a.py", line 1, in <module>
+    import nothing
+ModuleNotFoundError: No module named 'nothing'
+`,
+      "ModuleNotFoundError: No module named 'nothing'",
+    ],
+    [
+      'npm',
+      `npm warn exec The following package was not found
+npm error code E404
+npm error 404 Not Found - GET https://registry.example.com/nothing - Not found
+npm error 404
+npm error 404  'nothing@*' is not in this registry.
+npm error A complete log of this run can be found in: /home/alice/.npm/_logs/x.log
+`,
+      'npm error E404 404 Not Found - GET https://registry.example.com/nothing - Not found',
+    ],
+    [
+      'uv',
+      `  × No solution found when resolving tool dependencies:
+  ╰─▶ Because nothing was not found in the package registry, we can conclude that it is missing.
+`,
+      'No solution found when resolving tool dependencies: Because nothing was not found in the package registry, we can conclude that it is missing.',
+    ],
+    [
+      'go',
+      'panic: no database\n\ngoroutine 1 [running]:\nmain.main()\n\t/srv/a.go:4\nexit status 2\n',
+      'panic: no database',
+    ],
+  ])('%s', (_who, said, error) => {
+    expect(saying(said)).toBe(`"npx" ended with exit code 1; it said: ${error}`);
+  });
+
+  it('where no line does so, by the last one that says something', () => {
+    expect(saying('starting\nsh: 1: nothing: not found\n\n')).toBe(
+      '"npx" ended with exit code 1; the last that it said: sh: 1: nothing: not found',
+    );
+    expect(saying('no license\n}\n\nNode.js v24.18.0\n')).toContain('the last that it said: no license');
+    expect(saying('')).toBe('"npx" ended with exit code 1');
+  });
+
+  it('a flood is cut', () => {
+    expect(saying(`Error: ${'x'.repeat(5000)}\n`).length).toBeLessThan(400);
+  });
+});
+
+describe('a package that npx has installed by half', () => {
+  const CURE = /half installed: remove the folder (\S+), and start it again/;
+  it.each([
+    [
+      "npm error code ENOTEMPTY\nnpm error ENOTEMPTY: directory not empty, rename '/home/alice/.npm/_npx/0f3a9b12cd/node_modules/zod' -> '/x'",
+      '/home/alice/.npm/_npx/0f3a9b12cd',
+    ],
+    [
+      "Error: Cannot find module '/home/alice/.npm/_npx/0f3a9b12cd/node_modules/a/dist/index.js'\n    at x\n\nNode.js v24.18.0",
+      '/home/alice/.npm/_npx/0f3a9b12cd',
+    ],
+    [
+      "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/npm/_npx/0f3a9b12cd/node_modules/a/index.js",
+      '/srv/npm/_npx/0f3a9b12cd',
+    ],
+  ])('is recognised by %j', (said, folder) => {
+    expect(CURE.exec(saying(said))?.[1]).toBe(folder);
+  });
+
+  it('is suspected where npx finds no program, in the cache that the server was given', () => {
+    const said = 'npm error could not determine executable to run\n';
+    expect(saying(said)).toContain('remove the folder /home/alice/.npm/_npx, and start it again');
+    const elsewhere = { ...SERVER, env: { HOME: '/home/alice', npm_config_cache: '/cache' } };
+    expect(describeEnd(ENDED, elsewhere, said)).toContain('remove the folder /cache/_npx,');
+    expect(describeEnd(ENDED, { ...SERVER, env: {} }, said)).toContain('the folder _npx of the npm cache');
+  });
+
+  it('is not named for a module that is missing elsewhere', () => {
+    expect(saying("Error: Cannot find module '/srv/server.js'")).not.toContain('half installed');
+  });
+});
+
+describe('a program that is not there is told with the cure', () => {
+  it.each([
+    ['uvx', 'there is no program "uvx"; install uv, or write the full path of uvx'],
+    ['npxx', 'there is no program "npxx" in PATH; install it, or write its full path. Did you mean "npx"?'],
+    [
+      'npx -y server',
+      'there is no program "npx -y server"; write only the program as command, and the words after it as args',
+    ],
+    ['./nothing', 'there is no program "./nothing"; correct its path'],
+  ])('%s', (command, words) => {
+    expect(failing(command)).toBe(words);
+  });
+
+  it('and so is one that may not be run', () => {
+    expect(failing('/srv/notes.txt', 'EACCES')).toContain('it is not executable');
+    expect(failing('x', 'E2BIG')).toBe('"x" cannot be run: E2BIG');
+  });
+});
