@@ -1,7 +1,7 @@
 import { isRemember, whyNotAnswer } from '../core/approval-request.ts';
 import { cutArguments } from '../core/approval-text.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
-import { pickDefined } from '../core/defined.ts';
+import { defined } from '../core/defined.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import {
@@ -111,7 +111,7 @@ const UNLISTED: ReadonlySet<string> = new Set(UNLISTED_KEYS);
 
 /** What callers choose, and what is said of it, without the values of secrets. */
 function redactApproval(approval: Approval, redact: Redact): Approval {
-  const free = pickDefined(approval, FREE);
+  const free = defined(approval, FREE);
   const clean = redactData(free, redact);
   return clean === free ? approval : { ...approval, ...clean };
 }

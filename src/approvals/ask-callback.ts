@@ -1,7 +1,7 @@
 import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval-request.ts';
 import { whyNotByCaller } from '../core/approval-text.ts';
 import type { ApprovalRequest } from '../core/caller.ts';
-import { pickDefined } from '../core/defined.ts';
+import { defined } from '../core/defined.ts';
 import { isPromise } from '../core/json.ts';
 import type { Approver } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
@@ -120,12 +120,12 @@ export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
   const inside = ancestorsOf(call).map((ancestor) => ancestor.spec.name);
   return {
     tool: spec.name,
-    ...pickDefined(spec, ['title', 'description']),
+    ...defined(spec, ['title', 'description']),
     arguments: call.input,
-    caller: pickDefined(caller, ['id', 'roles']),
+    caller: defined(caller, ['id', 'roles']),
     profile: call.profile,
     reason,
-    ...pickDefined(call, ['conversation', 'turn', 'timeZone', 'idempotencyKey']),
+    ...defined(call, ['conversation', 'turn', 'timeZone', 'idempotencyKey']),
     ...(responses !== undefined && { inputResponses: responses }),
     ...(inside.length > 0 && { inside }),
   };

@@ -1,5 +1,5 @@
 import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval-request.ts';
-import { pickDefined } from '../core/defined.ts';
+import { defined } from '../core/defined.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
@@ -161,8 +161,8 @@ function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Aski
     lifetimeMs,
     unlisted: {
       caller,
-      ...pickDefined(call, ['traceparent']),
-      ...pickDefined(rest, ['capabilities']),
+      ...defined(call, ['traceparent']),
+      ...defined(rest, ['capabilities']),
       ...(state !== undefined && { inputState: state }),
     },
   };

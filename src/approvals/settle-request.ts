@@ -1,6 +1,6 @@
 import type { HostAnswer, Permit, Question } from '../core/approval-request.ts';
 import type { Recheck } from '../core/caller.ts';
-import { pickDefined } from '../core/defined.ts';
+import { defined } from '../core/defined.ts';
 import { freezeJson } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
@@ -91,7 +91,7 @@ function toRequest(approval: StoredApproval): Waiting['request'] {
     'profile',
     'reason',
   ] as const;
-  return pickDefined(approval, [...shown, ...SAID, 'inputResponses', 'inside']);
+  return defined(approval, [...shown, ...SAID, 'inputResponses', 'inside']);
 }
 
 const SAID = ['conversation', 'turn', 'timeZone', 'idempotencyKey'] as const;
@@ -101,13 +101,13 @@ export function saidWith(approval: StoredApproval): SaidAlong {
   const { inputResponses, unlisted } = approval;
   const { inputState } = unlisted;
   const input = {
-    ...pickDefined(unlisted, ['capabilities']),
+    ...defined(unlisted, ['capabilities']),
     ...(inputResponses !== undefined && { responses: inputResponses }),
     ...(inputState !== undefined && { state: inputState }),
   };
   return {
-    ...pickDefined(approval, ['door', ...SAID]),
-    ...pickDefined(unlisted, ['traceparent']),
+    ...defined(approval, ['door', ...SAID]),
+    ...defined(unlisted, ['traceparent']),
     ...(Object.keys(input).length > 0 && { answers: { input } }),
   };
 }

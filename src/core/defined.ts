@@ -3,16 +3,11 @@ type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: 
   [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
 };
 
-/** The object without the members that are undefined, in the order in which they are written. */
-export function defined<T extends object>(members: T): Defined<T> {
-  const kept = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as Defined<T>; // only what may be absent was taken out
-}
-
-/** The members of these names, without those that are undefined. */
-export function pickDefined<T extends object, Key extends keyof T>(
+/** The members of these names, or all of them, without those that are undefined; in the order of the names. */
+export function defined<T extends object, Key extends keyof T = keyof T>(
   from: T,
-  keys: readonly Key[],
+  keys: readonly Key[] = Object.keys(from) as Key[], // all of them, where none are named
 ): Defined<Pick<T, Key>> {
-  return defined(Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, Key>); // it has these keys
+  const kept = keys.map((key) => [key, from[key]] as const).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(kept) as Defined<Pick<T, Key>>; // only what may be absent was taken out
 }

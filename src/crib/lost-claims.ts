@@ -1,5 +1,5 @@
 import { lostResult } from '../approvals/parked-results.ts';
-import { pickDefined } from '../core/defined.ts';
+import { defined } from '../core/defined.ts';
 import type { LostClaim, SilentProcess, Store } from '../core/ports/store.ts';
 import type { AuditTrail, LostCall } from '../core/ports/stored-audit.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
@@ -88,9 +88,9 @@ function toLostCall(claim: LostClaim): Omit<LostCall, 'source' | 'intents'> {
   return {
     callId,
     at,
-    ...pickDefined(claim.approval, ['tool', 'profile', 'door', 'argumentsHash', 'conversation']),
+    ...defined(claim.approval, ['tool', 'profile', 'door', 'argumentsHash', 'conversation']),
     approval: { id, by: answer?.by ?? 'host' },
     ...(caller.id !== undefined && { caller: caller.id }),
-    ...pickDefined(caller, ['roles']),
+    ...defined(caller, ['roles']),
   };
 }

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { cutArguments } from '../core/approval-text.ts';
-import { pickDefined } from '../core/defined.ts';
+import { defined } from '../core/defined.ts';
 import { canonicalJson } from '../core/json.ts';
 import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
 import {
@@ -130,7 +130,7 @@ export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): Ap
   const listed = Object.entries(approval).filter(([key]) => !UNLISTED_KEYS.some((unlisted) => unlisted === key));
   const shown = answers === undefined ? {} : { inputResponses: answers.arguments };
   const request = JSON.stringify({ ...Object.fromEntries(listed), ...cut, ...shown });
-  const bound = pickDefined(approval, UNLISTED_KEYS);
+  const bound = defined(approval, UNLISTED_KEYS);
   const subject = JSON.stringify(isLong ? { ...bound, unlisted: others } : { ...bound, inputResponses });
   const parts: LongParts = [approval.arguments, inputResponses ?? null, inputState ?? null];
   const short = cut.argumentsLength === undefined ? null : text;
