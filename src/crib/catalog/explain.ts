@@ -38,6 +38,7 @@ export function withheldNames(spec: ToolSpec): WithheldNames | undefined {
 export function explain(generation: Generation, profile: Profile, caller: Caller, tool: string): Explanation {
   if (typeof tool !== 'string')
     throw new ToolcribError('invalid_option', `explain takes the name of a tool, got ${describe(tool)}.`);
+  if (/[\p{Cc}\p{Cs}]/u.test(tool)) throw new ToolcribError('unknown_tool', `There is no tool ${describe(tool)}.`);
   const spec = generation.catalog.get(tool);
   if (spec === undefined) return hidden(tool, profile, whyAbsent(generation, tool));
   const bundles = generation.bundles.of(tool).map((bundle) => bundle.name);

@@ -69,7 +69,7 @@ export async function withProgress<T>(label: string, work: Promise<T>): Promise<
 }
 
 /** Failures that are neither a mistake on the command line nor one in the configuration. */
-const OF_THE_MOMENT = ['store_unavailable', 'denied', 'failed'];
+const OF_THE_MOMENT = ['store_unavailable', 'denied', 'failed', 'unknown_tool'];
 
 /** Says what went wrong and returns the exit code that says it to a shell. */
 export function reportFailure(cause: unknown): ExitCode {

@@ -82,6 +82,7 @@ export function refusalOf(cause: unknown): Answer | undefined {
   if (OF_THE_ASKER.test(code)) return refuse(400, { code: 'invalid_input', message, retryable: false });
   switch (code) {
     case 'unknown_profile':
+    case 'unknown_tool':
       return refuse(404, { code, message, retryable: false });
     case 'not_found':
     case 'not_counted':

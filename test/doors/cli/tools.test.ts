@@ -102,6 +102,15 @@ describe('toolcrib show', () => {
 });
 
 describe('toolcrib explain', () => {
+  it('refuses a name that no tool can have', async () => {
+    const { code, stdout, stderr } = await office.run(['explain', 'a\u0001dd']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'error: There is no tool "a\\u0001dd".\n',
+    });
+  });
+
   it('says why a tool is not visible', async () => {
     const { code, stdout } = await office.run(['explain', 'wipe', '--caller', 'alice', '--role', 'dev']);
     expect(code).toBe(0);
