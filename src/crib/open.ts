@@ -48,8 +48,9 @@ async function activeIn(
   }
 }
 
-/** The profile of this name, or the usual one; throws where there is none or the caller may not use it. */
-export function chooseProfile(name: string | undefined, { byName, usual }: ProfileSet, caller: Caller): Profile {
+/** The profile of this name. Without a name: the usual one, or the only one that the caller may use. Throws where there is none or the caller may not use it. */
+export function chooseProfile(name: string | undefined, profiles: ProfileSet, caller: Caller): Profile {
+  const { byName, usual } = profiles;
   const profile = name === undefined ? usual : byName.get(name);
   if (profile === undefined) {
     throw new ToolcribError(
@@ -57,21 +58,25 @@ export function chooseProfile(name: string | undefined, { byName, usual }: Profi
       `There is no profile "${name}".${didYouMean(String(name), byName.keys())}`,
     );
   }
-  const allowed = caller.profiles;
+  const { profiles: allowed } = caller;
+  if (allowed === undefined) return profile;
+  const isAllowed = ({ name: one }: Profile) => allowed.some((glob) => compileGlob(glob)(one));
   const isNamesake = byName.has(profile.name) && byName.get(profile.name) !== profile; // all tools, and a profile of that name
-  if (allowed !== undefined && (isNamesake || !allowed.some((glob) => compileGlob(glob)(profile.name)))) {
-    throw new ToolcribError('denied', `The caller may not use the profile "${profile.name}".`);
-  }
-  return profile;
+  if (!isNamesake && isAllowed(profile)) return profile;
+  const [only, ...others] = name === undefined ? [...byName.values()].filter(isAllowed) : [];
+  if (only !== undefined && others.length === 0) return only;
+  throw new ToolcribError('denied', `The caller may not use the profile "${profile.name}".`);
 }
 
 /** The chest in which somebody made a call before: under the profile of that name, or over all tools. */
-export function openAgain(
+export async function openAgain(
   chests: Pick<Crib, 'open' | 'openAll'>,
   { byName, usual }: ProfileSet,
   { profile, caller }: { readonly profile: string; readonly caller: Caller },
 ): Promise<Chest> {
   if (byName.has(profile)) return chests.open(profile, caller);
   if (caller.operator === true) return chests.openAll(caller);
-  return chests.open(profile === usual.name ? undefined : profile, caller);
+  const chest = await chests.open(profile === usual.name ? undefined : profile, caller);
+  if (chest.profile === profile) return chest;
+  throw new ToolcribError('denied', `The caller may not use the profile "${profile}".`);
 }

@@ -41,7 +41,9 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
       try {
         return await answerRequest(await opened(), request, { caller: identity.caller, profile });
       } catch (cause) {
-        return refusalOf(cause, warn);
+        if (isForOthers(cause)) return errorResponse(404, -32_000, wayOf(identity, profile));
+        warn(`A request to /mcp failed: ${messageOf(cause)}`);
+        return errorResponse(500, -32_603, 'Something went wrong inside; it is in the log.');
       }
     },
     endNews: () => news.abort(),
@@ -55,6 +57,8 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
     },
   };
 }
+
+type Recognised = Extract<Identity, { readonly ok: true }>;
 
 interface Opening extends Required<McpDoorOptions> {
   readonly news: AbortSignal;
@@ -90,12 +94,23 @@ async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenD
   };
 }
 
-/** The same words for a profile that is not there and for one that is not for the caller. */
-function refusalOf(cause: unknown, warn: (message: string) => void): Response {
-  if (cause instanceof ToolcribError && ['unknown_profile', 'denied'].includes(cause.code))
-    return errorResponse(404, -32_000, 'There is no such profile.');
-  warn(`A request to /mcp failed: ${messageOf(cause)}`);
-  return errorResponse(500, -32_603, 'Something went wrong inside; it is in the log.');
+/** True where a profile is not there, and where it is not for the caller: both are answered with the same words. */
+function isForOthers(cause: unknown): boolean {
+  return cause instanceof ToolcribError && ['unknown_profile', 'denied'].includes(cause.code);
+}
+
+/** How many addresses are named at most. */
+const MOST_ADDRESSES = 20;
+
+/** Where the caller finds its profiles. A caller without a credential is told of none. */
+function wayOf({ caller, profiles }: Recognised, profile: string | undefined): string {
+  const missing =
+    profile === undefined ? 'The default profile is not open to this credential.' : 'There is no such profile.';
+  if (caller.credential?.kind === 'none') return 'There is no such profile.';
+  if (profiles.length === 0) return `${missing} This credential opens no profile.`;
+  const shown = profiles.slice(0, MOST_ADDRESSES).map((name) => `/mcp/${encodeURIComponent(name)}`);
+  const more = profiles.length > shown.length ? ` and ${profiles.length - shown.length} more` : '';
+  return `${missing} This credential opens ${shown.join(', ')}${more}.`;
 }
 
 function refuseIdentity({ code, message }: ToolError): Response {

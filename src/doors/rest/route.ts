@@ -53,27 +53,41 @@ export interface RouteRequest {
   readonly identify: Identify;
 }
 
+/** How many profiles are named at most. */
+const MOST_NAMED = 20;
+
 /** The chest in which somebody lists: an operator who names no profile sees all tools. */
-export function openToList({ crib, asker }: RouteRequest, profile: string | undefined): Promise<Chest> {
+export function openToList(
+  { crib, asker }: Pick<RouteRequest, 'crib' | 'asker'>,
+  profile: string | undefined,
+): Promise<Chest> {
   if (profile === undefined && asker.operator) return crib.openAll(asker.caller);
-  return hideReason(profile, crib.server.openAtDoor(profile, asker.caller));
+  return hideReason(asker, profile, crib.server.openAtDoor(profile, asker.caller));
 }
 
 /** The chest in which somebody calls; what is active makes no difference to a call. */
 export function openToCall({ crib, asker }: RouteRequest, profile: string | undefined): Promise<Chest> {
   if (profile === undefined && asker.operator) return crib.openAll(asker.caller);
-  return hideReason(profile, crib.open(profile, asker.caller));
+  return hideReason(asker, profile, crib.open(profile, asker.caller));
 }
 
-/** A profile that is not for who asks is answered like one that is not there; and no other is named. */
-async function hideReason(profile: string | undefined, opening: Promise<Chest>): Promise<Chest> {
+/** A profile that is not for who asks is answered like one that is not there; only those that it may use are named. */
+async function hideReason(
+  { caller, profiles }: RouteCaller,
+  profile: string | undefined,
+  opening: Promise<Chest>,
+): Promise<Chest> {
   try {
     return await opening;
   } catch (cause) {
     const isHidden = cause instanceof ToolcribError && ['unknown_profile', 'denied'].includes(cause.code);
     if (!isHidden) throw cause;
+    const isKnown = caller.credential?.kind !== 'none' && profiles.length > 0;
+    const yours = isKnown ? ` Yours: ${profiles.slice(0, MOST_NAMED).join(', ')}.` : '';
     const message =
-      profile === undefined ? 'The default profile is not for you; name another.' : `There is no profile "${profile}".`;
+      profile === undefined
+        ? `The default profile is not for you; name another.${yours}`
+        : `There is no profile "${profile}".`;
     throw new ToolcribError('unknown_profile', message, { cause });
   }
 }

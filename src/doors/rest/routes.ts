@@ -10,7 +10,7 @@ import { anyObject } from './shapes.ts';
 import { SOURCE_ROUTES, SPEC_ROUTES } from './source-routes.ts';
 import { STATS_ROUTES } from './stats-routes.ts';
 import { SEARCH_ROUTE, TOOL_ROUTES } from './tool-routes.ts';
-import { TOOLS_PAGE } from './tools-page.ts';
+import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
 /** Describes all of them, itself included. */
 const OPENAPI_ROUTE: Route = {
@@ -38,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   EVENTS_ROUTE,
   ...HEALTH_ROUTES,
   OPENAPI_ROUTE,
+  START_PAGE,
   TOOLS_PAGE,
   ...LATER_ROUTES,
 ];

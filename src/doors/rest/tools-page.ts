@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Identity } from '../../core/caller.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { Route, RouteRequest } from './route.ts';
+import { openToList, type Route, type RouteRequest } from './route.ts';
 
 const COOKIE = 'toolcrib_page';
 const MOST_ROWS = 2000;
@@ -26,6 +26,17 @@ export const TOOLS_PAGE: Route = {
   run: showTools,
 };
 
+/** Whoever opens the bare address is shown the tools. */
+export const START_PAGE: Route = {
+  method: 'GET',
+  path: '/',
+  group: 'pages',
+  says: 'Leads to /tools.',
+  who: 'anyone',
+  answers: { 302: { says: 'To /tools.' } },
+  run: () => new Response(null, { status: 302, headers: { location: '/tools', 'cache-control': 'no-store' } }),
+};
+
 async function showTools(asked: RouteRequest): Promise<Response> {
   const { crib, query, sessions, request } = asked;
   if (typeof query.token === 'string') {
@@ -35,9 +46,7 @@ async function showTools(asked: RouteRequest): Promise<Response> {
   const credential = sessions.credentialOf(cookieOf(request));
   const asker = credential === undefined ? await asked.identify(request) : await crib.identify(credential);
   if (!asker.ok || (credential !== undefined && !asker.operator)) return refused();
-  const chest = asker.operator
-    ? await crib.openAll(asker.caller)
-    : await crib.server.openAtDoor(undefined, asker.caller);
+  const chest = await openToList({ crib, asker }, undefined);
   return listPage(chest.listActive(), asker, crib);
 }
 

@@ -104,6 +104,38 @@ describe('what is listed', () => {
     expect(messages[0]?.result?.tools).toHaveLength(2);
   });
 
+  it('a key that opens one profile reaches it at /mcp; one that opens several is told their addresses', async () => {
+    const roles = `one: { profiles: [reader] }, two: { profiles: [reader, 'all tools'] }, none: { profiles: [gone] }`;
+    const { url, crib } = await startGateway({
+      files: { 'toolcrib.yaml': `access: { keys: true, roles: { ${roles} } }\ndefaultProfile: hidden\n` },
+      tools: [tool('read_file'), tool('write_file')],
+      profiles: { hidden: {}, reader: { include: ['read_*'] }, 'all tools': {} },
+    });
+    const as = async (role: string) => ({
+      authorization: `Bearer ${(await crib.keys.create({ name: role, roles: [role] }, 'olga')).key}`,
+    });
+    const { messages } = await post(url(), request('tools/list'), await as('one'));
+    expect(messages[0]?.result?.tools).toMatchObject([{ name: 'read_file' }]);
+    const refusalAt = async (profile: string | undefined, role?: string) => {
+      const asked = await post(url(profile), request('tools/list'), role === undefined ? {} : await as(role));
+      return [asked.status, asked.messages[0]?.error?.message];
+    };
+    const addresses = 'This credential opens /mcp/reader, /mcp/all%20tools.';
+    expect(await refusalAt(undefined, 'two')).toEqual([
+      404,
+      `The default profile is not open to this credential. ${addresses}`,
+    ]);
+    expect(await refusalAt('hidden', 'two')).toEqual([404, `There is no such profile. ${addresses}`]);
+    expect(await refusalAt('nowhere', 'two')).toEqual([404, `There is no such profile. ${addresses}`]);
+    expect(await refusalAt(undefined, 'none')).toEqual([
+      404,
+      'The default profile is not open to this credential. This credential opens no profile.',
+    ]);
+    const [status, unknown] = await refusalAt(undefined);
+    expect(status).toBe(401);
+    expect(unknown).not.toMatch(/mcp|reader|hidden|all/);
+  });
+
   it('what an operator made active is listed', async () => {
     const bundles = [
       defineBundle({ name: 'web', tools: [tool('click')] }),

@@ -17,6 +17,28 @@ describe('tools are listed', () => {
     expect(names).toEqual(crib.catalog.specs.map(({ name }) => name));
   });
 
+  it('without a profile: under the only one that a key opens; where there are several, those are named', async () => {
+    const { ask, crib } = await serve({
+      config: 'access: { keys: true, roles: { one: { profiles: [other] }, two: { profiles: [other, third] } } }\n',
+      crib: { profiles: { third: {} } },
+    });
+    const keyFor = async (role: string) => (await crib.keys.create({ name: 'ci', roles: [role] }, 'test')).key;
+    const [one, two] = [await keyFor('one'), await keyFor('two')];
+    expect(namesIn((await ask('/api/tools', { token: one })).json)).toEqual(['add', 'long', 'echo', 'read_result']);
+    expect((await execute(ask, 'add', { a: 1, b: 2 }, {}, one)).json).toMatchObject({ ok: true, data: 3 });
+    expect((await ask('/tools', { token: one })).status).toBe(200);
+    for (const path of ['/api/tools', '/tools', '/api/search?q=add'])
+      expect(await ask(path, { token: two }), path).toMatchObject({
+        status: 404,
+        json: {
+          error: {
+            code: 'unknown_profile',
+            message: 'The default profile is not for you; name another. Yours: other, third.',
+          },
+        },
+      });
+  });
+
   it('whatever a cursor says', async () => {
     const { ask } = await serve();
     const cursors = [

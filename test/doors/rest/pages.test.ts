@@ -19,6 +19,13 @@ describe('/tools', () => {
     expect((await ask('/tools', { token })).text).toContain('secret_tool');
   });
 
+  it('is where the bare address leads', async () => {
+    for (const options of [{}, { access: true }]) {
+      const { status, headers } = await (await serve(options)).ask('/');
+      expect([status, headers.get('location')]).toEqual([302, '/tools']);
+    }
+  });
+
   it('may be framed by nobody, runs nothing and loads nothing', async () => {
     const { headers } = await (await serve()).ask('/tools');
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);

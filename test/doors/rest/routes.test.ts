@@ -278,7 +278,15 @@ describe('what is asked wrongly', () => {
 
   it('what is not there is 404, another method 405, and OPTIONS says which', async () => {
     const { ask } = await serve();
-    for (const path of ['/', '/api', '/api/nothing', '/api/tools/', '/API/tools', '/api/tools/a/b/c', '//api/tools'])
+    for (const path of [
+      '/nothing',
+      '/api',
+      '/api/nothing',
+      '/api/tools/',
+      '/API/tools',
+      '/api/tools/a/b/c',
+      '//api/tools',
+    ])
       expect(await ask(path), path).toMatchObject({ status: 404, json: { error: { code: 'not_found' } } });
     const wrong = await ask('/api/tools', { method: 'PATCH' });
     expect(wrong).toMatchObject({ status: 405, json: { error: { code: 'method_not_allowed' } } });
