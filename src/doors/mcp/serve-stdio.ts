@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Gateway, RequestContext } from './context.ts';
@@ -44,7 +45,7 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
   const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
   const context: RequestContext = { caller, profile, isPublic: false, instructions: chest.instructions() };
   const changes = createListChanges(crib.server);
-  const ended = new Promise<void>((resolve) => stdin.once('end', resolve).once('close', resolve));
+  const ended = untilEnded(stdin);
   const connection = stdio.serveStdio(
     ({ era }) => {
       const server = createToolServer(gateway, context, { era, isToldOfChanges: true });
@@ -65,4 +66,32 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
       await connection.close();
     },
   };
+}
+
+function untilEnded(stdin: Readable): Promise<void> {
+  return new Promise((resolve) => stdin.once('end', resolve).once('close', resolve));
+}
+
+/** A client that cannot be served, and why. */
+export interface RefusedStdio extends Pick<StdioOptions, 'stdin' | 'stdout'> {
+  readonly reason: string;
+}
+
+const SERVER_ERROR = -32_000;
+
+/** Answers whatever a client asks, the handshake first of all, with the reason why it cannot be served. Resolves when the client is gone. */
+export async function refuseStdio({ stdin, stdout, reason }: RefusedStdio): Promise<void> {
+  const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
+  const transport = new StdioServerTransport(stdin, stdout);
+  const ended = untilEnded(stdin);
+  let sent: Promise<void> = Promise.resolve();
+  transport.onmessage = (message) => {
+    if (!('method' in message && 'id' in message)) return; // notifications are not answered
+    const answer: JSONRPCMessage = { jsonrpc: '2.0', id: message.id, error: { code: SERVER_ERROR, message: reason } };
+    sent = transport.send(answer).catch(() => undefined); // the client is gone
+  };
+  await transport.start();
+  await ended;
+  await sent;
+  await transport.close();
 }

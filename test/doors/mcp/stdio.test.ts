@@ -95,6 +95,15 @@ const modern: Connect = async (workshop, args, env) => {
   return { client, ...seen, say: (approve) => void Object.assign(person, { approve }) };
 };
 
+/** A client that finds the revision out by itself. */
+const automatic: Connect = async (workshop, args, env) => {
+  const transport = new StdioClientTransport(commandOf(workshop, args, env));
+  const client = new Client({ name: 'automatic', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const seen = watch(transport.stderr);
+  await client.connect(transport);
+  return { client, ...seen, say: () => undefined };
+};
+
 const legacy: Connect = async (workshop, args, env) => {
   const transport = new LegacyTransport(commandOf(workshop, args, env));
   const client = new LegacyClient({ name: 'legacy', version: '1' }, { capabilities: { elicitation: {} } });
@@ -248,4 +257,55 @@ it('with access control it takes a key, and without one it says so', async () =>
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['say']);
   const wrong = await workshop.run(['serve', '--stdio', '--port', '1']);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--port') });
+});
+
+describe('a client that cannot be served', () => {
+  /** What the handshake of a client is answered with, and what stands on stderr. */
+  async function refusalOf(files: Readonly<Record<string, string>>, args: readonly string[] = []) {
+    const workshop = createWorkshop(files);
+    onTestFinished(() => workshop.remove());
+    const refusals: string[] = [];
+    for (const connect of [automatic, legacy]) {
+      const told = await connect(workshop, args).then(
+        ({ client }) => client.close().then(() => 'it is served'),
+        (cause: unknown) => (cause as Error).message, // of the protocol
+      );
+      refusals.push(told);
+    }
+    const { code, stderr, stdout } = await workshop.run(['serve', '--stdio', ...args], {
+      input:
+        '{"jsonrpc":"2.0","method":"notifications/initialized"}\nx\n{"jsonrpc":"2.0","id":1,"method":"initialize"}\n',
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: '2.0', id: 1, error: { code: -32000 } });
+    return { refusals, code, stderr, folder: workshop.folder };
+  }
+
+  it('is told where no configuration was found, and what to do', async () => {
+    const { refusals, code, stderr, folder } = await refusalOf({});
+    expect(code).toBe(2);
+    for (const told of [...refusals, stderr]) {
+      expect(told).toContain(`There is no toolcrib.yaml in "${folder}", so there are no tools.`);
+      expect(told).toContain('--config');
+    }
+  });
+
+  it('is told what is wrong with the configuration, or the profile', async () => {
+    const { refusals, stderr } = await refusalOf({ 'toolcrib.yaml': 'profils: {}\n' });
+    for (const told of [...refusals, stderr]) expect(told).toContain('profils');
+    const other = await refusalOf(FILES, ['--profile', 'reeder']);
+    for (const told of [...other.refusals, other.stderr]) expect(told).toContain('Did you mean "reader"?');
+  });
+
+  it('is served without a configuration where packages bring tools', async () => {
+    const workshop = createWorkshop({
+      'package.json': '{ "dependencies": { "some-tools": "1.0.0" } }',
+      'node_modules/some-tools/package.json':
+        '{ "name": "some-tools", "version": "1.0.0", "type": "module", "toolcrib": { "tools": { "greet": "./tools.js#greet" } } }',
+      'node_modules/some-tools/tools.js':
+        "export const greet = { name: 'greet', description: 'Greet', input: { type: 'object' }, execute: () => 'hello' };",
+    });
+    onTestFinished(() => workshop.remove());
+    const { client } = await connected(modern, workshop);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['greet']);
+  });
 });

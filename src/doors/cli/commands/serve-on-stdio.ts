@@ -9,7 +9,7 @@ import type { StdioConnection } from '../../mcp/serve-stdio.ts';
 import type { ExitCode } from '../commands.ts';
 import { type Flags, findConfig, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { cancelOnInterrupt, note, noteReview, takeStdout } from '../output.ts';
+import { cancelOnInterrupt, note, noteReview, reportFailure, takeStdout, toLines } from '../output.ts';
 
 /** The variable with the key or token of who is served; without it, whoever is at this machine. */
 const CREDENTIAL = 'TOOLCRIB_KEY';
@@ -25,15 +25,49 @@ export async function serveOnStdio(flags: Flags): Promise<ExitCode> {
   const mayAttach = profile === undefined || credential !== undefined;
   const url = mayAttach ? await findServer(config ?? findConfig(process.cwd()) ?? process.cwd()) : undefined;
   if (url !== undefined) return attach(url, { profile, credential, stdout });
+  let isServed = false;
+  const onServed = () => {
+    isServed = true;
+  };
   // Whoever starts this asks for the list at once, and many never again.
   const staying = { watch: true, background: false };
-  return withCrib(flags, (crib) => serve(crib, { profile, credential, stdout }), staying);
+  try {
+    return await withCrib(flags, (crib) => serve(crib, { flags, profile, credential, stdout, onServed }), staying);
+  } catch (cause) {
+    return isServed ? reportFailure(cause) : refuse(cause, stdout);
+  }
+}
+
+/** A client shows its user what it is answered, and seldom what stands on stderr. */
+async function refuse(cause: unknown, stdout: Writable): Promise<ExitCode> {
+  const code = reportFailure(cause);
+  if (process.stdin.isTTY) return code; // a person, who has read it
+  const said = cause instanceof ToolcribError ? toLines(cause.message) : 'it is told on stderr.';
+  const { refuseStdio } = await import('../../mcp/serve-stdio.ts');
+  await refuseStdio({ stdin: process.stdin, stdout, reason: `Toolcrib cannot be used: ${said}` });
+  return code;
+}
+
+/** Throws where there is neither a configuration nor a tool: a client would show an empty list and no reason. */
+function requireTools(crib: Crib, { config }: Flags): void {
+  const folder = process.cwd();
+  if (config !== undefined || findConfig(folder) !== undefined || crib.catalog.specs.length > 0) return;
+  throw new ToolcribError(
+    'no_configuration',
+    `There is no toolcrib.yaml in "${folder}", so there are no tools. Add "--config" and the path of your toolcrib.yaml to the arguments of the client's entry for toolcrib, or write one there by "toolcrib init".`,
+  );
 }
 
 interface Served {
   readonly profile: string | undefined;
   readonly credential: string | undefined;
   readonly stdout: Writable;
+}
+
+interface ServedHere extends Served {
+  readonly flags: Flags;
+  /** Told when the client can be answered. */
+  onServed(): void;
 }
 
 async function attach(url: string, { profile, credential, stdout }: Served): Promise<ExitCode> {
@@ -49,7 +83,8 @@ async function attach(url: string, { profile, credential, stdout }: Served): Pro
   return untilEnded(connection);
 }
 
-async function serve(crib: Crib, { profile, credential, stdout }: Served): Promise<ExitCode> {
+async function serve(crib: Crib, { flags, profile, credential, stdout, onServed }: ServedHere): Promise<ExitCode> {
+  requireTools(crib, flags);
   const { serveStdio } = await import('../../mcp/serve-stdio.ts');
   const connection = await serveStdio(crib, {
     caller: await whoIsServed(crib, profile, credential),
@@ -59,6 +94,7 @@ async function serve(crib: Crib, { profile, credential, stdout }: Served): Promi
     stdout,
     warn: crib.server.warn,
   });
+  onServed();
   await noteReview(crib);
   const stopRunning = crib.server.runParked();
   const code = await untilEnded(connection, async () => {
