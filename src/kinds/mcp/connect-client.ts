@@ -1,7 +1,7 @@
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, passingReason, ToolcribError } from '../../core/tool-error.ts';
 import { beginningOf } from '../../core/visible-text.ts';
 import { FetchError } from '../../system/fetch/fetch-error.ts';
 import { isNeverSent } from '../../system/fetch/guarded-request.ts';
@@ -65,23 +65,24 @@ export async function connectClient(
     return { ok: false, failure, status: statusOf(cause), hasEnded: words !== undefined };
   }
   transport.keepAlive?.(false);
-  return { ok: true, connection: toConnection(client, { transport, requests, closed: closed.promise, options }) };
+  return { ok: true, connection: toConnection(client, { transport, requests, closed, options }) };
 }
 
 interface Connection {
   readonly transport: ServerTransport;
   readonly requests: WireRequests;
-  readonly closed: Promise<void>;
+  readonly closed: PromiseWithResolvers<void>;
   readonly options: OpenOptions;
 }
 
 function toConnection(client: Client, { transport, requests, closed, options }: Connection): McpConnection {
+  let whyGone: string | undefined;
   const connection: McpConnection = {
     era: client.getProtocolEra() ?? 'legacy',
     openedAt: options.clock.now(),
     request: requests.send,
-    closed,
-    lastWords: transport.lastWords,
+    closed: closed.promise,
+    lastWords: () => whyGone ?? transport.lastWords(),
     async retire() {
       stopFollowing();
       await idleOrAborted(requests, options.signal);
@@ -95,6 +96,10 @@ function toConnection(client: Client, { transport, requests, closed, options }: 
   const stopFollowing = followTools(client, {
     clock: options.idleClock,
     onToolsChanged: () => options.onToolsChanged(connection),
+    onRefused(cause) {
+      whyGone = wordsOf(cause);
+      closed.resolve(); // what was asked before may still be answered
+    },
   });
   return connection;
 }
@@ -155,6 +160,8 @@ function idleOrAborted(requests: WireRequests, signal: AbortSignal): Promise<voi
 interface ToolsFollower {
   readonly clock: Clock;
   onToolsChanged(): void;
+  /** Told when no connection to the server can be made any more. */
+  onRefused(cause: unknown): void;
 }
 
 const FIRST_PAUSE_MS = 1000;
@@ -164,7 +171,7 @@ const LONGEST_PAUSE_MS = 60_000;
  * Tells when a server says that its tools have changed: older ones say so by themselves, those of the newest era to
  * whoever listens. A stream of news that breaks off is opened again. Returns how to stop.
  */
-function followTools(client: Client, { clock, onToolsChanged }: ToolsFollower): () => void {
+function followTools(client: Client, { clock, onToolsChanged, onRefused }: ToolsFollower): () => void {
   let isStopped = false;
   let stopTimer = () => {};
   client.setNotificationHandler('notifications/tools/list_changed', () => {
@@ -178,7 +185,8 @@ function followTools(client: Client, { clock, onToolsChanged }: ToolsFollower): 
       pauseMs = FIRST_PAUSE_MS;
       if (isAgain && !isStopped) onToolsChanged(); // nobody listened meanwhile
       if ((await subscription.closed) === 'local') return;
-    } catch {
+    } catch (cause) {
+      if (!isStopped && passingReason(cause) === 'connection') return onRefused(cause);
       // It cannot be listened to just now; who calls a tool learns more.
     }
     if (isStopped || client.transport === undefined) return;

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so are secrets written
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Crib } from '../../../src/index.ts';
 import { type HttpServer, startHttp, startModern, startSessions, startSse } from './http-servers.ts';
 import { cribWith, saidOf, stateOf, untilChanged } from './upstream.ts';
@@ -59,6 +59,19 @@ describe('a server over HTTP', () => {
     expect([await chest.call('a_count'), await chest.call('a_count')].map(saidOf)).toEqual(['1', '2']);
     server.sessions.clear();
     expect(saidOf(await chest.call('a_count'))).toBe('1');
+  });
+
+  it('that is gone is not said to be ready, though nobody calls it, and is ready when it is back', async () => {
+    const server = await startModern();
+    const crib = await cribWith({ m: { mcp: { url: server.url } } });
+    await vi.waitFor(() => expect(server.requests.length).toBeGreaterThan(2)); // it is listened to
+    expect(stateOf(crib, 'm')?.state).toBe('ready');
+    await server.stop();
+    const state = { state: 'down', reason: expect.stringContaining('ECONNREFUSED') };
+    await vi.waitFor(() => expect(stateOf(crib, 'm')).toMatchObject(state), { timeout: 20_000 });
+    await server.start();
+    await vi.waitFor(() => expect(stateOf(crib, 'm')).toMatchObject({ state: 'ready' }), { timeout: 20_000 });
+    expect(stateOf(crib, 'm')?.reason).toBeUndefined();
   });
 
   it('is told that its session is over', async () => {

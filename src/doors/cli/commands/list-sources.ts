@@ -1,17 +1,20 @@
+import { isRecord } from '../../../core/json.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { findServer } from '../../../crib/running-server.ts';
+import type { SourceReport } from '../../../crib/sources/source-slot.ts';
 import { type Counting, tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, findConfig } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, printJson } from '../output.ts';
+import { note, printJson, withProgress } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
 /** `toolcrib sources`: where tools come from, how each source is doing and what its tools cost. */
 export function listSources({ flags }: Invocation): Promise<ExitCode> {
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
-    const sources = await describeSources(crib, counting, await staleSources(crib, flags));
+    await withProgress('Asking sources', crib.reload()); // what is known of a server from before does not say whether it is there
+    const sources = await describeSources(crib, counting, await troubledSources(crib, flags));
     if (flags.json === true) printJson({ sources, tokensExact: counting === 'exact' });
     else if (sources.length === 0) note('No sources.');
     else printSources(sources, counting);
@@ -19,8 +22,8 @@ export function listSources({ flags }: Invocation): Promise<ExitCode> {
   });
 }
 
-/** How every source is doing and what its tools cost; that of tools in code only if there are some. What a running server has not taken yet is stale. */
-export async function describeSources(crib: Crib, counting: Counting, stale: readonly StaleSource[] = []) {
+/** How every source is doing and what its tools cost; that of tools in code only if there are some. What a running server says of a source counts more. */
+export async function describeSources(crib: Crib, counting: Counting, running: readonly RunningSource[] = []) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
   const described = await Promise.all(
@@ -28,18 +31,19 @@ export async function describeSources(crib: Crib, counting: Counting, stale: rea
       name,
       state,
       ...(reason !== undefined && { reason }),
-      ...stale.filter((source) => source.name === name).map(staleFields)[0],
+      ...running.filter((source) => source.name === name).map(runningFields)[0],
       toolCount,
       tokens: await tokensOf(bySource.get(name) ?? [], USUAL_FORMAT, counting),
     })),
   );
-  const unread = stale.filter(({ name }) => !reports.some((report) => report.name === name)); // its entry cannot be read
-  const absent = unread.map((source) => ({ name: source.name, ...staleFields(source), toolCount: 0, tokens: 0 }));
+  const unread = running.filter(({ name }) => !reports.some((report) => report.name === name)); // its entry cannot be read
+  const absent = unread.map((source) => ({ name: source.name, ...runningFields(source), toolCount: 0, tokens: 0 }));
   return [...described, ...absent];
 }
 
-function staleFields({ reason, since }: StaleSource) {
-  return { state: 'stale' as const, reason: `In the server that runs: ${reason}`, since };
+function runningFields({ state, reason, since }: RunningSource): Pick<RunningSource, 'state' | 'reason' | 'since'> {
+  const said = `In the server that runs: ${reason}`;
+  return since === undefined ? { state, reason: said } : { state: 'stale', reason: said, since };
 }
 
 /** The same as a table. */
@@ -56,18 +60,22 @@ export function printSources(sources: Awaited<ReturnType<typeof describeSources>
   );
 }
 
-/** A source whose edited entry a running server does not use. */
-export interface StaleSource {
+/** A source of which a running server says what is wrong. */
+export interface RunningSource {
   readonly name: string;
+  readonly state: SourceReport['state'];
   readonly reason: string;
-  /** ISO 8601. */
-  readonly since: string;
+  /** Since when the server does not use the edited entry; ISO 8601. */
+  readonly since?: string;
 }
+
+/** A source whose edited entry a running server does not use. */
+export type StaleSource = RunningSource & { readonly since: string };
 
 const ANSWER_WITHIN_MS = 2000;
 
-/** What a running server of the same configuration says is stale. Without one, or if it does not say, nothing. */
-export async function staleSources(crib: Crib, { config }: Pick<Flags, 'config'>): Promise<readonly StaleSource[]> {
+/** The sources of which a running server of the same configuration says what is wrong. Without a server, or if it does not answer, none. */
+async function troubledSources(crib: Crib, { config }: Pick<Flags, 'config'>): Promise<readonly RunningSource[]> {
   const url = await findServer(config ?? findConfig(process.cwd()) ?? process.cwd());
   if (url === undefined) return [];
   try {
@@ -78,14 +86,20 @@ export async function staleSources(crib: Crib, { config }: Pick<Flags, 'config'>
     });
     const answer: unknown = response.ok ? await response.json() : undefined;
     const sources = (answer as { readonly sources?: unknown } | undefined)?.sources; // anybody may listen there
-    return Array.isArray(sources) ? sources.filter(isStale) : [];
+    return Array.isArray(sources) ? sources.filter(isTroubled) : [];
   } catch {
     return []; // it has ended since
   }
 }
 
-function isStale(source: unknown): source is StaleSource {
-  if (typeof source !== 'object' || source === null || !('since' in source) || !('name' in source)) return false;
-  const { reason } = source as { readonly reason?: unknown }; // an object, by the line above
-  return typeof source.since === 'string' && typeof source.name === 'string' && typeof reason === 'string';
+/** Those of them whose edited entry it does not use. */
+export async function staleSources(crib: Crib, flags: Pick<Flags, 'config'>): Promise<readonly StaleSource[]> {
+  return (await troubledSources(crib, flags)).filter((source): source is StaleSource => source.since !== undefined);
+}
+
+const TROUBLED: readonly unknown[] = ['down', 'failed', 'stale'];
+
+function isTroubled(source: unknown): source is RunningSource {
+  if (!isRecord(source) || typeof source.name !== 'string' || typeof source.reason !== 'string') return false;
+  return typeof source.since === 'string' || (source.since === undefined && TROUBLED.includes(source.state));
 }
