@@ -34,13 +34,16 @@ export interface AiSdkSchema {
 /** A tool for `generateText` and its kin; without a chest it has no `execute`, and the loop stops at its calls. */
 export interface AiSdkTool {
   readonly type: 'dynamic';
+  /** Its name, for Mastra, whose types demand an id; those of the AI SDK demand that there is none, and `never` fits both. */
+  readonly id: never;
   readonly description: string;
   readonly inputSchema: AiSdkSchema;
   readonly execute?: (
     input: unknown,
     options: { readonly abortSignal?: AbortSignal | undefined },
   ) => Promise<ToolResult>;
-  readonly toModelOutput: (ended: { readonly output: ToolResult }) => AiSdkOutput;
+  /** The AI SDK hands over `{ output }`, Mastra the output itself. */
+  readonly toModelOutput: (ended: { readonly output: ToolResult } | ToolResult) => AiSdkOutput;
 }
 
 /** What the model reads of a result. */
@@ -96,9 +99,10 @@ export function toAiSdkResults(answers: readonly CallAnswer[]): AiSdkResult[] {
 function toTool({ name, description, input }: ToolSpec, chest: ChestLike | undefined): AiSdkTool {
   const tool: AiSdkTool = {
     type: 'dynamic',
+    id: name as never, // as its type says
     description,
     inputSchema: toSchema(toObjectSchema(input)),
-    toModelOutput: ({ output }) => toOutput(output),
+    toModelOutput: (ended) => toOutput('output' in ended ? ended.output : ended),
   };
   if (chest === undefined) return tool;
   return {
