@@ -1,4 +1,5 @@
 import type { CallRequest } from '../core/tool-call.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { CallAnswer, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type ObjectSchema, requireDistinctNames, toObjectSchema } from './object-schema.ts';
@@ -9,6 +10,7 @@ import {
   memberOf,
   parseArguments,
   partsOf,
+  plainTextOf,
   type ResultPart,
   textIn,
   toRequest,
@@ -21,16 +23,38 @@ export interface LangChainTool {
   readonly schema: ObjectSchema;
 }
 
-/** A tool that runs: the fields that `new DynamicStructuredTool(fields)` takes, for agents. */
-export interface LangChainRunnableTool extends LangChainTool {
-  /** What the model reads, and the whole result beside it: LangChain itself calls whatever returns a success. */
-  readonly responseFormat: 'content_and_artifact';
-  readonly func: (
-    input: unknown,
-    runManager?: unknown,
-    config?: { readonly signal?: AbortSignal },
-  ) => Promise<[LangChainContent, ToolResult]>;
+/** Options that LangChain hands to a tool beside its arguments. */
+interface LangChainConfig {
+  readonly signal?: AbortSignal;
+  /** The call that is answered, where the caller is a model. */
+  readonly toolCall?: { readonly id?: string | undefined } | undefined;
 }
+
+/**
+ * A tool that runs: for `createAgent`, `ToolNode` and wherever LangChain takes a tool of its own. It has the fields that
+ * `new DynamicStructuredTool(fields)` takes, too. Its members are those of LangChain's `StructuredToolInterface`.
+ */
+export interface LangChainRunnableTool extends LangChainTool {
+  /** What the model reads, and the whole result beside it. */
+  readonly responseFormat: 'content_and_artifact';
+  readonly func: (input: unknown, runManager?: unknown, config?: LangChainConfig) => Promise<[unknown, ToolResult]>;
+  /** A call of a model is answered with a `ToolMessage` of status `success` or `error`, plain arguments with the content; then a failure is thrown. */
+  readonly invoke: LangChainRun;
+  readonly call: LangChainRun;
+  readonly batch: LangChainRun;
+  readonly stream: LangChainRun;
+  // biome-ignore lint/suspicious/noExplicitAny: its types are LangChain's, which cannot be imported here
+  readonly transform: (inputs: AsyncGenerator<any>, options?: any) => AsyncGenerator<any>;
+  readonly getName: (suffix?: string) => string;
+  readonly returnDirect: boolean;
+  readonly lc_runnable: true;
+  readonly lc_serializable: boolean;
+  readonly lc_namespace: string[];
+  readonly lc_id: string[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: its types are LangChain's, which cannot be imported here
+type LangChainRun = (input: any, ...options: any[]) => Promise<any>;
 
 /** What the model reads of a result. */
 export type LangChainContent = string | LangChainBlock[];
@@ -47,7 +71,7 @@ export type LangChainToolMessage = {
   readonly status: 'success' | 'error';
 };
 
-/** Definitions for `model.bindTools`; with a chest, also what runs them. */
+/** Definitions for `model.bindTools`; with a chest, tools for `createAgent`, which it runs. */
 export function toLangChain(specs: readonly ToolSpec[]): LangChainTool[];
 export function toLangChain(specs: readonly ToolSpec[], chest: ChestLike): LangChainRunnableTool[];
 export function toLangChain(specs: readonly ToolSpec[], chest?: ChestLike): LangChainTool[] {
@@ -77,15 +101,63 @@ export function toLangChainResults(answers: readonly CallAnswer[]): LangChainToo
   }));
 }
 
+const NAMESPACE = ['langchain', 'tools'];
+
+/** The chest checks arguments and says what is wrong with them; LangChain would throw without a record of the call. */
+const UNCHECKED = { type: 'object' } as const;
+
 function toRunnable(tool: LangChainTool, chest: ChestLike): LangChainRunnableTool {
-  return {
+  const { name } = tool;
+  const fields = {
     ...tool,
     responseFormat: 'content_and_artifact',
-    func: async (input, _runManager, config) => {
-      const result = await callUnder(chest, tool.name, { input, signal: config?.signal });
-      return [toContent(result), result];
+    func: async (input: unknown, _runManager?: unknown, config?: LangChainConfig): Promise<[unknown, ToolResult]> => {
+      const result = await callUnder(chest, name, { input, signal: config?.signal });
+      if (result.ok) return [toContent(result), result];
+      return [await toFailure(result, name, config?.toolCall?.id), result];
     },
+  } as const;
+  let made: Promise<LangChainOwnTool> | undefined;
+  const load = (): Promise<LangChainOwnTool> => {
+    made ??= importTools().then(
+      ({ DynamicStructuredTool }) => new DynamicStructuredTool({ ...fields, schema: UNCHECKED }),
+    );
+    return made;
   };
+  return {
+    ...fields,
+    invoke: async (input, config) => (await load()).invoke(input, config),
+    call: async (input, config) => (await load()).invoke(input, config),
+    batch: async (inputs, options, batchOptions) => (await load()).batch(inputs, options, batchOptions),
+    stream: async (input, options) => (await load()).stream(input, options),
+    async *transform(inputs, options) {
+      yield* (await load()).transform(inputs, options);
+    },
+    getName: (suffix = '') => `${name}${suffix}`,
+    returnDirect: false,
+    lc_runnable: true,
+    lc_serializable: false,
+    lc_namespace: NAMESPACE,
+    lc_id: [...NAMESPACE, name],
+  };
+}
+
+// LangChain is never loaded by who only makes definitions.
+const importTools = () => import('@langchain/core/tools').catch(explainMissing);
+const importMessages = () => import('@langchain/core/messages').catch(explainMissing);
+type LangChainOwnTool = InstanceType<Awaited<ReturnType<typeof importTools>>['DynamicStructuredTool']>;
+
+function explainMissing(cause: unknown): never {
+  const message = 'To run tools, toLangChain needs the package @langchain/core: npm install @langchain/core';
+  throw new ToolcribError('missing_package', message, { cause });
+}
+
+/** LangChain calls whatever a tool returns a success, but for a message that says otherwise; outside of a model's call it throws. */
+async function toFailure(result: ToolResult, name: string, id: string | undefined): Promise<unknown> {
+  const content = toContent(result);
+  if (id === undefined) throw new Error(plainTextOf(result));
+  const { ToolMessage } = await importMessages();
+  return new ToolMessage({ status: 'error', content, artifact: result, tool_call_id: id, name });
 }
 
 function toContent(result: ToolResult): LangChainContent {

@@ -41,6 +41,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   jose: /^identity\/jwt\.ts$/,
   '@modelcontextprotocol/client': /^kinds\/mcp\//,
   '@modelcontextprotocol/server': /^doors\/mcp\//,
+  '@langchain/core': /^formats\/langchain\.ts$/,
   'gpt-tokenizer': /^formats\/token-cost\.ts$/,
   '@clack/prompts': /^doors\/cli\//,
   hono: /^doors\/rest\//,
