@@ -29,6 +29,7 @@ export interface Bundle {
 
 export interface SetupContext {
   readonly services: Readonly<Record<string, unknown>>;
+  /** Those of `createCrib`, and over them those that a chest was given by `initTools`. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Aborts when the setup has taken too long or the crib closes. */
   readonly signal: AbortSignal;
@@ -36,8 +37,11 @@ export interface SetupContext {
   use(bundle: string): unknown;
 }
 
-/** `state` reaches the bundle's tools as `call.state`; `dispose` runs when the crib closes. */
-export type SetupResult = { readonly state?: unknown; dispose?(): void | Promise<void> } | undefined | void;
+/** `state` reaches the bundle's tools as `call.state`; `instructions` follow the bundle's prompt text; `dispose` runs when the crib closes. */
+export type SetupResult =
+  | { readonly state?: unknown; readonly instructions?: string; dispose?(): void | Promise<void> }
+  | undefined
+  | void;
 
 /** A bundle with what it extends merged in and its members known. */
 export interface ResolvedBundle {

@@ -7,6 +7,7 @@ import type { CallAnswer, Outcome, ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { Activation, Names } from './catalog/activation.ts';
 import type { Section } from './catalog/list-view.ts';
+import type { Setups } from './catalog/setups.ts';
 import type { CribServer } from './crib-server.ts';
 
 /** One caller's box under one profile: the place where calls enter. There is nothing to close. */
@@ -26,6 +27,8 @@ export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   /** The prompt texts of what is active, joined by blank lines. */
   instructions(): string;
   sections(): readonly Section[];
+  /** What the setup of a bundle of the view returned as its state; undefined before it has been set up. For the host: no door hands it out. */
+  state(bundle: string): unknown;
 }
 
 /** Members of a crib that are found under `crib.server`, by the names that they had before: the same functions. */
@@ -84,8 +87,9 @@ export interface DeprecatedNames {
   setActiveToolsets(names: Names): Promise<Outcome>;
   /** @deprecated Use `addEssential`. */
   addEssentialToolset(names: Names): Promise<Outcome>;
-  /** @deprecated Bundles are set up by the first call or by `activate`. */
-  initTools(): Promise<Outcome>;
+  /** Sets up what is active. The options reach every setup from now on.
+   * @deprecated Bundles are set up by the first call or by `activate`; options are an option of `createCrib`. */
+  initTools(options?: Readonly<Record<string, unknown>>): Promise<Outcome>;
   /** @deprecated Use `active`. */
   readonly activeTools: Readonly<Record<string, BundleInfo>>;
   /** @deprecated Use `active`. */
@@ -94,35 +98,55 @@ export interface DeprecatedNames {
   readonly toolClasses: readonly string[];
 }
 
-/** Where a chest keeps what the old records of active bundles were made of. */
-export const ACTIVE_BUNDLES: unique symbol = Symbol('toolcrib.activeBundles');
-type OldChest = Chest & { [ACTIVE_BUNDLES](): readonly BundleInfo[] };
+/** Where a chest keeps what the old names are made of. */
+export const FOR_OLD_NAMES: unique symbol = Symbol('toolcrib.forOldNames');
+export interface OldParts {
+  activeBundles(): readonly BundleInfo[];
+  readonly setups: Pick<Setups, 'addOptions'>;
+}
+type OldChest = Chest & { [FOR_OLD_NAMES](): OldParts };
 
-function renamed<Result>(oldName: string, newName: string, use: (chest: OldChest, names: Names) => Result) {
+function renamed<Result, Given = Names>(
+  oldName: string,
+  newName: string,
+  use: (chest: OldChest, given: Given | undefined) => Result,
+) {
   const message = `chest.${oldName} is deprecated; use chest.${newName}`;
   // Node warns once per code, however many chests there are.
   return deprecate(
-    function (this: OldChest, names: Names = []): Result {
-      return use(this, names);
+    function (this: OldChest, given?: Given): Result {
+      return use(this, given);
     },
     message,
     `TOOLCRIB_${oldName}`,
   );
 }
 
-const recordOf = (chest: OldChest) => Object.fromEntries(chest[ACTIVE_BUNDLES]().map((info) => [info.name, info]));
+const recordOf = (chest: OldChest) =>
+  Object.fromEntries(
+    chest[FOR_OLD_NAMES]()
+      .activeBundles()
+      .map((info) => [info.name, info]),
+  );
 const activeTools = renamed('activeTools', 'active()', recordOf);
 const activeToolsets = renamed('activeToolsets', 'active()', recordOf);
 const toolClasses = renamed('toolClasses', 'available()', (chest) => chest.available());
 
+function initTools(chest: OldChest, options: Readonly<Record<string, unknown>> | undefined): Promise<Outcome> {
+  if (options !== undefined) chest[FOR_OLD_NAMES]().setups.addOptions(options);
+  return chest.activate(chest.active());
+}
+
 /** What every chest has on its prototype besides its own methods. */
 export const deprecatedNames: DeprecatedNames & ThisType<OldChest> = {
-  activateTool: renamed('activateTool', 'activate()', (chest, names) => chest.activate(names)),
-  activateToolset: renamed('activateToolset', 'activate()', (chest, names) => chest.activate(names)),
-  deactivateToolset: renamed('deactivateToolset', 'deactivate()', (chest, names) => chest.deactivate(names)),
-  setActiveToolsets: renamed('setActiveToolsets', 'setActive()', (chest, names) => chest.setActive(names)),
-  addEssentialToolset: renamed('addEssentialToolset', 'addEssential()', (chest, names) => chest.addEssential(names)),
-  initTools: renamed('initTools', 'activate()', (chest) => chest.activate(chest.active())),
+  activateTool: renamed('activateTool', 'activate()', (chest, names = []) => chest.activate(names)),
+  activateToolset: renamed('activateToolset', 'activate()', (chest, names = []) => chest.activate(names)),
+  deactivateToolset: renamed('deactivateToolset', 'deactivate()', (chest, names = []) => chest.deactivate(names)),
+  setActiveToolsets: renamed('setActiveToolsets', 'setActive()', (chest, names = []) => chest.setActive(names)),
+  addEssentialToolset: renamed('addEssentialToolset', 'addEssential()', (chest, names = []) =>
+    chest.addEssential(names),
+  ),
+  initTools: renamed('initTools', 'activate()', initTools),
   get activeTools() {
     return activeTools.call(this);
   },

@@ -71,8 +71,8 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
     ...deprecated,
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
-    sections: () => allSections(generation()),
-    instructions: () => joinSections(allSections(generation())),
+    sections: () => allSections(engine),
+    instructions: () => joinSections(allSections(engine)),
     reload,
     onChange: engine.onChange,
     profiles: () => [...profiles().byName.keys()],
@@ -149,9 +149,10 @@ function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSp
   return specs.filter((spec) => matches(spec, bundlesOf(spec)));
 }
 
-function allSections(generation: Generation): readonly Section[] {
-  const names = new Set(generation.bundles.all.map((bundle) => bundle.name));
-  return sectionsOf(names, generation.catalog.specs, generation.bundles);
+function allSections({ generation, host }: Pick<Engine, 'generation' | 'host'>): readonly Section[] {
+  const { bundles, catalog } = generation();
+  const active = new Set(bundles.all.map((bundle) => bundle.name));
+  return sectionsOf({ active, specs: catalog.specs, bundles, setups: host.setups });
 }
 
 /** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */

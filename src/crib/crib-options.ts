@@ -59,8 +59,24 @@ const KEYS = [
   'secrets',
   'store',
 ] as const;
+/** Options of an earlier design, and what is written instead. */
+const OLD_OPTIONS: readonly (readonly [names: readonly string[], now: string])[] = [
+  [['tool_classes', 'toolClasses'], 'bundles'],
+  [['essential_toolsets', 'essentialToolsets'], 'profiles: { NAME: { essential: [...] } }'],
+  [['active_toolsets', 'activeToolsets'], 'profiles: { NAME: { active: [...] } }'],
+];
+
+function refuseOldOptions(value: unknown): void {
+  const given = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  for (const [names, now] of OLD_OPTIONS) {
+    const old = names.find((name) => given.includes(name));
+    if (old !== undefined) throw new ToolcribError('unknown_option', `createCrib has no "${old}"; write ${now}.`);
+  }
+}
+
 /** Refuses options that are unknown or whose part is missing. */
 export function readCribOptions(value: unknown): CribOptions {
+  refuseOldOptions(value);
   const given = readOptions<CribOptions>(value, KEYS, 'createCrib');
   for (const key of ['tools', 'bundles', 'sources', 'extensions', 'executors'] as const) {
     if (given[key] !== undefined && !Array.isArray(given[key])) {

@@ -18,7 +18,7 @@ import { searchView } from '../search/search-index.ts';
 import { type Activation, createActivation, type Names } from './catalog/activation.ts';
 import { joinSections, type Listed, listView, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { Setups } from './catalog/setups.ts';
-import { ACTIVE_BUNDLES, type Chest, type DeprecatedNames, deprecatedNames } from './chest.ts';
+import { type Chest, type DeprecatedNames, deprecatedNames, FOR_OLD_NAMES, type OldParts } from './chest.ts';
 
 /** What a chest needs of its crib. */
 export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
@@ -130,14 +130,20 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   sections(): readonly Section[] {
-    return sectionsOf(new Set(this.active()), this.listActive(), this.#host.generation().bundles);
+    const { generation, setups } = this.#host;
+    const active = new Set(this.active());
+    return sectionsOf({ active, specs: this.listActive(), bundles: generation().bundles, setups });
   }
   instructions(): string {
     return joinSections(this.sections());
   }
 
-  [ACTIVE_BUNDLES](): readonly BundleInfo[] {
-    return this.#bundles(this.active());
+  state(bundle: string): unknown {
+    return this.available().includes(bundle) ? this.#host.setups.made(bundle)?.state : undefined;
+  }
+
+  [FOR_OLD_NAMES](): OldParts {
+    return { activeBundles: () => this.#bundles(this.active()), setups: this.#host.setups };
   }
 
   #bundles(names: readonly string[]): readonly BundleInfo[] {

@@ -1,4 +1,4 @@
-import type { Bundle } from '../core/bundle.ts';
+import type { Bundle, SetupResult } from '../core/bundle.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -76,4 +76,31 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
 
 function isDefinedBundle(value: unknown): value is DefinedBundle {
   return typeof value === 'object' && value !== null && Object.isFrozen(value) && Object.hasOwn(value, 'specs');
+}
+
+const LONGEST_INSTRUCTIONS = 64_000;
+
+/** What a setup made. Throws for members that would be ignored, and for what cannot be used. */
+export function readSetupResult(made: unknown): SetupResult {
+  if (made === undefined) return undefined;
+  const what = 'the result of setup';
+  const given = readOptions<NonNullable<Exclude<SetupResult, void>>>(
+    made,
+    ['state', 'instructions', 'dispose'],
+    'The result of setup',
+  );
+  const { dispose, instructions } = given;
+  if (dispose !== undefined && typeof dispose !== 'function')
+    throw new ToolcribError('invalid_option', `"dispose" of ${what} must be a function, got ${describe(dispose)}.`);
+  if (instructions !== undefined && typeof instructions !== 'string')
+    throw new ToolcribError(
+      'invalid_option',
+      `"instructions" of ${what} must be a text, got ${describe(instructions)}.`,
+    );
+  if (instructions !== undefined && instructions.length > LONGEST_INSTRUCTIONS)
+    throw new ToolcribError(
+      'too_long',
+      `"instructions" of ${what} has more than ${LONGEST_INSTRUCTIONS} characters; shorten it.`,
+    );
+  return { ...given, ...(dispose !== undefined && { dispose: () => dispose.call(made) }) }; // it may need its this
 }

@@ -90,9 +90,8 @@ export function createBundleRegistry(options: BundleRegistryOptions): BundleRegi
   const requireDefined = (name: string): Bundle => {
     const bundle = defined.find((candidate) => candidate.name === name);
     if (bundle !== undefined) return bundle;
-    if (bundles().get(name) !== undefined) {
-      throw new ToolcribError('not_yours', `Bundle "${name}" is made by a source; define one of another name instead.`);
-    }
+    const other = bundles().get(name);
+    if (other !== undefined) throw notYours(other, homes);
     throw new ToolcribError(
       'unknown_bundle',
       `There is no bundle "${name}".${didYouMean(
@@ -188,6 +187,15 @@ function mergeHomes(defined: readonly Bundle[], homes: readonly Bundle[]): reado
     );
   }
   return [...merged.values()];
+}
+
+/** A bundle of a source's own name takes in what is defined under it; what a source brings keeps its name to itself. */
+function notYours({ name, members }: ResolvedBundle, homes: readonly Bundle[]): ToolcribError {
+  const isHome = homes.some((home) => home.name === name);
+  const message = isHome
+    ? `Bundle "${name}" is made by a source; define a bundle of the same name with the tools to add, and it has those of the source, too.`
+    : `Bundle "${name}" comes from a source; define one of another name with the tools to add and include: ${JSON.stringify(members)}.`;
+  return new ToolcribError('not_yours', message);
 }
 
 function requireTool(name: string, generation: Generation): void {

@@ -3,6 +3,7 @@ import { RESERVED_NAMES } from '../../core/meta-tools.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { View } from '../../core/view.ts';
 import { describeSearch } from '../../search/search-meta-tools.ts';
+import type { Setups } from './setups.ts';
 
 /** The tools of a view as they are listed. */
 export interface Listed {
@@ -40,17 +41,23 @@ export interface Section {
   readonly text: string;
 }
 
-/** The prompt texts of bundles, then of tools, in their order. */
-export function sectionsOf(
-  active: ReadonlySet<string>,
-  specs: readonly ToolSpec[],
-  bundles: Bundles,
-): readonly Section[] {
+/** What prompt texts are made of. */
+interface SectionParts {
+  readonly active: ReadonlySet<string>;
+  readonly specs: readonly ToolSpec[];
+  readonly bundles: Bundles;
+  /** What setups made. */
+  readonly setups: Pick<Setups, 'made'>;
+}
+
+/** The prompt texts of bundles, each followed by the text that its setup made, then those of tools, in their order. */
+export function sectionsOf({ active, specs, bundles, setups }: SectionParts): readonly Section[] {
   const said = new Set<string>(); // a text that several bundles inherit is said once
   const ofBundles = bundles.all
     .filter((bundle) => active.has(bundle.name))
     .map((bundle): Section => {
-      const texts = bundle.texts.filter((text) => !said.has(text));
+      const made = setups.made(bundle.name)?.instructions ?? '';
+      const texts = [...bundle.texts, made].filter((text) => text !== '' && !said.has(text));
       for (const text of texts) said.add(text);
       return { from: 'bundle', name: bundle.name, text: texts.join('\n\n') };
     });

@@ -3,9 +3,11 @@ import type { Generation } from '../../core/catalog.ts';
 import type { Extension } from '../../core/extension.ts';
 import type { MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
+import { readOptions } from '../../core/read-options.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { messageOf, toolError } from '../../core/tool-error.ts';
 import { failed, type ToolResult } from '../../core/tool-result.ts';
+import { readSetupResult } from '../../define/define-bundle.ts';
 
 export interface SetupsOptions {
   readonly generation: () => Generation;
@@ -45,9 +47,18 @@ export class Setups {
   readonly #options: SetupsOptions;
   readonly #setups = new Map<string, Setup>();
   readonly #closing = new AbortController();
+  #given: Readonly<Record<string, unknown>>;
 
   constructor(options: SetupsOptions) {
     this.#options = options;
+    this.#given = options.options;
+  }
+
+  /** Options for every setup from now on, over those there are. A bundle that has been set up does not see them. */
+  addOptions(given: Readonly<Record<string, unknown>>): void {
+    const known = Object.keys(typeof given === 'object' ? (given ?? {}) : {});
+    const read = readOptions<Readonly<Record<string, unknown>>>(given, known, 'The options of initTools');
+    this.#given = Object.freeze({ ...this.#given, ...read });
   }
 
   /** Resolves to why the bundle cannot be used, or to `undefined` when it is ready. An activation tries again what failed. */
@@ -70,6 +81,12 @@ export class Setups {
   stateFor(tool: string): unknown {
     const owner = this.#options.generation().ownerOf(tool);
     return owner === undefined ? undefined : this.#stateOf(owner.name);
+  }
+
+  /** What the setup of a bundle made, once the bundle can be used. */
+  made(name: string): SetupResult {
+    const setup = this.#setups.get(name);
+    return setup?.phase === 'ready' ? setup.result : undefined;
   }
 
   /** The gate that sets a bundle up before the first call of its tools. */
@@ -128,7 +145,8 @@ export class Setups {
           await this.#dispose(name, made);
           throw new Error('it was called off');
         }
-        setup.result = made;
+        setup.result = made; // so that it is disposed of where it is refused
+        setup.result = readSetupResult(made);
         await definition.ready?.(context);
         if (!this.#isWanted(context, name, setup)) throw new Error('it was called off');
       });
@@ -141,6 +159,7 @@ export class Setups {
       const { result } = setup;
       setup.result = undefined;
       await this.#dispose(name, result);
+      if (!this.#closing.signal.aborted) this.#options.warn(`Bundle "${name}": ${setup.reason}`);
       return setup.reason;
     }
   }
@@ -152,18 +171,18 @@ export class Setups {
 
   async #dispose(name: string, result: SetupResult): Promise<void> {
     try {
-      await result?.dispose?.();
+      if (typeof result?.dispose === 'function') await result.dispose();
     } catch (cause) {
       this.#options.warn(`Disposing of bundle "${name}" failed: ${messageOf(cause)}`);
     }
   }
 
   #withinTime<T>(bundle: ResolvedBundle, work: (context: SetupContext) => Promise<T>): Promise<T> {
-    const { services, options, clock } = this.#options;
+    const { services, clock } = this.#options;
     const timer = new AbortController();
     const context: SetupContext = {
       services: services(),
-      options,
+      options: this.#given,
       signal: AbortSignal.any([timer.signal, this.#closing.signal]),
       use: (required) => this.#stateOfRequired(bundle, required),
     };
