@@ -96,6 +96,8 @@ export interface Generation {
   /** What is not there because of its `when`, with the reason, by name. */
   readonly leftOut: { readonly tools: ReadonlyMap<string, string>; readonly bundles: ReadonlyMap<string, string> };
   readonly policyDefaults: Policy;
+  /** True if a `when` may say something else by now: a variable was set or unset, or a predicate changed its mind. */
+  isOutdated(): boolean;
   /** What a profile that was opened earlier is by now; one that is gone shows nothing. */
   currentProfile(profile: Profile): Profile;
   viewFor(profile: Profile, caller: Caller): View;

@@ -13,8 +13,9 @@ import type { Policy } from '../../core/policy.ts';
 import type { Profile } from '../../core/profile.ts';
 import { describe } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
-import type { Surroundings, ToolSpec } from '../../core/tool-spec.ts';
+import type { Surroundings, ToolSpec, When } from '../../core/tool-spec.ts';
 import { type View, view, viewClauses } from '../../core/view.ts';
+import { listOf } from '../../core/visible-text.ts';
 
 /** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
 export interface Generations {
@@ -28,14 +29,25 @@ export interface Generations {
 export function createGenerations(build: () => Generation, warn: (message: string) => void): Generations {
   let generation = build();
   let isOld = false;
+  let isJudging = false;
   const listeners = new Set<(changes: Changes) => void>();
   const followers = new Set<() => void>();
 
+  /** A predicate may look at the crib itself: it sees the generation of before. */
+  const judged = <T>(work: () => T): T => {
+    isJudging = true;
+    try {
+      return work();
+    } finally {
+      isJudging = false;
+    }
+  };
   const current = (): Generation => {
-    if (!isOld) return generation;
+    if (isJudging) return generation;
+    if (!isOld && !judged(generation.isOutdated)) return generation;
     isOld = false;
     const before = generation;
-    generation = build();
+    generation = judged(build);
     if (listeners.size > 0) announce(compareCatalogs(before.catalog, generation.catalog));
     for (const follower of followers) follower();
     return generation;
@@ -87,8 +99,9 @@ export interface GenerationParts {
 /** Resolves names, leaves out what `when` leaves out, and knows the views. */
 export function createGeneration(parts: GenerationParts): Generation {
   const leftOut = { tools: new Map<string, string>(), bundles: new Map<string, string>() };
+  const { judge, isOutdated } = createConditions(parts.surroundings);
   const present = parts.bundles.filter((bundle) => {
-    const reason = whyNot(bundle.when, parts.surroundings);
+    const reason = judge(bundle.when);
     if (reason === undefined) return true;
     for (const tool of bundle.tools ?? [])
       leftOut.tools.set(tool, `its bundle "${bundle.name}" is not there: ${reason}`);
@@ -96,16 +109,45 @@ export function createGeneration(parts: GenerationParts): Generation {
     return false;
   });
   for (const bundle of present) for (const tool of bundle.tools ?? []) leftOut.tools.delete(tool);
-  const catalog = withoutLeftOut(resolve(parts.lists), parts.surroundings, leftOut.tools);
+  const catalog = withoutLeftOut(resolve(parts.lists), judge, leftOut.tools);
   const bundles = resolveBundles(present, catalog);
   return {
     catalog,
     bundles,
     leftOut,
     policyDefaults: parts.policyDefaults,
+    isOutdated,
     currentProfile: profileLookup(parts.profiles),
     viewFor: viewCache(parts, catalog, bundles),
     ownerOf: ownerLookup(bundles),
+  };
+}
+
+/** The conditions of one generation. */
+interface Conditions {
+  /** Why a condition does not hold, or `undefined` if it does. */
+  judge(when: When | undefined): string | undefined;
+  isOutdated: Generation['isOutdated'];
+}
+
+/** Services and the platform stay the same for a generation. The environment and predicates are looked at again, each variable and each condition once. */
+function createConditions(surroundings: Surroundings): Conditions {
+  const variables = new Map<string, boolean>();
+  const predicates = new Map<When, boolean>();
+  const isSet = (name: string) => Boolean(surroundings.env[name]);
+  return {
+    judge(when) {
+      if (when === undefined) return undefined;
+      for (const name of listOf(when.env)) variables.set(name, isSet(name));
+      const reason = whyNot(when, surroundings);
+      if (when.predicate !== undefined) predicates.set(when, reason === undefined);
+      return reason;
+    },
+    isOutdated() {
+      for (const [name, wasSet] of variables) if (isSet(name) !== wasSet) return true;
+      for (const [when, held] of predicates) if ((whyNot(when, surroundings) === undefined) !== held) return true;
+      return false;
+    },
   };
 }
 
@@ -121,9 +163,9 @@ function profileLookup({ byName, usual, everything }: ProfileSet): Generation['c
 }
 
 // Names are resolved first, so that a tool left out here does not give its name to another.
-function withoutLeftOut(resolved: Catalog, surroundings: Surroundings, leftOut: Map<string, string>): Catalog {
+function withoutLeftOut(resolved: Catalog, judge: Conditions['judge'], leftOut: Map<string, string>): Catalog {
   const isThere = (spec: ToolSpec): boolean => {
-    const reason = whyNot(spec.when, surroundings);
+    const reason = judge(spec.when);
     if (reason !== undefined) leftOut.set(spec.name, reason);
     return !leftOut.has(spec.name);
   };
