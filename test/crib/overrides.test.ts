@@ -268,3 +268,48 @@ describe('an argument that a tool loses while running', () => {
     expect(await (await crib.open()).call('create_issue')).toMatchObject({ data: { repo: 'acme/site' } });
   });
 });
+
+describe('priority, requires and meta', () => {
+  const tools = [
+    { ...spec('list_issues'), meta: { author: 'Ada', licence: 'MIT' }, priority: 1 },
+    spec('create_issue'),
+    spec('login'),
+  ];
+  const overrides = {
+    '*_issue': { priority: 9, requires: 'login' },
+    list_issues: { meta: { author: 'Grace', tested: true } },
+  };
+
+  it('the owner gives a tool of a source its place in the bundle', async () => {
+    const crib = await cribWith(overrides, tools);
+    expect(crib.bundles.info('gh')?.toolNames).toEqual(['create_issue', 'list_issues', 'login']);
+  });
+
+  it('the owner says what a tool of a source requires, which comes with it', async () => {
+    const crib = await cribWith(overrides, tools);
+    expect(crib.get('create_issue')?.requires).toEqual(['login']);
+    expect(crib.bundles.expand(['create_issue'], { bundleFilter: () => false })).toEqual(['create_issue', 'login']);
+  });
+
+  it('a tool that is required and not there is reported', async () => {
+    const crib = await cribWith({ login: { requires: ['logn'] } }, tools);
+    expect(crib.warnings()).toContain('Tool "login" requires "logn", which is not there.');
+  });
+
+  it('members of meta stand over those of the source, can be selected by, and cannot be changed', async () => {
+    const crib = await cribWith(overrides, tools);
+    const { meta } = crib.get('list_issues') ?? {};
+    expect(meta).toEqual({ author: 'Grace', licence: 'MIT', tested: true });
+    expect(Object.isFrozen(meta)).toBe(true);
+    expect(crib.match({ tested: true }).map(({ name }) => name)).toEqual(['list_issues']);
+  });
+
+  it.each([
+    ['priority', 'high'],
+    ['requires', 7],
+    ['meta', 'free'],
+  ])('a wrong %s costs its source alone, which says so', async (key, value) => {
+    const crib = await cribWith({ '*': { [key]: value } }, tools);
+    expect(crib.warnings().join()).toContain(`Source "gh": sources.gh.overrides["*"].${key} must be`);
+  });
+});

@@ -52,6 +52,12 @@ export interface OverrideConfig {
   readonly category?: string;
   /** What a call is held to. */
   readonly policy?: PolicyConfig;
+  /** Higher comes first among its bundle's tools. */
+  readonly priority?: number;
+  /** Other tools, by their names here, without which it is of little use. */
+  readonly requires?: string | readonly string[];
+  /** Anything else that is said about it, over what its source says. */
+  readonly meta?: Readonly<Record<string, unknown>>;
   /** Arguments that callers neither see nor give; the tool gets its default, or none. */
   readonly hiddenArguments?: string | readonly string[];
   /** Arguments that callers neither see nor give; the tool gets this value. */

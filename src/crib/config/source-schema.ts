@@ -28,6 +28,9 @@ const override = object<OverrideConfig>('What is corrected about the tools that 
   tags: names('Tags.'),
   category: text('A category.'),
   policy: policyNode,
+  priority: { type: 'number', description: "Higher comes first among its bundle's tools." },
+  requires: names('Other tools, by their names here, without which it is of little use.'),
+  meta: mapOf(anything('The value.'), 'Anything else that is said about it, over what its source says.'),
   hiddenArguments: names('Arguments that callers neither see nor give; the tool gets its default, or none.'),
   fixedArguments: mapOf(
     anything('The value.'),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { OverrideConfig, SourceSettings } from '../../config/types/sources.ts';
 import { defined } from '../../core/defined.ts';
-import { canonicalJson, type JsonObject } from '../../core/json.ts';
+import { canonicalJson, frozenCopy, type JsonObject } from '../../core/json.ts';
 import { prefix, rename, tightenPolicy } from '../../core/policy.ts';
 import { didYouMean } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
@@ -144,14 +144,21 @@ function withholdAll(spec: ToolSpec, fitting: readonly OverrideConfig[]): ToolSp
 
 /** The owner corrects what a source says; limits of both hold. */
 function correct(spec: ToolSpec, override: OverrideConfig): ToolSpec {
-  const { title, description, effects, tags, category, policy } = override;
+  const { title, description, effects, tags, category, policy, priority, requires, meta } = override;
   return Object.freeze({
     ...spec,
-    ...defined({ title, description, category }),
+    ...defined({ title, description, category, priority }),
+    ...(requires !== undefined && { requires: Object.freeze([...listOf(requires)]) }),
+    ...(meta !== undefined && { meta: frozenMeta({ ...spec.meta, ...meta }) }),
     ...(tags !== undefined && { tags: Object.freeze([...listOf(tags)]) }),
     ...(effects !== undefined && { effects: Object.freeze({ ...spec.effects, ...effects }) }),
     ...(policy !== undefined && { policy: Object.freeze(overridePolicy(spec, policy)) }),
   });
+}
+
+/** A configuration is plain JSON, and what a source says was read as such. */
+function frozenMeta(meta: Readonly<Record<string, unknown>>): NonNullable<ToolSpec['meta']> {
+  return frozenCopy(meta) as JsonObject;
 }
 
 function overridePolicy(spec: ToolSpec, policy: NonNullable<OverrideConfig['policy']>): ToolSpec['policy'] {

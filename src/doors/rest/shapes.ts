@@ -171,6 +171,7 @@ export const SHOWN_TOOL = object({
   'origin?': text('Its name at its source; for operators.'),
   'policy?': anyObject('What calls are held to; for operators.'),
   'flags?': anyObject('The booleans of its meta and effects; for operators.'),
+  'meta?': anyObject('What else is said about it; for operators.'),
   'fixedArguments?': list(text()),
   'hiddenArguments?': list(text()),
 });
@@ -220,6 +221,7 @@ function ofOperators(spec: ToolSpec) {
     origin: spec.origin,
     policy: spec.policy,
     flags: Object.fromEntries(flagsOf(spec)),
+    ...defined({ meta: spec.meta }),
     ...(withheld !== undefined && { fixedArguments: withheld.fixed, hiddenArguments: withheld.hidden }),
   };
 }

@@ -117,6 +117,9 @@ const overrides: readonly Row[] = Object.entries({
   tags: 'talk',
   category: 'talk',
   policy: { approval: 'always' },
+  priority: 7,
+  requires: 'echo',
+  meta: { author: 'Ada' },
 }).map(([name, value]) => row(`overrides.*.${name}`, [overridden({}), overridden({ [name]: value })], listed, list));
 const withheld: readonly Row[] = [
   row(

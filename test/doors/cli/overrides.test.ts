@@ -13,7 +13,8 @@ const configuration = (overrides: string, more = '') => `
 sources:
   gh: { modules: ./tools, overrides: ${overrides} }
 ${more}`;
-const FIXED = '{ create_issue: { fixedArguments: { repo: acme/site }, hiddenArguments: verbose } }';
+const FIXED =
+  '{ create_issue: { fixedArguments: { repo: acme/site }, hiddenArguments: verbose, meta: { author: Ada } } }';
 
 const desk = createWorkshop({ 'toolcrib.yaml': configuration(FIXED), 'tools/gh.mjs': TOOLS });
 afterAll(desk.remove);
@@ -38,6 +39,7 @@ describe('what overrides withhold', () => {
     expect(shown).toMatchObject({
       fixedArguments: ['repo'],
       hiddenArguments: ['verbose'],
+      meta: { author: 'Ada' },
       inputSchema: { properties: { title: { type: 'string' } }, required: ['title'] },
       examples: [{ input: { title: 'Broken link' } }],
     });

@@ -74,6 +74,7 @@ describe('tools are listed', () => {
       kind: 'function',
       policy: {},
       origin: 'add',
+      meta: { quick: true },
     });
     const { json } = await ask('/api/tools/add');
     expect(json).toMatchObject({
@@ -83,7 +84,7 @@ describe('tools are listed', () => {
       status: 'ready',
       tokens: { openai: expect.any(Number) },
     });
-    for (const key of ['kind', 'policy', 'origin', 'flags', 'run']) expect(json).not.toHaveProperty(key);
+    for (const key of ['kind', 'policy', 'origin', 'flags', 'meta', 'run']) expect(json).not.toHaveProperty(key);
     expect(await ask('/api/tools/secret_tool')).toMatchObject({
       status: 404,
       json: { error: { code: 'unknown_tool' } },

@@ -64,7 +64,7 @@ function describeTool(spec: ToolSpec, crib: Crib) {
     effects,
     flags: Object.fromEntries(flagsOf(spec)),
     policy,
-    ...defined({ requires: spec.requires, instructions: spec.instructions, examples: spec.examples }),
+    ...defined({ meta: spec.meta, requires: spec.requires, instructions: spec.instructions, examples: spec.examples }),
     ...(withheld !== undefined && { fixedArguments: withheld.fixed, hiddenArguments: withheld.hidden }),
     inputSchema: spec.input,
     ...(spec.output !== undefined && { outputSchema: spec.output }),
