@@ -67,6 +67,7 @@ export {
   idempotency,
   logging,
   METRICS_CONTENT_TYPE,
+  measure,
   metrics,
   rateLimit,
   retry,
@@ -90,6 +91,7 @@ export { defineExtension } from './define/define-extension.ts';
 export type { AnySchema, ToolDefinition, ToolInput } from './define/define-tool.ts';
 export { defineTool } from './define/define-tool.ts';
 export type { LoggingOptions } from './extensions/logging.ts';
+export type { MeasureOptions } from './extensions/measure.ts';
 export type { MetricsOptions } from './extensions/metrics.ts';
 export type { TraceOptions } from './extensions/trace.ts';
 export type { CreatedKey, CribKeys, KeyInfo, KeyRequest } from './identity/api-keys.ts';

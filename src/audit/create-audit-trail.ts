@@ -17,7 +17,7 @@ import {
   toManyEntry,
 } from './audit-entry.ts';
 import { openAuditPlace, type PlaceOptions } from './chain-origin.ts';
-import { type Backlog, RowQueue } from './row-queue.ts';
+import { RowQueue } from './row-queue.ts';
 import { createRowWriter } from './row-writer.ts';
 
 export interface AuditTrailOptions extends PlaceOptions {
@@ -37,8 +37,6 @@ export interface OpenAuditTrail extends AuditTrail {
   isUsed(): boolean;
   /** The public key of this process where its key cannot be kept. */
   passingKey(): string | undefined;
-  /** What is recorded and not written yet. */
-  backlog(): Backlog;
   /** Writes what is left, seals the chain and lets it go. */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/ports/crib-context.ts';
+import type { Backlog } from '../core/ports/stored-audit.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
 
@@ -36,15 +37,6 @@ const CALLS_PER_TURN = 256;
 const FIRST_RETRY_MS = 1000;
 /** A store that is back is used within so long. */
 const MAX_RETRY_MS = 5000;
-
-/** Rows that are not in the store yet. */
-export interface Backlog {
-  readonly rows: number;
-  /** How long the oldest of them has been waiting; 0 where there is none. */
-  readonly oldestMs: number;
-  /** Rows that could not be kept and are not on record yet as lost. */
-  readonly lost: number;
-}
 
 /** The moment at which a row came, so that the age of those behind it is known; taken once for many. */
 interface Mark {

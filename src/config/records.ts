@@ -4,13 +4,26 @@ import type { MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ExtensionPorts, KindTraits, ReadRunText, TraitsOf } from '../core/ports/extension-ports.ts';
 import type { KeptListPort, Store } from '../core/ports/store.ts';
+import { describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { listOf } from '../core/visible-text.ts';
 import type { SecretText } from '../system/secrets/secret-template.ts';
 import type { Secrets } from '../system/secrets/secrets.ts';
-import { address, mapOf, object, oneOrMany, type SchemaNode, text, whole } from './schema-node.ts';
+import {
+  address,
+  choice,
+  either,
+  flag,
+  mapOf,
+  object,
+  oneOrMany,
+  type SchemaNode,
+  text,
+  whole,
+} from './schema-node.ts';
+import type { MetricsConfig } from './types/guards.ts';
 import type { ClientCredentials, SourceSettings } from './types/sources.ts';
 
 /** All that a kind says about itself; `kinds/index.ts` lists them. What it runs with is loaded by `open`. */
@@ -175,6 +188,19 @@ export const clientCredentials = object<ClientCredentials>(
   },
   ['clientId', 'clientSecret'],
 );
+
+/** Whether OpenTelemetry is used. */
+export const otelNode = either(
+  'OpenTelemetry, spans and metrics. auto, if absent: where a provider is registered before the first call, or OTEL_* is set.',
+  flag('Always, or never.'),
+  choice(['auto'], 'Where its SDK is there.'),
+);
+
+/** The option `otel` of an extension; throws for what cannot be one. */
+export function readOtel(extension: string, { otel = 'auto' }: Pick<MetricsConfig, 'otel'>): boolean | 'auto' {
+  if (otel === 'auto' || typeof otel === 'boolean') return otel;
+  throw new ToolcribError('invalid_option', `${extension}(): otel is true, false or "auto", got ${describe(otel)}.`);
+}
 
 /** Everything about a built-in extension, in its own file. The table in `src/extensions/index.ts` lists all of them. */
 export interface ExtensionRecord<Options extends object = object> {

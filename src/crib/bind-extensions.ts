@@ -97,6 +97,7 @@ const NO_TRAIL: AuditTrail = {
   intend: async () => hasNoTrail(),
   room: hasNoTrail,
   keepFor: () => {},
+  backlog: hasNoTrail,
 };
 
 function hasNoTrail(): never {

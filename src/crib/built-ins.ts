@@ -1,4 +1,3 @@
-import type { Backlog } from '../audit/row-queue.ts';
 import { orderRows } from '../call/extension-order.ts';
 import { PRECHECK } from '../call/precheck.ts';
 import type { ExtensionRecord } from '../config/records.ts';
@@ -6,6 +5,7 @@ import type { AuditConfig } from '../config/types/guards.ts';
 import type { Extension } from '../core/extension.ts';
 import { canonicalJson } from '../core/json.ts';
 import { COUNTED, type CountingExtension, type MetricFamily } from '../core/ports/observability.ts';
+import type { Backlog } from '../core/ports/stored-audit.ts';
 import { readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
@@ -18,6 +18,7 @@ import { concurrency as concurrencyRecord } from '../extensions/concurrency.ts';
 import { idempotency as idempotencyRecord } from '../extensions/idempotency.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import { logging as loggingRecord } from '../extensions/logging.ts';
+import { measure as measureRecord } from '../extensions/measure.ts';
 import { metrics as metricsRecord } from '../extensions/metrics.ts';
 import { rateLimit as rateLimitRecord } from '../extensions/rate-limit.ts';
 import { retry as retryRecord } from '../extensions/retry.ts';
@@ -61,6 +62,8 @@ export const concurrency = factoryOf(concurrencyRecord);
 export const idempotency = factoryOf(idempotencyRecord);
 /** Tells of every call in structured lines; without it nothing is written. */
 export const logging = factoryOf(loggingRecord);
+/** Measures calls by the OpenTelemetry API; every crib does where metrics are collected. */
+export const measure = factoryOf(measureRecord);
 /** Counts calls for `crib.metrics()`; every crib does unless told otherwise. */
 export const metrics = factoryOf(metricsRecord);
 /** Bounds how often calls are made. */

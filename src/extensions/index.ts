@@ -9,6 +9,7 @@ import { cache } from './cache.ts';
 import { concurrency } from './concurrency.ts';
 import { idempotency } from './idempotency.ts';
 import { logging } from './logging.ts';
+import { measure } from './measure.ts';
 import { metrics } from './metrics.ts';
 import { offload } from './offload.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -46,6 +47,7 @@ export const EXTENSIONS: readonly ExtensionRecord[] = [
   timeout,
   retry,
   validateOutput,
+  measure,
 ];
 
 /** The entries of `extensions:` in the configuration, and the extensions whose options each has: first the one of its name. */

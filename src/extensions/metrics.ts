@@ -2,9 +2,15 @@ import type { ExtensionParts, ExtensionRecord, WithClock } from '../config/recor
 import { flag, object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
-import { COUNTED, type CountingExtension, type MetricFamily, type MetricSample } from '../core/ports/observability.ts';
+import {
+  COUNTED,
+  type CountingExtension,
+  createToolRecords,
+  type MetricFamily,
+  type MetricSample,
+} from '../core/ports/observability.ts';
 import { describe } from '../core/read-options.ts';
-import { FACTS, type ToolCall } from '../core/tool-call.ts';
+import { FACTS } from '../core/tool-call.ts';
 import { TOOL_ERROR_CODES, ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
@@ -13,9 +19,6 @@ const OUTCOMES: readonly string[] = ['done', 'waiting', ...TOOL_ERROR_CODES, 'ot
 const INDEX_OF = new Map(OUTCOMES.map((outcome, index) => [outcome, index]));
 const OTHER = OUTCOMES.length - 1;
 const BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120];
-
-/** How many tools are told apart; those called later count together. */
-const MANY_TOOLS = 1000;
 
 /** What became of the calls of one tool. */
 interface Tally {
@@ -35,7 +38,7 @@ export const metrics: ExtensionRecord<MetricsOptions & WithClock> = {
   name: 'metrics',
   priority: 1000,
   reason: 'watches: every call is counted once, whatever becomes of it',
-  options: object('Counts calls, and makes spans of them.', {
+  options: object('Counts and measures calls, and makes spans of them.', {
     prometheus: flag('Whether calls are counted, for /metrics; default true.'),
   }),
   codeOptions: ['clock'],
@@ -47,32 +50,17 @@ export const metrics: ExtensionRecord<MetricsOptions & WithClock> = {
 
 /** Counts every call once, by its outcome, and how long it took; plain numbers, made into text when somebody asks. */
 function counting(clock: Clock): ExtensionParts & CountingExtension {
-  const bySource = new Map<string, Map<string, Tally>>();
-  // Names come from outside: all that nobody has are one. No tool is without a source, so these are taken for no tool.
-  const unknown = createTally('unknown', '');
-  const other = createTally('other', '');
-  const tallies: Tally[] = [];
+  const tallies = createToolRecords(createTally);
   let approved = 0;
   let replayed = 0;
 
-  const tallyOf = ({ spec: { name, source } }: ToolCall): Tally => {
-    if (source === '') return unknown;
-    const known = bySource.get(source)?.get(name);
-    if (known !== undefined) return known;
-    if (tallies.length >= MANY_TOOLS) return other; // for ever: a call ends in the tally it began in
-    const made = createTally(name, source);
-    tallies.push(made);
-    bySource.set(source, (bySource.get(source) ?? new Map<string, Tally>()).set(name, made));
-    return made;
-  };
-
   return {
     onStart(call) {
-      tallyOf(call).inFlight++;
+      tallies.of(call).inFlight++;
     },
     onEnd(call, result) {
       const facts = call[FACTS];
-      const tally = tallyOf(call);
+      const tally = tallies.of(call);
       tally.inFlight--;
       const outcome = outcomeOf(result);
       tally.ends[outcome] = (tally.ends[outcome] ?? 0) + 1;
@@ -83,7 +71,7 @@ function counting(clock: Clock): ExtensionParts & CountingExtension {
       if (facts.approval !== undefined) approved++;
       if (facts.isReplayed === true) replayed++;
     },
-    [COUNTED]: () => familiesOf([...tallies, other, unknown], { approved, replayed }),
+    [COUNTED]: () => familiesOf(tallies.all(), { approved, replayed }),
   };
 }
 

@@ -1,11 +1,9 @@
-import type { ExtensionRecord } from '../config/records.ts';
-import { choice, either, flag, object } from '../config/schema-node.ts';
+import { type ExtensionRecord, otelNode, readOtel } from '../config/records.ts';
+import { object } from '../config/schema-node.ts';
 import type { MetricsConfig } from '../config/types/guards.ts';
 import type { KindTraits } from '../core/ports/extension-ports.ts';
-import { readTraceparent, type Span } from '../core/ports/observability.ts';
-import { describe } from '../core/read-options.ts';
+import { readTraceparent, type Span, toolTypeOf } from '../core/ports/observability.ts';
 import { type CallFacts, FACTS, type ToolCall } from '../core/tool-call.ts';
-import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { RUN } from '../core/tool-spec.ts';
 import { createTelemetry } from '../system/telemetry.ts';
@@ -20,16 +18,10 @@ export const trace: ExtensionRecord<TraceOptions> = {
   reason: 'outermost: its span covers the whole call, and learns of a failure without secrets',
   entry: 'metrics',
   options: object('Makes spans of calls.', {
-    otel: either(
-      'OpenTelemetry. auto, if absent: where a provider is registered before the first call, or OTEL_* is set.',
-      flag('Always, or never.'),
-      choice(['auto'], 'Where its SDK is there.'),
-    ),
+    otel: otelNode,
   }),
-  make({ otel = 'auto' }, { redact, traitsOf }) {
-    if (otel !== 'auto' && typeof otel !== 'boolean')
-      throw new ToolcribError('invalid_option', `trace(): otel is true, false or "auto", got ${describe(otel)}.`);
-    const telemetry = createTelemetry(otel);
+  make(options, { redact, traitsOf }) {
+    const telemetry = createTelemetry(readOtel('trace', options));
     const spans = new WeakMap<CallFacts, Span>();
     const parentOf = (call: ToolCall) => {
       const around = call.parent === undefined ? undefined : spans.get(call.parent[FACTS]);
@@ -73,13 +65,12 @@ function attributesOf(
   redact: (text: string) => string,
 ): Readonly<Record<string, string>> {
   const { spec, conversation } = call;
-  const reachesOut = spec.source !== '' && runsOwnCode !== true; // a tool that is not known reaches nothing
   const toText = (value: unknown) => redact(String(value)).slice(0, MAX_TEXT); // callers choose ids
   return {
     'gen_ai.operation.name': 'execute_tool',
     'gen_ai.tool.name': toText(spec.name),
     'gen_ai.tool.call.id': toText(call.id),
-    'gen_ai.tool.type': reachesOut ? 'extension' : 'function',
+    'gen_ai.tool.type': toolTypeOf(spec.source, runsOwnCode),
     ...spanAttributes,
     ...(conversation !== undefined && { 'gen_ai.conversation.id': toText(conversation) }),
     'toolcrib.profile': call.profile,

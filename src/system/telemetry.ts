@@ -1,6 +1,16 @@
 import { createRequire } from 'node:module';
-import type { Context, Span as OtelSpan, Tracer } from '@opentelemetry/api';
-import { type LogLine, type Span, type SpanStart, type Telemetry, toTraceparent } from '../core/ports/observability.ts';
+import type { Context, Meter, Span as OtelSpan, Tracer } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Gauge,
+  type Instrument,
+  type LogLine,
+  type Meters,
+  type Span,
+  type SpanStart,
+  type Telemetry,
+  toTraceparent,
+} from '../core/ports/observability.ts';
 
 type Api = typeof import('@opentelemetry/api');
 
@@ -15,13 +25,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Spans by the OpenTelemetry API, which is loaded by the first span; whoever wants to collect them brings an SDK. */
 export function createTelemetry(mode: TelemetryMode, env: Environment = process.env): Telemetry {
   const contexts = new WeakMap<Span, Context>();
-  let loaded: Api | undefined;
+  const { load: api, isOn, isRegistered } = createApi(mode, 'trace', env);
   let tracer: Tracer | undefined;
-  let isExpected: boolean | undefined;
-  const api = (): Api => {
-    loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as Api; // what this package exports
-    return loaded;
-  };
   const parentContext = (parent: SpanStart['parent']): Context => {
     const { trace, context } = api();
     if (parent === undefined) return context.active();
@@ -30,11 +35,7 @@ export function createTelemetry(mode: TelemetryMode, env: Environment = process.
     return trace.setSpanContext(context.active(), { traceId, spanId, traceFlags: flags, isRemote: true });
   };
   return {
-    isOn() {
-      if (mode !== 'auto') return mode;
-      isExpected ??= isConfigured(env);
-      return isExpected || isRegistered();
-    },
+    isOn,
     startSpan({ name, attributes, parent }) {
       const { trace } = api();
       const around = parentContext(parent);
@@ -61,9 +62,33 @@ function toSpan(own: OtelSpan, inside: Context, api: Api): Span {
   };
 }
 
-function isRegistered(): boolean {
-  const registered: unknown = Reflect.get(globalThis, REGISTERED);
-  return typeof registered === 'object' && registered !== null && 'trace' in registered;
+/** The OpenTelemetry API, loaded by its first use, and whether what it makes of one signal can be collected. */
+interface TelemetryApi {
+  load(): Api;
+  isOn(): boolean;
+  isRegistered(): boolean;
+}
+
+/** The API for one signal. */
+function createApi(mode: TelemetryMode, signal: 'trace' | 'metrics', env: Environment = process.env): TelemetryApi {
+  let loaded: Api | undefined;
+  let isExpected: boolean | undefined;
+  const isRegistered = () => {
+    const registered: unknown = Reflect.get(globalThis, REGISTERED);
+    return typeof registered === 'object' && registered !== null && signal in registered;
+  };
+  return {
+    load() {
+      loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as Api; // what this package exports
+      return loaded;
+    },
+    isOn() {
+      if (mode !== 'auto') return mode;
+      isExpected ??= isConfigured(env);
+      return isExpected || isRegistered();
+    },
+    isRegistered,
+  };
 }
 
 function isConfigured(env: Environment): boolean {
@@ -90,6 +115,56 @@ function runInside<T>(contexts: Api['context'], inside: Context, work: () => T):
     if (hasBegun) throw cause; // of the work itself
     return work();
   }
+}
+
+type Measure = (value: number, attributes: Attributes) => void;
+
+/** Metrics by the OpenTelemetry API, which is loaded by the first measurement; the application brings the SDK that collects them. */
+export function createMeters(mode: TelemetryMode): Meters {
+  const { load, isOn, isRegistered } = createApi(mode, 'metrics');
+  let known: Meter | undefined;
+  const meter = (): Meter => {
+    const current = known ?? load().metrics.getMeter('toolcrib');
+    if (isRegistered()) known = current; // before that it leads nowhere, and stays so
+    return current;
+  };
+  return {
+    isOn,
+    instrument(definition) {
+      let made: Measure | undefined;
+      return (value, attributes) => {
+        const measure = made ?? makeInstrument(meter(), definition);
+        if (isRegistered()) made = measure;
+        measure(value, attributes);
+      };
+    },
+    observe: (gauges) => (isRegistered() ? observe(meter(), gauges()) : undefined),
+  };
+}
+
+function makeInstrument(meter: Meter, { type, name, unit, description, boundaries }: Instrument): Measure {
+  if (type === 'histogram') {
+    const advice = boundaries === undefined ? {} : { advice: { explicitBucketBoundaries: [...boundaries] } };
+    const histogram = meter.createHistogram(name, { unit, description, ...advice });
+    return (value, attributes) => histogram.record(value, attributes);
+  }
+  const counter =
+    type === 'counter'
+      ? meter.createCounter(name, { unit, description })
+      : meter.createUpDownCounter(name, { unit, description });
+  return (value, attributes) => counter.add(value, attributes);
+}
+
+function observe(meter: Meter, gauges: readonly Gauge[]): () => void {
+  const stops = gauges.map(({ name, unit, description, read }) => {
+    const gauge = meter.createObservableGauge(name, { unit, description });
+    const callback: Parameters<typeof gauge.addCallback>[0] = (result) => result.observe(read());
+    gauge.addCallback(callback);
+    return () => gauge.removeCallback(callback);
+  });
+  return () => {
+    for (const stop of stops) stop();
+  };
 }
 
 /** A reader that does not keep up loses lines rather than holding calls or filling the memory. */

@@ -38,7 +38,7 @@ export interface BuiltInExtensionsConfig {
   readonly audit?: AuditConfig | false;
   /** Writes a line for every call. */
   readonly logging?: LoggingConfig | false;
-  /** Counts calls, and makes spans of them. */
+  /** Counts and measures calls, and makes spans of them. */
   readonly metrics?: MetricsConfig | false;
   /** Bounds how often calls are made. */
   readonly rateLimit?: RateLimitConfig | false;
@@ -81,11 +81,11 @@ export interface LoggingConfig {
   readonly redact?: string | readonly string[];
 }
 
-/** Counts calls, and makes spans of them. */
+/** Counts and measures calls, and makes spans of them. */
 export interface MetricsConfig {
   /** Whether calls are counted, for /metrics; default true. */
   readonly prometheus?: boolean;
-  /** OpenTelemetry. auto, if absent: where a provider is registered before the first call, or OTEL_* is set. */
+  /** OpenTelemetry, spans and metrics. auto, if absent: where a provider is registered before the first call, or OTEL_* is set. */
   readonly otel?: boolean | 'auto';
 }
 

@@ -1,4 +1,6 @@
 import type { JsonValue } from '../json.ts';
+import type { ToolCall } from '../tool-call.ts';
+import { RUN } from '../tool-spec.ts';
 
 /** From the most to the least talkative. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -57,6 +59,71 @@ export interface MetricSample {
   readonly value: number;
 }
 
+/** How many tools are told apart; those called later count together. */
+const MANY_TOOLS = 1000;
+
+/** One record for each tool that is called, in a bounded number. */
+export interface ToolRecords<Kept> {
+  of(call: ToolCall): Kept;
+  all(): readonly Kept[];
+}
+
+/**
+ * Keeps one record for each tool that is called. Names come from outside, hence all unknown ones share a record, and so
+ * do tools beyond the first thousand. No tool is without a source, so these two are taken for no tool.
+ */
+export function createToolRecords<Kept>(make: (tool: string, source: string, kind: string) => Kept): ToolRecords<Kept> {
+  const bySource = new Map<string, Map<string, Kept>>();
+  const unknown = make('unknown', '', '');
+  const other = make('other', '', '');
+  const known: Kept[] = [];
+  return {
+    of({ spec: { name, source, [RUN]: run } }) {
+      if (source === '') return unknown;
+      const found = bySource.get(source)?.get(name);
+      if (found !== undefined) return found;
+      if (known.length >= MANY_TOOLS) return other; // for ever: a call ends in the record it began in
+      const made = make(name, source, run.kind);
+      known.push(made);
+      bySource.set(source, (bySource.get(source) ?? new Map<string, Kept>()).set(name, made));
+      return made;
+    },
+    all: () => [...known, other, unknown],
+  };
+}
+
+/** Measures, where metrics are collected. An instrument is made by its first use. */
+export interface Meters {
+  /** False where metrics cannot be collected: then nothing need be measured. */
+  isOn(): boolean;
+  /** Makes a counter, an up-down counter or a histogram. */
+  instrument(definition: Instrument): (value: number, attributes: Attributes) => void;
+  /** Has values read whenever metrics are collected. Returns how to stop; undefined where no provider is registered yet. */
+  observe(gauges: () => readonly Gauge[]): (() => void) | undefined;
+}
+
+/** The name, unit and meaning of a metric. */
+interface Metric {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+}
+
+/** A metric that is measured as something happens. */
+export interface Instrument extends Metric {
+  readonly type: 'counter' | 'upDownCounter' | 'histogram';
+  /** Upper bounds of the buckets of a histogram. */
+  readonly boundaries?: readonly number[];
+}
+
+/** A metric whose value is read. */
+export interface Gauge extends Metric {
+  read(): number;
+}
+
+/** What a measurement is told apart by. */
+export type Attributes = Readonly<Record<string, string | boolean>>;
+
 /** Makes spans, where somebody collects them. */
 export interface Telemetry {
   /** False where nobody can be listening: then nothing need be made. */
@@ -108,3 +175,11 @@ export function toTraceparent({ traceId, spanId, flags }: TraceContext): string 
 function isZero(hex: string): boolean {
   return /^0+$/.test(hex);
 }
+
+/** The type of a tool by the conventions; a tool that is not known reaches nothing. */
+export function toolTypeOf(source: string, runsOwnCode: boolean | undefined): 'extension' | 'function' {
+  return source !== '' && runsOwnCode !== true ? 'extension' : 'function';
+}
+
+/** The door of calls that MCP clients make. */
+export const MCP_DOOR = 'mcp';

@@ -182,6 +182,15 @@ export interface LostCall {
   readonly intents: number;
 }
 
+/** Rows that are not in the store yet. */
+export interface Backlog {
+  readonly rows: number;
+  /** How long the oldest of them has been waiting; 0 where there is none. */
+  readonly oldestMs: number;
+  /** Rows that could not be kept and are not on record yet as lost. */
+  readonly lost: number;
+}
+
 /** Where calls are put on record. */
 export interface AuditTrail {
   /** Queues the row of a call that has ended. */
@@ -194,4 +203,6 @@ export interface AuditTrail {
   room(): Promise<void> | undefined;
   /** Rows older than this are removed from now on; absent means never. */
   keepFor(days: number | undefined): void;
+  /** What is recorded and not written yet. */
+  backlog(): Backlog;
 }

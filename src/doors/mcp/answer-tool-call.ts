@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { CallOptions } from '../../call/call.ts';
 import { unwrapCall } from '../../call/call-input.ts';
 import { isJsonObject, type JsonValue } from '../../core/json.ts';
+import { MCP_DOOR } from '../../core/ports/observability.ts';
 import type { Progress } from '../../core/tool-call.ts';
 import {
   type DoneResult,
@@ -71,7 +72,7 @@ const LONGEST_TEXT = 200;
 function readCallOptions({ meta, tellProgress, ...asked }: AskedCall, signal: AbortSignal): CallOptions {
   const traceparent = meta.traceparent ?? asked.traceparent;
   return {
-    door: 'mcp',
+    door: MCP_DOOR,
     park: true,
     signal,
     ...textOption(meta, 'conversation'),
