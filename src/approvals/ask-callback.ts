@@ -41,7 +41,8 @@ export function askCallback({ clock, timeoutMs }: { readonly clock: Clock; reado
       return own ? { id: call.id, by: callerOf(call) } : denied(`The caller said no to "${name}".`);
     if (call.approvalId !== undefined)
       return denied(`There is no approval "${call.approvalId}": this crib has no store that keeps them.`);
-    if (call.caller.approve === undefined) return nobodyToAsk(call, question, notByCaller);
+    if (call.caller.approve === undefined)
+      return call.mayPark ? noStore(call, question) : nobodyToAsk(call, question, notByCaller);
     const request = { ...describeCall(call, question), id: call.id, expiresAt: Math.round(clock.now() + timeoutMs) };
     return waitForAnswer({ call, request, clock, timeoutMs }).then((ending) => {
       if (typeof ending === 'string') return nobodyAnswered(name, timeoutMs);
@@ -146,6 +147,11 @@ export function nobodyToAsk({ spec }: ToolCall, { reason }: Question, notByCalle
   const message = `"${spec.name}" needs a person's approval because ${reason}, and there is nobody to ask.`;
   const told = notByCaller === undefined ? message : `${message} ${notByCaller}`;
   return denied(told, new ToolcribError('no_approver', told));
+}
+
+function noStore({ spec }: ToolCall, { reason }: Question): FailedResult {
+  const message = `"${spec.name}" needs a person's approval because ${reason}, and this crib has no store that the call could wait in. Name one, as in createCrib({ store: 'memory' }), or a path or URL for a store that outlives the process.`;
+  return denied(message, new ToolcribError('no_approver', message));
 }
 
 export function nobodyAnswered(tool: string, timeoutMs: number): FailedResult {

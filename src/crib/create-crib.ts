@@ -20,7 +20,7 @@ import { joinSections, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
 import { readDefinition, readFixedDefinition } from './crib-definition.ts';
-import { type CribOptions, readCribOptions } from './crib-options.ts';
+import { type CribOptions, type ReadCribOptions, readCribOptions } from './crib-options.ts';
 import { type CribServer, createReadiness, createServer } from './crib-server.ts';
 import type { Engine } from './engine.ts';
 import { chooseProfile, createOpening } from './open.ts';
@@ -94,7 +94,7 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
 }
 
 /** Only what has a configuration loads the code that reads one. */
-async function configurationOf(options: CribOptions, observe?: Observe): Promise<Configuration | undefined> {
+async function configurationOf(options: ReadCribOptions, observe?: Observe): Promise<Configuration | undefined> {
   const isConfigured = [options.config, options.configFile, options.store, options.secrets].some(
     (part) => part !== undefined,
   );

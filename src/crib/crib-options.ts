@@ -9,6 +9,7 @@ import type { BundleInput, DefinedBundle } from '../define/define-bundle.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import type { ToolInput } from '../define/define-tool.ts';
 import { functionExecutor } from '../kinds/function/function.ts';
+import { readStoreUrl } from '../store/store-url.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 import { type ProfileInput, readProfile } from './catalog/read-profile.ts';
 
@@ -37,7 +38,12 @@ export interface CribOptions {
   /** Whether MCP servers whose tools are not known yet are asked for them after `createCrib` has resolved; false if absent. */
   readonly background?: boolean;
   readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
-  /** `sqlite:path`, `postgres://...` or `memory:`. */
+  /** `memory`, a path from the working directory, or a URL (`sqlite:path`, `postgres://...`); an object with the `url` means the same. */
+  readonly store?: string | { readonly url: string };
+}
+
+/** The same after `readCribOptions`. */
+export interface ReadCribOptions extends Omit<CribOptions, 'store'> {
   readonly store?: { readonly url: string };
 }
 
@@ -75,7 +81,7 @@ function refuseOldOptions(value: unknown): void {
 }
 
 /** Refuses options that are unknown or whose part is missing. */
-export function readCribOptions(value: unknown): CribOptions {
+export function readCribOptions(value: unknown): ReadCribOptions {
   refuseOldOptions(value);
   const given = readOptions<CribOptions>(value, KEYS, 'createCrib');
   for (const key of ['tools', 'bundles', 'sources', 'extensions', 'executors'] as const) {
@@ -86,7 +92,7 @@ export function readCribOptions(value: unknown): CribOptions {
       );
     }
   }
-  for (const key of ['options', 'secrets', 'store', 'config'] as const) requireObject(given[key], key);
+  for (const key of ['options', 'secrets', 'config'] as const) requireObject(given[key], key);
   if (given.configFile !== undefined && typeof given.configFile !== 'string') {
     throw new ToolcribError(
       'invalid_option',
@@ -97,7 +103,21 @@ export function readCribOptions(value: unknown): CribOptions {
     throw new ToolcribError('invalid_option', 'createCrib takes config or configFile, not both.');
   }
   if (given.retriever !== undefined) requireRetriever(given.retriever);
-  return given;
+  const { store, ...rest } = given;
+  return store === undefined ? rest : { ...rest, store: { url: readStore(store) } };
+}
+
+function readStore(store: unknown): string {
+  if (typeof store === 'string') return readStoreUrl(store);
+  if (typeof store !== 'object' || store === null || Array.isArray(store)) throw notAStore(store);
+  const { url } = readOptions<{ readonly url: string }>(store, ['url'], 'The option "store" of createCrib');
+  if (typeof url === 'string') return url;
+  throw notAStore(url);
+}
+
+function notAStore(got: unknown): ToolcribError {
+  const message = `The option "store" of createCrib must be 'memory', a path, a URL, or { url }; got ${describe(got)}.`;
+  return new ToolcribError('invalid_option', message);
 }
 
 /** The operator's profile: everything. */

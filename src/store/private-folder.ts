@@ -29,6 +29,7 @@ import {
   stateFolders,
 } from './state-folder.ts';
 import { findStateFolder, mayExist } from './store-place.ts';
+import { isMemoryUrl, sqliteFileOf } from './store-url.ts';
 
 const ID_FILE = 'id';
 /** The file in a private folder that names the folder of its configuration. It is written last: once it is there, nothing is moved any more. */
@@ -210,9 +211,10 @@ function unusableId(path: string, cause?: unknown): ToolcribError {
 
 /** Whether something may have been stored: false only where there is surely no file yet. Opens and makes nothing. */
 export function storeExists({ url, configFolder = '.', env }: EngineOptions): boolean {
-  if (url === 'memory:') return false;
-  if (url?.startsWith('sqlite:')) return mayExist(resolve(configFolder, url.slice('sqlite:'.length)));
-  if (url !== undefined) return true;
+  if (url !== undefined) {
+    const file = sqliteFileOf(url);
+    return file === undefined ? !isMemoryUrl(url) : mayExist(resolve(configFolder, file));
+  }
   const { beside, users } = stateFolders(configFolder, env);
   return [beside, users].some((folder) => mayExist(databaseIn(folder)));
 }

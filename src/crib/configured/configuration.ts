@@ -16,7 +16,7 @@ import { auditKeysOf } from '../built-ins.ts';
 import { type ConfigPlace, loadConfig, readConfigObject } from '../config/load-config.ts';
 import type { Config, LoadedConfig } from '../config/loaded-config.ts';
 import type { CribDefinition } from '../crib-definition.ts';
-import type { CribOptions } from '../crib-options.ts';
+import type { ReadCribOptions } from '../crib-options.ts';
 import { createConfigInForce, watchConfiguration } from './config-in-force.ts';
 import { changedExecutors, openKinds, ownExecutors } from './configured-executors.ts';
 import { createConfiguredSources } from './configured-sources.ts';
@@ -45,7 +45,7 @@ export interface Configuration {
 export type Observe = (config: Config) => Config;
 
 /** The configuration that the options name. */
-export async function openConfiguration(options: CribOptions, observe?: Observe): Promise<Configuration> {
+export async function openConfiguration(options: ReadCribOptions, observe?: Observe): Promise<Configuration> {
   const { env } = process;
   const load = () => loadFrom(options, env, observe);
   const inForce = createConfigInForce(await load());
@@ -57,7 +57,6 @@ export async function openConfiguration(options: CribOptions, observe?: Observe)
   const redact = createRedact(secrets);
   const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
   const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }));
-  const { watch = true, background = false } = options;
   const used = createSourceSecrets(secrets);
   const first = config();
   const executorPorts = {
@@ -77,7 +76,7 @@ export async function openConfiguration(options: CribOptions, observe?: Observe)
   const kinds = await openKinds(executorPorts);
   const executors = [...kinds.map(({ executor }) => executor), ...(await ownExecutors(executorPorts))];
   const definitionOf = createDefinitionReader(options, {
-    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, watch, background }),
+    sourcesOf: createConfiguredSources({ folder, env, store, secrets, used, kinds, ...choicesOf(options) }),
     store,
     secrets,
   });
@@ -105,7 +104,7 @@ export async function openConfiguration(options: CribOptions, observe?: Observe)
         return privateFolder;
       },
       formerFolders: () => findFormerFolders(folder, env),
-      ...(options.config === undefined && { configuration: loaded().file ?? folder }),
+      ...(options.configFile !== undefined && { configuration: loaded().file ?? folder }),
       redact,
       hide: secrets.hide,
       sign: async (name, text) => signWith(await secrets.get(name), text),
@@ -147,19 +146,25 @@ function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig 
 }
 
 async function loadFrom(
-  options: CribOptions,
+  options: ReadCribOptions,
   env: NodeJS.ProcessEnv,
   observe: Observe = (config) => config,
 ): Promise<LoadedConfig> {
   const surroundings = { env, secretNames: Object.keys(options.secrets ?? {}) };
+  const { config = {}, configFile } = options;
   const read =
-    options.config === undefined
+    configFile !== undefined
       ? await loadConfig({ ...surroundings, ...placeOf(options) })
-      : await readConfigObject(options.config, { ...surroundings, folder: process.cwd() });
+      : await readConfigObject(config, { ...surroundings, folder: process.cwd() });
   return { ...read, config: observe(read.config) };
 }
 
-function placeOf({ configFile = '.' }: CribOptions): ConfigPlace {
+/** How sources are made. Without a configuration, code alone says what is there. */
+function choicesOf({ watch = true, background = false, config, configFile }: ReadCribOptions) {
+  return { watch, background, discovers: config !== undefined || configFile !== undefined };
+}
+
+function placeOf({ configFile = '.' }: ReadCribOptions): ConfigPlace {
   const path = resolve(configFile);
   return isFolder(path) ? { cwd: path } : { cwd: process.cwd(), file: path };
 }
@@ -167,7 +172,7 @@ function placeOf({ configFile = '.' }: CribOptions): ConfigPlace {
 /** Files with the operator token and the audit key that the owner names: tools see them as little as other secrets. */
 function namedKeyFiles(
   { config }: Pick<LoadedConfig, 'config'>,
-  { extensions = [] }: CribOptions,
+  { extensions = [] }: ReadCribOptions,
   env: NodeJS.ProcessEnv,
 ) {
   const audit = config.extensions?.audit;
@@ -188,14 +193,14 @@ function isFolder(path: string): boolean {
 }
 
 /** Only there several processes count together. */
-function isPostgres({ config }: LoadedConfig, options: CribOptions): boolean {
+function isPostgres({ config }: LoadedConfig, options: ReadCribOptions): boolean {
   const url = options.store?.url ?? config.store?.url;
   const begin = typeof url === 'string' ? url : url?.secretTemplate[0];
   return typeof begin === 'string' && /^postgres(ql)?:/.test(begin);
 }
 
 /** An address with a secret in it is that of a server. */
-function isStored({ config, folder }: LoadedConfig, options: CribOptions): boolean {
+function isStored({ config, folder }: LoadedConfig, options: ReadCribOptions): boolean {
   const url = options.store?.url ?? config.store?.url;
   const isPlain = url === undefined || typeof url === 'string';
   return !isPlain || storeExists({ url, configFolder: folder, env: process.env });
@@ -208,7 +213,7 @@ interface Opening {
 
 async function openStoreOf(
   { config, folder }: LoadedConfig,
-  options: CribOptions,
+  options: ReadCribOptions,
   { secrets, warn }: Opening,
 ): Promise<Store> {
   const { openStore } = await import('../../store/open-store.ts');

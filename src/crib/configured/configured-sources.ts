@@ -23,6 +23,8 @@ export interface SourceSurroundings extends Pick<SourcePorts, 'folder' | 'env' |
   /** What of secrets and files the entries use. */
   readonly used: SourceSecrets;
   readonly kinds: OpenKinds;
+  /** Whether sources are looked for that nobody has written down. */
+  readonly discovers: boolean;
 }
 
 /** Makes the sources of a configuration. An entry that did not change stays the same object, so that it goes on running. */
@@ -57,7 +59,11 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
     });
     const inline = { name: 'inline', text: canonicalJson([tools, names]), make: () => inlineOf(loaded, ports) };
     const specs = tools.length === 0 ? [] : [keep(inline)];
-    const all = await Promise.all([...specs, ...written, ...discovered(sources, ports, keep)]);
+    const all = await Promise.all([
+      ...specs,
+      ...written,
+      ...(surroundings.discovers ? discovered(sources, ports, keep) : []),
+    ]);
     const named = new Set(all.map(({ name }) => name));
     for (const name of known.keys()) if (!named.has(name)) known.delete(name); // what was taken out does not come back
     return all;

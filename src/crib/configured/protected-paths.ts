@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { HiddenPaths } from '../../config/records.ts';
 import { stateFolders } from '../../store/state-folder.ts';
+import { sqliteFileOf } from '../../store/store-url.ts';
 import type { SecretDeclaration } from '../../system/secrets/secrets.ts';
 import { CONFIG_FILE_NAMES, type LoadedConfig } from '../config/loaded-config.ts';
 import { aroundModule, namedInVariables, programFolders, runningCode } from '../loaded-code.ts';
@@ -57,9 +58,7 @@ const OF_SQLITE = ['', '-wal', '-shm', '-journal'];
 /** Hidden are the state folders with keys and tokens, those of other configurations of this user as well, the database, and files that hold secrets. */
 export function hiddenPaths({ folder, env, storeUrls, secrets, readOnly }: KeptAt): HiddenPaths {
   const { beside, states } = stateFolders(folder, env);
-  const databases = storeUrls.flatMap((url) =>
-    typeof url === 'string' && url.startsWith('sqlite:') ? [url.slice('sqlite:'.length)] : [],
-  );
+  const databases = storeUrls.flatMap((url) => (typeof url === 'string' ? (sqliteFileOf(url) ?? []) : []));
   const kept = Object.values(secrets).flatMap((secret) => ('file' in secret ? [resolve(folder, secret.file)] : []));
   const files = databases.flatMap((file) => OF_SQLITE.map((end) => `${resolve(folder, file)}${end}`));
   return { folders: [beside, states], files: [...files, ...kept], readOnly };

@@ -2,11 +2,12 @@ import { resolve } from 'node:path';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { databaseIn, type Environment } from '../state-folder.ts';
 import { recordBegun, settleStateFolder } from '../store-place.ts';
+import { isMemoryUrl, sqliteFileOf } from '../store-url.ts';
 import type { SqlEngine } from './sql-engine.ts';
 
 /** Where a store is and how patient it is. */
 export interface EngineOptions {
-  /** `sqlite:path`, `postgres://...` or `memory:`; absent means SQLite in the state folder. */
+  /** `sqlite:path`, `postgres://...`, `memory:` or `sqlite::memory:`; absent means SQLite in the state folder. */
   readonly url?: string | undefined;
   /** What relative paths start from and the state folder lies beside. */
   readonly configFolder?: string | undefined;
@@ -27,11 +28,9 @@ const LOCK_TIMEOUT_MS = 5_000;
 export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
   const { url, configFolder = '.', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
   if (url === undefined) return openInStateFolder(options, lockTimeoutMs);
-  if (url === 'memory:') return { engine: await openMemory(), warnings: [] };
-  if (url.startsWith('sqlite:') && url.length > 'sqlite:'.length) {
-    const path = resolve(configFolder, url.slice('sqlite:'.length));
-    return { engine: await openSqlite(path, lockTimeoutMs), warnings: [] };
-  }
+  if (isMemoryUrl(url)) return { engine: await openMemory(), warnings: [] };
+  const file = sqliteFileOf(url);
+  if (file !== undefined) return { engine: await openSqlite(resolve(configFolder, file), lockTimeoutMs), warnings: [] };
   if (/^postgres(ql)?:\/\//.test(url)) {
     const { openPostgres } = await import('./postgres-engine.ts');
     return { engine: await openPostgres(url, lockTimeoutMs), warnings: [] };
