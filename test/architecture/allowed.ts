@@ -17,7 +17,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'audit/create-audit-trail.ts createAuditTrail': 73,
   'call/pipeline.ts createPipeline': 75,
   'crib/catalog/activation.ts createActivation': 107,
-  'crib/catalog/bundle-registry.ts createBundleRegistry': 98,
+  'crib/catalog/bundle-registry.ts createBundleRegistry': 97,
   'crib/configured/configuration.ts openConfiguration': 89,
   'crib/extension-set.ts createExtensionSet': 68,
   'extensions/idempotency.ts repeatsInMemory': 61,

@@ -97,7 +97,7 @@ function toConnection(client: Client, { transport, requests, closed, options }: 
     clock: options.idleClock,
     onToolsChanged: () => options.onToolsChanged(connection),
     onRefused(cause) {
-      whyGone = wordsOf(cause);
+      whyGone = wordsOf(cause, transport);
       closed.resolve(); // what was asked before may still be answered
     },
   });
