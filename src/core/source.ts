@@ -41,6 +41,8 @@ export interface SourceContext {
   readonly signal: AbortSignal;
   /** Reports what the source had to leave out. */
   warn(message: string): void;
+  /** Takes what the program of a source prints besides its answers, as it comes. */
+  onOutput?(source: string, printed: Uint8Array): void;
   /** For sources that remember which of their specs were found good. */
   readonly admission?: Admission;
   /** True where another one answers until this one has a list of its own: a list that was kept does not count, and `takeOver` follows. */

@@ -49,7 +49,7 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
   const server = createServer(engine, context, { ...opening, openAtDoor, ...operator });
-  const { poll: _new, ...deprecated } = server;
+  const { poll: _new, followOutput: _newer, ...deprecated } = server;
   const recorded = { context, trail, keySettings, warn, extensions: engine.extensions.list };
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);

@@ -21,6 +21,7 @@ import { readKeptResult, type ShownResult } from './read-result.ts';
 import { type CribRequestStates, createRequestStates } from './request-states.ts';
 import { noteServer } from './running-server.ts';
 import type { EntryMistake } from './sources/check-stored.ts';
+import type { TakeLines } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
 /** What doors need of a crib besides what every program uses. */
@@ -41,6 +42,8 @@ export interface CribServer {
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** Reads one source again. Undefined if there is none of this name. */
   reloadSource(name: string): Promise<Changes | undefined>;
+  /** Tells of the lines that the program of a source has printed so far and then of each as it comes, without secrets; returns how to stop. */
+  followOutput(source: string, onLines: TakeLines): () => void;
   /** Reads the sources again that list what is kept in the store. */
   reloadStored(): Promise<Changes>;
   /** Tells that what doors list may be another by now: tools, profiles, bundles, or what is active. */
@@ -90,6 +93,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     ...made,
     activeSets,
     checkStored: engine.checkStored,
+    followOutput: engine.followOutput,
     readings: engine.readings,
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,

@@ -24,6 +24,7 @@ import { type AdmitOptions, admit, createAdmission } from './sources/accept-spec
 import type { EntryMistake } from './sources/check-stored.ts';
 import type { LiveSources, PreparedSources } from './sources/live-sources.ts';
 import { createRegistration, type Registration } from './sources/registration.ts';
+import type { TakeLines } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
 /** What an engine has before its sources start. */
@@ -214,6 +215,7 @@ export interface Engine {
   server(): CribDefinition['server'];
   sources(): readonly SourceReport[];
   sourceOutput(name: string): string | undefined;
+  followOutput(source: string, onLines: TakeLines): () => void;
   warnings(): readonly string[];
   warn(message: string): void;
   onChange: Generations['onChange'];

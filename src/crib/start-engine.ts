@@ -12,6 +12,7 @@ import { createEngineCore, type Engine, type EngineCore } from './engine.ts';
 import type { ChestHost } from './open-chest.ts';
 import { admit } from './sources/accept-spec.ts';
 import { type LiveSources, startSources } from './sources/live-sources.ts';
+import { createSourceOutputs, type SourceOutputs } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
 /** How long closing waits for calls that are under way. */
@@ -33,13 +34,14 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
   const core = createEngineCore(fixed, first);
   requireRules(first.profiles.byName.values(), core.admission.schemas);
   await requireNamedKey(core.auditKeys.now(), fixed.context);
-  const started = await startCore(core);
+  const { redact } = fixed.context;
+  const outputs = createSourceOutputs(redact);
+  const started = await startCore(core, outputs);
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
   const isStarting = () => systemClock.now() - begunAt < FIRST_START_MS && started.sources.isStarting();
   const problems = createEngineProblems(core, isClosed);
   problems.announce();
-  const { redact } = fixed.context;
   return {
     ...membersOf(started),
     host: createHost(core, { isClosed, isStarting }),
@@ -48,6 +50,8 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
       const output = started.sources.output(name);
       return output === undefined ? undefined : redact(output);
     },
+    followOutput: (source, onLines) =>
+      outputs.follow({ source, printed: started.sources.output(source) ?? '', onLines }),
     warnings: problems.list,
     apply: (next) => applyDefinition(next, started, problems),
     async checkStored(entries) {
@@ -73,12 +77,18 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
 }
 
 /** Starts the sources and builds the first generation of what they list. */
-async function startCore(core: EngineCore): Promise<StartedCore> {
+async function startCore(core: EngineCore, outputs: SourceOutputs): Promise<StartedCore> {
   const { definition, codeSource, services, admission, warnings } = core;
   const sources = await startSources({
     sources: [codeSource, ...definition.sources],
     onDuplicate: definition.onDuplicate,
-    context: { clock: systemClock, services: services.all(), admission: admission.admission, warn: warnings.warn },
+    context: {
+      clock: systemClock,
+      services: services.all(),
+      admission: admission.admission,
+      warn: warnings.warn,
+      onOutput: outputs.take,
+    },
     clock: systemClock,
     admit: (tool, source) => admit(tool, source, admission),
     onChange: core.markOld,

@@ -103,7 +103,7 @@ describe('names of a crib from before crib.server', () => {
     const crib = await createCrib();
     onTestFinished(() => crib.close());
     const before = warnings.length;
-    const { poll: _new, ...old } = crib.server;
+    const { poll: _new, followOutput: _newer, ...old } = crib.server;
     expect(Object.keys(old).length).toBeGreaterThan(15);
     const others = Object.entries(old).filter(([name, member]) => crib[name as keyof Crib] !== member); // each name is one
     expect(others).toEqual([]);

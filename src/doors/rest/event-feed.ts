@@ -5,11 +5,14 @@ import type { ToolResult } from '../../core/tool-result.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { SourceReport } from '../../crib/sources/source-slot.ts';
 import { toShownApproval } from '../shown.ts';
+import { createEventStream, type EventStream } from './event-stream.ts';
 
 /** Tells those who listen what happens in a crib. */
 export interface EventFeed {
   /** Events from now on; undefined where too many listen. */
   open(): Promise<ReadableStream<Uint8Array> | undefined>;
+  /** Events of another kind for one listener; `begin` returns how to stop. Undefined where too many listen. */
+  openOwn(begin: (send: EventStream['send']) => () => void): ReadableStream<Uint8Array> | undefined;
   close(): void;
 }
 
@@ -28,7 +31,9 @@ const APPROVALS_PER_PAGE = 100;
 /** A feed that watches only while somebody listens. */
 export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): EventFeed {
   const { maxListeners = 100, heartbeatMs = 15_000 } = options;
-  const listeners = new Set<Listener>();
+  const listeners = new Set<EventStream>();
+  const owns = new Set<EventStream>();
+  const isFull = () => listeners.size + owns.size >= maxListeners;
   let watching: Watching | undefined;
   const tell: Tell = (event, data) => {
     for (const listener of listeners) listener.send(event, data);
@@ -38,8 +43,8 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
   };
   return {
     async open() {
-      if (listeners.size >= maxListeners) return undefined;
-      const listener = createListener(() => {
+      if (isFull()) return undefined;
+      const listener = createEventStream(() => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
         watching?.stop();
@@ -50,8 +55,20 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
       await watching.ready; // what happens from now on is told
       return listener.stream;
     },
+    openOwn(begin) {
+      if (isFull()) return undefined;
+      const own = createEventStream(() => {
+        owns.delete(own);
+        clearInterval(timer);
+        stop();
+      });
+      owns.add(own);
+      const timer = setInterval(own.beat, heartbeatMs).unref();
+      const stop = begin(own.send);
+      return own.stream;
+    },
     close() {
-      for (const listener of [...listeners]) listener.end();
+      for (const listener of [...listeners, ...owns]) listener.end();
     },
   };
 }
@@ -148,78 +165,4 @@ function toShownEnd(call: ToolCall, result: ToolResult) {
     outcome: result.status === 'failed' ? result.error.code : result.status,
     at: new Date(startedAt).toISOString(),
   };
-}
-
-/** How many events wait for somebody who reads slowly, before the oldest are dropped. */
-const MAX_WAITING = 1000;
-/** How many are handed to the connection ahead of reading. */
-const AHEAD = 16;
-
-/** Somebody who listens. */
-interface Listener {
-  readonly stream: ReadableStream<Uint8Array>;
-  send(event: string, data: unknown): void;
-  /** Says that the connection lives, where nothing waits to be said. */
-  beat(): void;
-  end(): void;
-}
-
-/** A stream of server-sent events. Whoever reads too slowly is told how many were lost, and costs no more memory. */
-function createListener(onGone: () => void): Listener {
-  const encoder = new TextEncoder();
-  const waiting: string[] = [];
-  let lost = 0;
-  let isOver = false;
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-
-  const hasRoom = () => (controller?.desiredSize ?? 0) > 0;
-  const write = (text: string) => controller?.enqueue(encoder.encode(text));
-  const flush = (): void => {
-    if (isOver || !hasRoom()) return;
-    if (lost > 0) write(toText('lost', { count: lost }));
-    lost = 0;
-    while (waiting.length > 0 && hasRoom()) write(waiting.shift() ?? '');
-  };
-  const leave = (): void => {
-    if (isOver) return;
-    isOver = true;
-    waiting.length = 0;
-    onGone();
-  };
-
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      start(given) {
-        controller = given;
-        write(': connected\n\n'); // so that the headers leave at once
-      },
-      pull: flush,
-      cancel: leave,
-    },
-    { highWaterMark: AHEAD },
-  );
-  return {
-    stream,
-    send(event, data) {
-      if (isOver) return;
-      waiting.push(toText(event, data));
-      if (waiting.length > MAX_WAITING) {
-        waiting.shift();
-        lost++;
-      }
-      flush();
-    },
-    beat() {
-      if (!isOver && waiting.length === 0 && hasRoom()) write(': \n\n');
-    },
-    end() {
-      if (isOver) return;
-      leave();
-      controller?.close();
-    },
-  };
-}
-
-function toText(event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

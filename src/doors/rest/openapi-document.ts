@@ -101,8 +101,11 @@ function successes({ answers }: Route): object {
 }
 
 function toAnswered({ says, schema, type }: RouteAnswer): object {
-  if (schema !== undefined) return { description: says, content: jsonOf(schema) };
-  return { description: says, ...(type !== undefined && { content: { [type]: { schema: { type: 'string' } } } }) };
+  const content = {
+    ...(schema !== undefined && jsonOf(schema)),
+    ...(type !== undefined && { [type]: { schema: { type: 'string' } } }),
+  };
+  return { description: says, ...(Object.keys(content).length > 0 && { content }) };
 }
 
 function refusals({ who, path }: Route): object {

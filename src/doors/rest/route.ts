@@ -13,8 +13,9 @@ export type Who = 'anyone' | 'caller' | 'credential' | 'operator';
 /** What an answer of a route looks like. */
 export interface RouteAnswer {
   readonly says: string;
-  /** The shape of its JSON; absent where it is no JSON. */
+  /** The shape of its JSON; absent where it is never JSON. */
   readonly schema?: JsonSchema;
+  /** The media type of what is not JSON. */
   readonly type?: string;
 }
 

@@ -1,6 +1,7 @@
 import { notAvailable } from '../../core/tool-error.ts';
 import type { SourceReport } from '../../crib/sources/source-slot.ts';
 import { type Answer, ok, refuse } from './answers.ts';
+import { EVENT_HEADERS } from './event-stream.ts';
 import type { Route, RouteCaller } from './route.ts';
 import { flag, list, object, text } from './shapes.ts';
 
@@ -60,13 +61,6 @@ export const HEALTH_ROUTES: readonly Route[] = [
   },
 ];
 
-const HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-accel-buffering': 'no', // a proxy that collects would keep events back
-};
-
 /** What happens, as it happens. */
 export const EVENTS_ROUTE: Route = {
   method: 'GET',
@@ -76,9 +70,9 @@ export const EVENTS_ROUTE: Route = {
   who: 'operator',
   answers: { 200: { says: 'A stream without end.', type: 'text/event-stream' } },
   async run({ feed, request }) {
-    if (request.method === 'HEAD') return new Response(null, { headers: HEADERS });
+    if (request.method === 'HEAD') return new Response(null, { headers: EVENT_HEADERS });
     const stream = await feed.open();
-    if (stream !== undefined) return new Response(stream, { headers: HEADERS });
+    if (stream !== undefined) return new Response(stream, { headers: EVENT_HEADERS });
     return refuse(503, { code: 'unavailable', message: 'Too many listen to events.', retryable: true });
   },
 };

@@ -1,12 +1,14 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { StoredSpecs } from '../../core/ports/store.ts';
+import { didYouMean } from '../../core/read-options.ts';
 import { notAvailable } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import { tokensOf } from '../../formats/token-cost.ts';
 import { toTime } from '../shown.ts';
 import { notFound, ok, refuse } from './answers.ts';
+import { EVENT_HEADERS } from './event-stream.ts';
 import type { Route, RouteRequest } from './route.ts';
-import { anyObject, choice, list, object, SOURCE_STATES, text, time, whole } from './shapes.ts';
+import { anyObject, choice, flag, list, object, SOURCE_STATES, text, time, whole } from './shapes.ts';
 
 /** Where tools come from. */
 export const SOURCE_ROUTES: readonly Route[] = [
@@ -42,19 +44,17 @@ export const SOURCE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/sources/{id}/output',
     group: 'sources',
-    says: 'What the process of a source has said of late besides its answers.',
+    says: 'What the program of a source has printed of late besides its answers, without secrets. With `follow`: server-sent events `output` with `lines`, first those that are there, then each as it comes; `lost` tells a client that reads too slowly how many events were dropped.',
     who: 'operator',
+    query: { 'follow?': flag('Goes on until the client or the server ends it.') },
     answers: {
       200: {
-        says: 'The end of it; empty where it said nothing or has no process.',
-        schema: object({ output: text() }),
+        says: 'The end of it; empty where it printed nothing or has no program here.',
+        schema: object({ output: text(), 'hasProgram?': flag('True where the crib runs a program for the source.') }),
+        type: 'text/event-stream',
       },
     },
-    run({ crib, params }) {
-      const { id = '' } = params;
-      if (!crib.sources().some(({ name }) => name === id)) return notFound(`There is no source "${id}".`);
-      return ok({ output: crib.sourceOutput(id) ?? '' });
-    },
+    run: readOutput,
   },
   {
     method: 'POST',
@@ -75,6 +75,20 @@ export const SOURCE_ROUTES: readonly Route[] = [
     },
   },
 ];
+
+function readOutput({ crib, params, query, feed, request }: RouteRequest) {
+  const { id = '' } = params;
+  const names = crib.sources().map(({ name }) => name);
+  if (!names.includes(id)) return notFound(`There is no source "${id}".${didYouMean(id, names)}`);
+  if (query.follow !== true) {
+    const output = crib.sourceOutput(id);
+    return ok(output === undefined ? { output: '' } : { output, hasProgram: true });
+  }
+  if (request.method === 'HEAD') return new Response(null, { headers: EVENT_HEADERS });
+  const stream = feed.openOwn((send) => crib.server.followOutput(id, (lines) => send('output', { lines })));
+  if (stream !== undefined) return new Response(stream, { headers: EVENT_HEADERS });
+  return refuse(503, { code: 'unavailable', message: 'Too many clients listen to events.', retryable: true });
+}
 
 async function listSources({ crib }: RouteRequest) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);

@@ -56,6 +56,7 @@ const OTHERS_WAIT_MS = 10_000;
 async function startMcp(settings: Settings, context: SourceContext): Promise<LiveSource> {
   const { name, address, share, servers, refreshMs, initTimeoutMs = FIRST_START_MS } = settings;
   const output = createOutputTail();
+  output.onAdd((printed) => context.onOutput?.(name, printed));
   const listing = createListing();
   const told = createWarnOnce((trouble) => context.warn(`${name}: ${trouble}`));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });

@@ -12,9 +12,10 @@ import { object, text, whole } from '../../config/schema-node.ts';
 import type { PythonConfig } from '../../config/types/guards.ts';
 import type { PythonSourceConfig } from '../../config/types/sources.ts';
 import { idleClock } from '../../system/clock.ts';
+import { createListeners } from '../../system/listeners.ts';
 import { fillAll } from '../../system/secrets/secret-template.ts';
 import { findInterpreter, interpreterFile } from './interpreter.ts';
-import type { PythonWorkers } from './python-workers.ts';
+import type { FollowedPythonWorkers, PythonWorkers } from './python-workers.ts';
 
 /** Python files and folders of them. */
 type PythonEntry = OwnEntry<PythonSourceConfig>;
@@ -63,9 +64,10 @@ function lazyWorkers({
   secrets,
   clock,
   options: settings,
-}: Pick<KindPorts<PythonConfig>, 'env' | 'secrets' | 'clock' | 'options'>): PythonWorkers {
+}: Pick<KindPorts<PythonConfig>, 'env' | 'secrets' | 'clock' | 'options'>): FollowedPythonWorkers {
   let workers: PythonWorkers | undefined;
   let loading: Promise<PythonWorkers> | undefined;
+  const outputs = createListeners<[string, Uint8Array]>();
   const interpreter = () => interpreterFile(findInterpreter(settings().interpreter), env.PATH);
   const load = async (): Promise<PythonWorkers> => {
     const [{ createPythonWorkers }, { childEnvironment }] = await Promise.all([
@@ -76,7 +78,7 @@ function lazyWorkers({
       const filled = await fillAll(settings().env ?? {}, (text) => secrets.fill(text, { child: true }));
       return childEnvironment(env, filled);
     };
-    workers = createPythonWorkers({ settings, interpreter, environment, clock, idleClock });
+    workers = createPythonWorkers({ settings, interpreter, environment, clock, idleClock, onOutput: outputs.tell });
     return workers;
   };
   const loaded = (): Promise<PythonWorkers> => {
@@ -89,6 +91,7 @@ function lazyWorkers({
     interpreter,
     settingsText: () => JSON.stringify(settings()),
     output: (folder) => workers?.output(folder) ?? '',
+    onOutput: (folder, listener) => outputs.add((from, printed) => from === folder && listener(printed)),
     close: async () => (await loading)?.close(),
   };
 }

@@ -20,14 +20,14 @@ import { oneAtATime } from '../../system/clock.ts';
 import { createFolderWatch, scanAndListen } from '../../system/watch.ts';
 import { lookAtPython, readPythonList, toPythonList, toPythonSpecs } from './look-at-python.ts';
 import { areUnchanged, type PathStates, readStates, statesOf } from './python-descriptions.ts';
-import type { PythonWorkers } from './python-workers.ts';
+import type { FollowedPythonWorkers } from './python-workers.ts';
 
 /** Where to look for Python that is tools. */
 export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** A folder, searched with the folders below it, or one file. */
   readonly path: string;
   /** What runs and describes it. */
-  readonly workers: PythonWorkers;
+  readonly workers: FollowedPythonWorkers;
   /** Whether edits are noticed as they happen; true if absent. */
   readonly watch?: boolean;
   /** How long one file may take to be imported; default 10 s. */
@@ -55,7 +55,7 @@ export function python(options: PythonOptions): Source {
 interface Settings {
   readonly name: string;
   readonly path: string;
-  readonly workers: PythonWorkers;
+  readonly workers: FollowedPythonWorkers;
   readonly watches: boolean;
   readonly importTimeoutMs: number;
   readonly kept: KeptListPort | undefined;
@@ -82,6 +82,8 @@ async function startPython(settings: Settings, context: SourceContext): Promise<
     }
   });
 
+  const folder = path.endsWith('.py') ? dirname(path) : path;
+  const stopListening = workers.onOutput(folder, (printed) => context.onOutput?.(name, printed));
   await update();
   const { specs, onChange: listen, status } = listing;
   return {
@@ -89,8 +91,9 @@ async function startPython(settings: Settings, context: SourceContext): Promise<
     onChange: listen,
     status,
     refresh: update,
-    output: () => workers.output(path.endsWith('.py') ? dirname(path) : path),
+    output: () => workers.output(folder),
     async close() {
+      stopListening();
       closing.abort();
       watch?.close();
       listing.close();

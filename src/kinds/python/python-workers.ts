@@ -48,6 +48,12 @@ export interface PythonWorkers {
   close(): Promise<void>;
 }
 
+/** The same, and what tools print as it comes. */
+export interface FollowedPythonWorkers extends PythonWorkers {
+  /** Returns how to stop. */
+  onOutput(folder: string, listener: (printed: Uint8Array) => void): () => void;
+}
+
 /** A file that is being edited without end must not keep a call for ever. */
 const MAX_TRIES = 8;
 const ORDINARY: Trait = { isAsync: false, takesCall: false };

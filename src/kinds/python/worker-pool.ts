@@ -27,6 +27,8 @@ export interface PythonSurroundings {
   readonly clock: Clock;
   /** For what may as well not happen any more. */
   readonly idleClock: Clock;
+  /** Takes what tools of a folder print, as it comes. */
+  onOutput?(folder: string, printed: Uint8Array): void;
 }
 
 /** What a function was found to be. */
@@ -60,6 +62,7 @@ export interface ShopSurroundings extends PythonSurroundings {
 export function openShop(folder: string, settings: PythonSettings, surroundings: ShopSurroundings): PythonShop {
   const { clock, idleClock, environment, processes } = surroundings;
   const output = createOutputTail();
+  output.onAdd((printed) => surroundings.onOutput?.(folder, printed));
   const start = (isAsync: boolean) => (onEnd: () => void) =>
     startPythonWorker({
       processes,

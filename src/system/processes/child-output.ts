@@ -1,4 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { Clock } from '../../core/ports/crib-context.ts';
+import { createListeners, type Listeners } from '../listeners.ts';
 
 /** How much of what a child says is kept. */
 const KEPT_BYTES = 65_536;
@@ -9,6 +11,8 @@ export interface OutputTail {
   follow(stream: Readable): void;
   add(chunk: Buffer): void;
   text(): string;
+  /** Tells of every piece from now on; returns how to stop. */
+  readonly onAdd: Listeners<[Uint8Array]>['add'];
 }
 
 /** Keeps the last 64 kB, however much is said. */
@@ -16,7 +20,9 @@ export function createOutputTail(keptBytes: number = KEPT_BYTES): OutputTail {
   let chunks: Buffer[] = [];
   let length = 0;
   let isCut = false;
+  const listeners = createListeners<[Uint8Array]>();
   const add = (chunk: Buffer): void => {
+    listeners.tell(chunk);
     chunks.push(chunk.length > keptBytes ? Buffer.from(chunk.subarray(-keptBytes)) : chunk);
     length += Math.min(chunk.length, keptBytes);
     isCut ||= length > keptBytes || chunk.length > keptBytes;
@@ -28,6 +34,7 @@ export function createOutputTail(keptBytes: number = KEPT_BYTES): OutputTail {
   };
   return {
     add,
+    onAdd: listeners.add,
     follow(stream) {
       stream.on('data', add);
       stream.on('error', () => {}); // whoever said it is gone
@@ -38,6 +45,43 @@ export function createOutputTail(keptBytes: number = KEPT_BYTES): OutputTail {
       const start = isCut ? kept.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0;
       return kept.toString('utf8', Math.max(0, start));
     },
+  };
+}
+
+/** Takes pieces of what a child says, and tells of whole lines. */
+export interface LineFeed {
+  add(chunk: Uint8Array): void;
+  /** Tells of what stands after the last line break, and of nothing more. */
+  end(): void;
+}
+
+/** What is told of a line that does not end. */
+const LONGEST_LINE = 16_384;
+/** A question has no line break: what stands alone for so long is a line. */
+const QUIET_MS = 250;
+const LINE_BREAK = /\r?\n|\r(?=[^\n])/;
+
+/** Programs that draw on one line over and over make a line of each time. */
+export function createLineFeed(onLines: (lines: readonly string[]) => void, clock: Clock): LineFeed {
+  const decoder = new TextDecoder();
+  let unended = '';
+  let stopTimer = () => {};
+  const tellUnended = (): void => {
+    stopTimer();
+    const line = unended.replace(/\r$/, '');
+    unended = '';
+    if (line !== '') onLines([line]);
+  };
+  return {
+    add(chunk) {
+      stopTimer();
+      const lines = `${unended}${decoder.decode(chunk, { stream: true })}`.split(LINE_BREAK);
+      unended = lines.pop() ?? '';
+      if (lines.length > 0) onLines(lines);
+      if (unended.length > LONGEST_LINE) tellUnended();
+      else if (unended !== '') stopTimer = clock.setTimer(QUIET_MS, tellUnended);
+    },
+    end: tellUnended,
   };
 }
 

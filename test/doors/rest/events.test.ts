@@ -9,8 +9,8 @@ interface Event {
 }
 
 /** Listens until the test ends. */
-async function listen({ app, token }: Served) {
-  const request = new Request('http://127.0.0.1/api/events', { headers: { authorization: `Bearer ${token}` } });
+async function listen({ app, token }: Served, path = '/api/events') {
+  const request = new Request(`http://127.0.0.1${path}`, { headers: { authorization: `Bearer ${token}` } });
   const response = await app.fetch(request);
   return { response, ...listenTo(response.body) };
 }
@@ -150,5 +150,50 @@ describe('events', () => {
     const { next } = await listen(served);
     served.app.close();
     expect((await next('calls')).event).toBe('end');
+  });
+});
+
+describe('the output of a source, followed', () => {
+  const PATH = '/api/sources/rough/output?follow=true';
+  const config = `
+secrets: { key: { env: REST_FOLLOW_SECRET } }
+mcpServers: { rough: { command: node, args: ["-e", "console.error('begun with hunter2hunter2')"] } }
+`;
+  const follow = async (events = {}) => {
+    vi.stubEnv('REST_FOLLOW_SECRET', 'hunter2hunter2');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return serve({ config, events });
+  };
+
+  it('is told from what is there to what comes, without secrets', async () => {
+    const served = await follow();
+    const { next, response } = await listen(served, PATH);
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
+    expect((await next('output')).data.lines[0]).toBe('begun with [secret key]');
+    const reloaded = served.ask('/api/sources/rough/reload', { method: 'POST', token: served.token });
+    expect((await next('output')).data.lines).toContain('begun with [secret key]');
+    await reloaded;
+  });
+
+  it('counts among those who listen, and ends with the server', async () => {
+    const served = await follow({ maxListeners: 1 });
+    const { next } = await listen(served, PATH);
+    for (const path of [PATH, '/api/events'])
+      expect((await served.ask(path, { token: served.token })).status, path).toBe(503);
+    served.app.close();
+    expect((await next('nothing')).event).toBe('end');
+    await listen(served, PATH);
+  });
+
+  it('refuses what is not there, and what follow cannot be', async () => {
+    const { ask, token } = await follow();
+    expect(await ask('/api/sources/roug/output?follow=true', { token })).toMatchObject({
+      status: 404,
+      json: { error: { message: 'There is no source "roug". Did you mean "rough"?' } },
+    });
+    expect((await ask('/api/sources/rough/output?follow=maybe', { token })).status).toBe(400);
+    expect((await ask('/api/sources/rough/output?follow=false', { token })).json).toMatchObject({ hasProgram: true });
+    expect((await ask(PATH, { method: 'HEAD', token })).status).toBe(200);
+    expect((await ask(PATH)).status).toBe(401);
   });
 });

@@ -315,4 +315,21 @@ describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
       reason: expect.stringContaining('there is no "no-such-python"'),
     });
   });
+
+  it('what its tools print can be followed', async () => {
+    const code = 'def shout(word: str):\n    print("before " + word)\n    return word\n';
+    const crib = await cribOf(folderWith({ 'toolcrib.yaml': CONFIG, 'py_tools/loud.py': code }));
+    const chest = await crib.open();
+    await chest.call('shout', { word: 'one' });
+    const heard: string[] = [];
+    const hasHeard = Promise.withResolvers<void>();
+    const stop = crib.server.followOutput('py', (lines) => {
+      heard.push(...lines);
+      if (heard.includes('before two')) hasHeard.resolve();
+    });
+    await chest.call('shout', { word: 'two' });
+    await hasHeard.promise;
+    stop();
+    expect(heard).toEqual(['before one', 'before two']);
+  });
 });

@@ -1,0 +1,81 @@
+/** The headers of such a stream. */
+export const EVENT_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-accel-buffering': 'no', // a proxy that collects would keep events back
+};
+
+/** How many events wait for somebody who reads slowly, before the oldest are dropped. */
+const MAX_WAITING = 1000;
+/** How many are handed to the connection ahead of reading. */
+const AHEAD = 16;
+
+/** Server-sent events to somebody who listens. */
+export interface EventStream {
+  readonly stream: ReadableStream<Uint8Array>;
+  send(event: string, data: unknown): void;
+  /** Says that the connection lives, where nothing waits to be said. */
+  beat(): void;
+  end(): void;
+}
+
+/** Whoever reads too slowly is told how many were lost, and costs no more memory. */
+export function createEventStream(onGone: () => void): EventStream {
+  const encoder = new TextEncoder();
+  const waiting: string[] = [];
+  let lost = 0;
+  let isOver = false;
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  const hasRoom = () => (controller?.desiredSize ?? 0) > 0;
+  const write = (text: string) => controller?.enqueue(encoder.encode(text));
+  const flush = (): void => {
+    if (isOver || !hasRoom()) return;
+    if (lost > 0) write(toText('lost', { count: lost }));
+    lost = 0;
+    while (waiting.length > 0 && hasRoom()) write(waiting.shift() ?? '');
+  };
+  const leave = (): void => {
+    if (isOver) return;
+    isOver = true;
+    waiting.length = 0;
+    onGone();
+  };
+
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given;
+        write(': connected\n\n'); // so that the headers leave at once
+      },
+      pull: flush,
+      cancel: leave,
+    },
+    { highWaterMark: AHEAD },
+  );
+  return {
+    stream,
+    send(event, data) {
+      if (isOver) return;
+      waiting.push(toText(event, data));
+      if (waiting.length > MAX_WAITING) {
+        waiting.shift();
+        lost++;
+      }
+      flush();
+    },
+    beat() {
+      if (!isOver && waiting.length === 0 && hasRoom()) write(': \n\n');
+    },
+    end() {
+      if (isOver) return;
+      leave();
+      controller?.close();
+    },
+  };
+}
+
+function toText(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
