@@ -40,6 +40,8 @@ const READING: Readonly<Record<string, string>> = {
   profiles: 'profiles --json',
   'profiles-exactly': 'profiles --tokens --json',
   sources: 'sources --json',
+  logs: 'logs notes --json',
+  'logs-of-an-unknown-source': 'logs nots',
   'specs-bad': 'specs add bad-tools.yaml --json',
   'approval-unknown': 'approvals approve aaaa-bbbb-cccc --json',
   'key-without-a-name': 'keys create --json',

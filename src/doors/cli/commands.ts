@@ -18,7 +18,7 @@ export interface CommandWord {
   /** Stands for any number of words. */
   readonly many?: true;
   readonly values?: readonly string[];
-  readonly completes?: 'tool' | 'argument' | 'file' | 'command' | 'spec';
+  readonly completes?: 'tool' | 'argument' | 'file' | 'command' | 'spec' | 'source';
 }
 
 /** One command as data. */
@@ -133,6 +133,14 @@ export const COMMANDS: readonly Command[] = [
     summary: 'the sources, how each is doing and what it costs in tokens',
     flags: ['tokens'],
     load: async () => (await import('./commands/list-sources.ts')).listSources,
+  },
+  {
+    name: 'logs',
+    summary: 'what the program of a source has printed',
+    words: [{ name: 'SOURCE', completes: 'source' }],
+    flags: ['follow'],
+    examples: ['toolcrib logs github', 'toolcrib logs github --follow'],
+    load: async () => (await import('./commands/print-logs.ts')).printLogs,
   },
   {
     name: 'specs',

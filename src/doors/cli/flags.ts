@@ -60,6 +60,7 @@ export const FLAGS = {
   },
   note: { takes: 'TEXT', summary: 'what the caller is told with the answer' },
   remember: { takes: 'WHAT', summary: 'ask no more for this conversation, these arguments, or a time such as 12h' },
+  follow: { summary: 'print new lines as they come, until Ctrl-C' },
   from: { takes: 'FILE', summary: 'take over the servers of an mcp.json' },
   force: { summary: 'replace a file that is there' },
   name: { takes: 'NAME', summary: 'what people call it' },

@@ -24,6 +24,8 @@ describe('completion', () => {
     [['--config=missing.yaml', 'show', 'wi'], []],
     [['list', '--bundle', 're'], ['reading']],
     [['list', '--source', 'o'], ['office']],
+    [['logs', 'o'], ['office']],
+    [['logs', 'office', '--f'], ['--follow']],
     [
       ['list', '--tag', ''],
       ['math', 'read'],

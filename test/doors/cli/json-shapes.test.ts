@@ -62,7 +62,8 @@ describe('JSON is of the shape that docs/cli.md shows', () => {
 
   it('of every command that has one', () => {
     const shown = new Set(documented.map(([command]) => command.split(' ')[0]));
-    const withJson = AVAILABLE.filter(({ name }) => name !== 'completion' && name !== 'serve');
+    const others = ['completion', 'serve', 'logs']; // logs prints an object a line, which logs.test.ts reads
+    const withJson = AVAILABLE.filter(({ name }) => !others.includes(name));
     expect(withJson.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([]);
   });
 

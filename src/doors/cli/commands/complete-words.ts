@@ -84,6 +84,8 @@ function wordCandidates(word: CommandWord | undefined, { config, words: [first =
       return toolsOf(readNames(config));
     case 'argument':
       return (readNames(config).tools.get(first) ?? []).map((argument) => `${argument}=`);
+    case 'source':
+      return readNames(config).sources;
     case 'spec':
       return first === 'add' ? [] : toolsOf(readNames(config));
     default:

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { isRecord } from '../../../core/json.ts';
+import { didYouMean } from '../../../core/read-options.ts';
+import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
+import { visibleJson } from '../../../core/visible-text.ts';
+import { openOneSource } from '../../../crib/one-source.ts';
+import { findServer } from '../../../crib/running-server.ts';
+import { parseJson } from '../../../system/parse-json.ts';
+import type { ExitCode, Invocation } from '../commands.ts';
+import { type Flags, findConfig } from '../flags.ts';
+import { cancelOnInterrupt, note, print, toLine, toLines } from '../output.ts';
+
+/** What is asked for. */
+interface Asked {
+  readonly source: string;
+  readonly config: string;
+  readonly follows: boolean;
+  /** Aborts at Ctrl-C. */
+  readonly signal: AbortSignal;
+  print(lines: readonly string[]): void;
+}
+
+/** `toolcrib logs SOURCE`: what the program of a source prints, in the server of this configuration that runs, or by starting the source. */
+export async function printLogs({ words, flags }: Invocation): Promise<ExitCode> {
+  const [source = ''] = words;
+  const config = flags.config ?? findConfig(process.cwd()) ?? process.cwd();
+  const { signal } = cancelOnInterrupt();
+  const asked = { source, config, follows: flags.follow === true, signal, print: createPrinting(source, flags) };
+  const url = await findServer(config);
+  return url === undefined ? logsOfOwnStart(asked) : logsOfServer(url, asked);
+}
+
+/** Prints lines so that they can do nothing to a terminal. */
+function createPrinting(source: string, { json }: Flags): Asked['print'] {
+  return (lines) => {
+    for (const line of lines)
+      print(json === true ? visibleJson(JSON.stringify({ source, line })) : toLines(line).trimEnd());
+  };
+}
+
+/** Starts the source alone and prints what it says until it has started or failed; with --follow until Ctrl-C. */
+async function logsOfOwnStart(asked: Asked): Promise<ExitCode> {
+  const { source, config, follows, signal } = asked;
+  const { crib, names } = await openOneSource(config, source);
+  const report = () => crib.sources().find(({ name }) => name === source);
+  let stop = () => {};
+  try {
+    if (report() === undefined) throw unknownSource(source, names);
+    note(`No server of this configuration runs: "${source}" is started to see what it prints.`);
+    stop = crib.server.followOutput(source, asked.print);
+    const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
+    // A list that was kept starts no program; reading it again does.
+    await Promise.race([crib.server.reloadSource(source), interrupted]);
+    const output = crib.sourceOutput(source);
+    noteState({ source, output, ...report() });
+    if (follows && output !== undefined) await holding(interrupted);
+  } finally {
+    await crib.close();
+    stop();
+  }
+  return 0;
+}
+
+/** Keeps the process until then: a child that waits for calls does not. */
+async function holding(until: Promise<unknown>): Promise<void> {
+  const held = setInterval(() => {}, LONG_MS);
+  await until.finally(() => clearInterval(held));
+}
+
+const LONG_MS = 3_600_000;
+const ANSWER_WITHIN_MS = 5000;
+
+/** Prints what the server has; with --follow what comes, until Ctrl-C or the end of the server. */
+async function logsOfServer(url: string, asked: Asked): Promise<ExitCode> {
+  const { source, config, follows, signal } = asked;
+  const { crib } = await openOneSource(config); // it knows the operator token
+  const authorization = `Bearer ${await crib.server.operatorToken().finally(() => crib.close())}`;
+  const ask = async (path: string, until: AbortSignal): Promise<Response> => {
+    const response = await fetch(`${url}${path}`, { headers: { authorization }, signal: until, redirect: 'error' });
+    if (!response.ok) throw new ToolcribError('failed', await refusalOf(response, url));
+    return response;
+  };
+  const answer = async (path: string) => {
+    const until = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+    const value: unknown = await (await ask(path, until)).json();
+    return isRecord(value) ? value : {};
+  };
+  const path = `/api/sources/${encodeURIComponent(source)}/output`;
+  try {
+    const { sources } = await answer('/api/sources');
+    const reports = Array.isArray(sources) ? sources.filter(isRecord) : [];
+    const names = reports.map(({ name }) => String(name));
+    if (!names.includes(source)) throw unknownSource(source, names);
+    const { output = '', hasProgram } = await answer(path);
+    const printed = String(output).trimEnd();
+    if (!follows && printed !== '') asked.print(printed.split(/\r?\n/));
+    noteState({ ...reports[names.indexOf(source)], source, output: hasProgram === true ? printed : undefined });
+    if (!follows || hasProgram !== true) return 0;
+    await printEvents(await ask(`${path}?follow=true`, signal), asked.print).catch(requireCut);
+    if (!signal.aborted) note('The server has ended.');
+  } catch (cause) {
+    if (!signal.aborted) throw toFailure(cause, url);
+  }
+  return 0;
+}
+
+/** A stream that was cut off is how a server ends that is killed. */
+function requireCut(cause: unknown): void {
+  if (!(cause instanceof TypeError)) throw cause;
+}
+
+/** How the source is doing, as far as that tells why it prints nothing. */
+interface State {
+  readonly source: string;
+  /** What it has printed; undefined where it has no program. */
+  readonly output: string | undefined;
+  readonly state?: unknown;
+  readonly reason?: unknown;
+}
+
+function noteState({ source, output, state, reason }: State): void {
+  const isWell = state === 'ready' || state === 'stale' || typeof reason !== 'string';
+  if (!isWell) note(`"${source}" ${state === 'failed' ? 'has failed' : `is ${state}`}: ${toLine(reason)}`);
+  if (output === '') note(`"${source}" has printed nothing yet.`);
+  if (output === undefined && isWell)
+    note(
+      `"${source}" prints nothing here: no program of its own runs on this machine. Only MCP servers that are started by a command, and Python files, have one.`,
+    );
+}
+
+/** Prints the lines of server-sent events until the stream ends. */
+async function printEvents({ body }: Response, printLines: Asked['print']): Promise<void> {
+  let unread = '';
+  for await (const piece of (body ?? new ReadableStream<Uint8Array>()).pipeThrough(new TextDecoderStream())) {
+    const events = `${unread}${piece}`.split('\n\n');
+    unread = events.pop() ?? '';
+    for (const event of events) {
+      const [, name, data = ''] = /^event: (\w+)\ndata: (.*)$/.exec(event) ?? [];
+      const value = parseJson(data);
+      if (name === 'output' && isRecord(value) && Array.isArray(value.lines)) printLines(value.lines.map(String));
+      else if (name === 'lost' && isRecord(value))
+        note(`${value.count} pieces were dropped: this terminal reads too slowly.`);
+    }
+  }
+}
+
+function unknownSource(source: string, names: readonly string[]): ToolcribError {
+  return new ToolcribError('failed', `There is no source "${source}".${didYouMean(source, names)}`);
+}
+
+/** Why a server that runs gave no answer. */
+async function refusalOf(response: Response, url: string): Promise<string> {
+  if (response.status === 401 || response.status === 403)
+    return `The server at ${url} does not accept the operator token of this configuration. Set TOOLCRIB_OPERATOR_TOKEN to the one that it was started with.`;
+  const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message?: unknown } }; // read as unknown
+  return typeof error?.message === 'string'
+    ? error.message
+    : `The server at ${url} answered with status ${response.status}.`;
+}
+
+function toFailure(cause: unknown, url: string): unknown {
+  if (cause instanceof ToolcribError) return cause;
+  return new ToolcribError('failed', `The server at ${url} does not answer: ${messageOf(cause)}`, { cause });
+}
