@@ -17,10 +17,10 @@ import {
 import { listOf } from '../core/visible-text.ts';
 import { toSchemaPair } from '../schemas/standard-schema.ts';
 import { type PolicyInput, readPolicy } from './read-policy.ts';
-import type { InputOf, OutputOf, StandardSchema } from './schema-types.ts';
+import type { EarlyZodSchema, InputOf, OutputOf, StandardSchema } from './schema-types.ts';
 
-/** Any Standard Schema, or a raw JSON Schema. */
-export type AnySchema = StandardSchema | JsonSchema;
+/** Any Standard Schema, a schema of an early zod 3, or a raw JSON Schema. */
+export type AnySchema = StandardSchema | EarlyZodSchema | JsonSchema;
 
 /** What every way of writing a tool down has in common. */
 interface ToolDescription {

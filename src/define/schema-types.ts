@@ -8,11 +8,26 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
+/** The part of a schema of zod before 3.24 that types need: it is no Standard Schema. */
+export interface EarlyZodSchema<Input = unknown, Output = Input> {
+  readonly _input: Input;
+  readonly _output: Output;
+  safeParse(value: unknown): unknown;
+}
+
 /** What a tool receives whose arguments are described by `Schema`. */
-export type InputOf<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : FromJsonSchema<Schema>;
+export type InputOf<Schema> = Schema extends
+  | StandardSchema<unknown, infer Output>
+  | EarlyZodSchema<unknown, infer Output>
+  ? Output
+  : FromJsonSchema<Schema>;
 
 /** What a tool may return whose answer is described by `Schema`. */
-export type OutputOf<Schema> = Schema extends StandardSchema<infer Input, unknown> ? Input : FromJsonSchema<Schema>;
+export type OutputOf<Schema> = Schema extends
+  | StandardSchema<infer Input, unknown>
+  | EarlyZodSchema<infer Input, unknown>
+  ? Input
+  : FromJsonSchema<Schema>;
 
 /** The TypeScript type of a JSON Schema written as a literal; what it does not understand is `unknown`. */
 type FromJsonSchema<Schema> = Schema extends { readonly const: infer Value }

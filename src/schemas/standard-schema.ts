@@ -5,6 +5,7 @@ import type { Parse, Parsed } from '../core/tool-spec.ts';
 import { cut } from './issue-words.ts';
 import { limitIssues } from './issues.ts';
 import { DEFAULT_SCHEMA_URI } from './schema-keywords.ts';
+import { zod3Standard, zodConversion } from './zod-schema.ts';
 
 const MAX_MESSAGE = 1000;
 
@@ -23,10 +24,10 @@ interface Standard {
   readonly jsonSchema?: { readonly input?: JsonSchemaOf };
 }
 
-/** Reads whatever an author may give as a schema: any Standard Schema that knows its JSON Schema, or a JSON Schema. */
+/** Reads whatever an author may give as a schema: any Standard Schema that knows its JSON Schema, any schema of zod, or a JSON Schema. */
 export function toSchemaPair(schema: unknown, side: 'input' | 'output'): SchemaPair {
   const standard = standardOf(schema);
-  const shown = toShown(standard === undefined ? requireObject(schema, side) : toJsonSchema(standard, side), side);
+  const shown = toShown(standard === undefined ? schema : toJsonSchema(schema as object, standard, side), side); // it has members
   if (side === 'input') requireObjectType(shown);
   return standard === undefined ? { schema: shown } : { schema: shown, parse: createParse(standard) };
 }
@@ -34,22 +35,26 @@ export function toSchemaPair(schema: unknown, side: 'input' | 'output'): SchemaP
 function standardOf(schema: unknown): Standard | undefined {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return undefined;
   const standard = readMember(schema, '~standard', 'A schema') as Standard | undefined; // checked on the next line
-  return typeof standard?.validate === 'function' ? standard : undefined;
+  return typeof standard?.validate === 'function' ? standard : zod3Standard(schema);
 }
 
 // On both sides the schema of what goes *into* validation is shown. An answer is handed on as the tool returned it and
 // only checked, so what a caller sees is what went into the check, without the defaults and changes that came out.
-function toJsonSchema(standard: Standard, side: string): unknown {
+function toJsonSchema(schema: object, standard: Standard, side: string): unknown {
   const { jsonSchema } = standard;
-  if (typeof jsonSchema?.input !== 'function') {
+  const conversion =
+    typeof jsonSchema?.input === 'function'
+      ? () => jsonSchema.input?.({ target: 'draft-2020-12' })
+      : zodConversion(schema);
+  if (typeof conversion !== 'function') {
     const vendor = typeof standard.vendor === 'string' ? standard.vendor : 'unknown vendor';
     throw new ToolcribError(
       'invalid_schema',
-      `The ${side} schema (${vendor}) cannot tell its JSON Schema. ${adviceFor(vendor)}`,
+      `The ${side} schema (${vendor}) cannot tell its JSON Schema. ${conversion?.advice ?? adviceFor(vendor)}`,
     );
   }
   try {
-    return jsonSchema.input({ target: 'draft-2020-12' });
+    return conversion();
   } catch (cause) {
     throw new ToolcribError(
       'invalid_schema',
@@ -59,9 +64,14 @@ function toJsonSchema(standard: Standard, side: string): unknown {
   }
 }
 
+const ADVICE: Readonly<Record<string, string>> = {
+  valibot: 'Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema@^1.5.',
+  zod: 'Install zod@^4.2, or give a JSON Schema.',
+  arktype: 'Install arktype@^2.2, or give a JSON Schema.',
+};
+
 function adviceFor(vendor: string): string {
-  if (vendor !== 'valibot') return 'Use a version with Standard JSON Schema, or give a JSON Schema.';
-  return 'Wrap it: toStandardJsonSchema(schema), from @valibot/to-json-schema.';
+  return ADVICE[vendor] ?? 'Use a version with Standard JSON Schema, or give a JSON Schema.';
 }
 
 function requireObject(schema: unknown, side: string): object {

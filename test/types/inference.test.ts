@@ -1,6 +1,11 @@
 import { type } from 'arktype';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
+import { z as z325 } from 'zod3';
+import { z as z40 } from 'zod40';
+import { z as z41 } from 'zod41';
+import { z as z322 } from 'zod322';
 import { createCrib, defineTool, type ToolCall, type ToolResult, type ToolSpec } from '../../src/index.ts';
 
 // `npm run typecheck` is what fails here; running them costs nothing.
@@ -19,6 +24,41 @@ describe('types', () => {
         expectTypeOf(call).toEqualTypeOf<ToolCall>();
       },
     });
+  });
+
+  it('the input and the answer of a tool are inferred from schemas of every zod', () => {
+    type Inferred = { day: Date; count: number; note?: string | undefined };
+    const shown = (input: Inferred): Inferred => input;
+    const named = { name: 'at', description: '' };
+    const toDate = (text: string) => new Date(text);
+    const of40 = z40.object({
+      day: z40.string().transform(toDate),
+      count: z40.number().default(1),
+      note: z40.string().optional(),
+    });
+    const of41 = z41.object({
+      day: z41.string().transform(toDate),
+      count: z41.number().default(1),
+      note: z41.string().optional(),
+    });
+    const of325 = z325.object({
+      day: z325.string().transform(toDate),
+      count: z325.number().default(1),
+      note: z325.string().optional(),
+    });
+    const of322 = z322.object({
+      day: z322.string().transform(toDate),
+      count: z322.number().default(1),
+      note: z322.string().optional(),
+    });
+    defineTool({ ...named, input: of40, run: (input) => expectTypeOf(shown(input)).toEqualTypeOf(input) });
+    defineTool({ ...named, input: of41, run: (input) => expectTypeOf(shown(input)).toEqualTypeOf(input) });
+    defineTool({ ...named, input: of325, run: (input) => expectTypeOf(shown(input)).toEqualTypeOf(input) });
+    defineTool({ ...named, input: of322, run: (input) => expectTypeOf(shown(input)).toEqualTypeOf(input) });
+    const ofMini = mini.object({ count: mini._default(mini.number(), 1) });
+    defineTool({ ...named, input: ofMini, run: (input) => expectTypeOf(input).toEqualTypeOf<{ count: number }>() });
+    // @ts-expect-error -- the answer is text, not a number
+    defineTool({ ...named, input: of322, output: z322.object({ a: z322.string() }), run: () => ({ a: 1 }) });
   });
 
   it('the input of a tool is inferred from an arktype schema', () => {
