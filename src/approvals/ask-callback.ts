@@ -32,9 +32,10 @@ export interface Waiting {
 }
 
 /** Asks by the caller's callback, in memory: for cribs without a store. */
-export function askCallback({ clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
+export function askCallback({ clock, timeoutMs: usual }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
   return (call, question) => {
-    const { name } = call.spec;
+    const { name, policy } = call.spec;
+    const { approvalTimeoutMs: timeoutMs = usual } = policy;
     const { approvers, notByCaller } = approversOf(call, question);
     const own = ownAnswerOf(call, approvers);
     if (own !== undefined)
@@ -126,6 +127,7 @@ export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
     caller: defined(caller, ['id', 'roles']),
     profile: call.profile,
     reason,
+    door: call.door,
     ...defined(call, ['conversation', 'turn', 'timeZone', 'idempotencyKey']),
     ...(responses !== undefined && { inputResponses: responses }),
     ...(inside.length > 0 && { inside }),

@@ -141,8 +141,8 @@ function isServed({ door, parent }: ToolCall): boolean {
 }
 
 /** Everything that the call would run with is bound to the request, or kept with it. */
-function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Asking['subject'] {
-  const { spec, input, door, answers } = call;
+function subjectOf(call: ToolCall, question: Question, usualMs: number): Asking['subject'] {
+  const { spec, input, answers } = call;
   const { approve: _approve, ...caller } = call.caller;
   const { state, ...rest } = answers?.input ?? {};
   const around = ancestorsOf(call);
@@ -156,9 +156,8 @@ function subjectOf(call: ToolCall, question: Question, lifetimeMs: number): Aski
     argumentsHash: argumentsHash(input),
     ...(answered !== undefined && { answersHash: answered }),
     ...(around.length > 0 && { insideHash: insideHash(around) }),
-    door,
     ground: question.ground,
-    lifetimeMs,
+    lifetimeMs: spec.policy.approvalTimeoutMs ?? usualMs,
     unlisted: {
       caller,
       ...defined(call, ['traceparent']),

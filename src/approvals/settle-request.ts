@@ -90,6 +90,7 @@ function toRequest(approval: StoredApproval): Waiting['request'] {
     'caller',
     'profile',
     'reason',
+    'door',
   ] as const;
   return defined(approval, [...shown, ...SAID, 'inputResponses', 'inside']);
 }

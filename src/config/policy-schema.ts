@@ -102,6 +102,9 @@ export const policyNode = typed(
     timeoutMs: whole('How long a call may take where nothing nearer says so.'),
     retries: whole('How often a call is tried again.', 0),
     cacheMs: whole('How long a result may be used again.', 0),
+    approvalTimeoutMs: whole(
+      'How long a person has to answer whether a call may run; that of extensions.approval if absent.',
+    ),
     price: { type: 'number', minimum: 0, description: 'What one call costs, counted against budgets.' },
     budgets: list(
       typed(

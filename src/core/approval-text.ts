@@ -3,7 +3,9 @@ import type { JsonObject, JsonValue } from './json.ts';
 import { quoted, quotedUpTo, type ShownSize, toVisibleJson, visible } from './visible-text.ts';
 
 /** The parts of a request for approval that a person is shown. */
-export type ShownRequest = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal'> & { readonly expiresAt?: number };
+export type ShownRequest = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal' | 'door'> & {
+  readonly expiresAt?: number;
+};
 
 /** A caller may approve its own call only where the whole text that it is asked with is at most this long. */
 export const MAX_CALLER_TEXT_BYTES = 16_384;

@@ -44,6 +44,8 @@ export interface ApprovalRequest {
   readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
   readonly profile: string;
   readonly reason: string;
+  /** Where the call came in: `library`, `rest`, `mcp`, `cli`. */
+  readonly door: string;
   readonly conversation?: string;
   readonly turn?: string;
   readonly timeZone?: string;

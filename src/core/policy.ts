@@ -72,6 +72,8 @@ export interface Tuning {
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly cacheMs?: number;
+  /** How long a person has to answer whether a call may run. */
+  readonly approvalTimeoutMs?: number;
 }
 
 /** What a call is held to. */
@@ -89,7 +91,12 @@ export const LIMIT_KEYS = [
   'maxTimeoutMs',
   'maxResultBytes',
 ] as const satisfies readonly (keyof Limits)[];
-export const TUNING_KEYS = ['timeoutMs', 'retries', 'cacheMs'] as const satisfies readonly (keyof Tuning)[];
+export const TUNING_KEYS = [
+  'timeoutMs',
+  'retries',
+  'cacheMs',
+  'approvalTimeoutMs',
+] as const satisfies readonly (keyof Tuning)[];
 
 /** The fields that are numbers, and the least that each may be. */
 export const LEAST_VALUES = {
@@ -98,6 +105,7 @@ export const LEAST_VALUES = {
   timeoutMs: 1,
   retries: 0,
   cacheMs: 0,
+  approvalTimeoutMs: 1,
   price: 0,
 } as const satisfies Partial<Record<keyof Policy, number>>;
 
@@ -117,6 +125,7 @@ export function tightenPolicy(a: Policy, b: Policy): Policy {
     timeoutMs: a.timeoutMs ?? b.timeoutMs,
     retries: a.retries ?? b.retries,
     cacheMs: a.cacheMs ?? b.cacheMs,
+    approvalTimeoutMs: a.approvalTimeoutMs ?? b.approvalTimeoutMs,
   });
 }
 
@@ -203,7 +212,10 @@ const NO_TAGS: readonly string[] = Object.freeze([]);
 /** What a spec may say about itself when its source is not trusted: only what raises caution. */
 export function distrust(spec: ToolSpec): ToolSpec {
   const { category: _category, priority: _priority, ...rest } = spec;
-  const { timeoutMs: _timeoutMs, retries: _retries, cacheMs: _cacheMs, approvers: _approvers, ...limits } = spec.policy;
+  const { approvers: _approvers, ...policy } = spec.policy;
+  const limits = Object.fromEntries(
+    Object.entries(policy).filter(([key]) => !TUNING_KEYS.some((tuning) => tuning === key)),
+  );
   const effects = Object.freeze(cautiousEffects(spec.effects));
   return Object.freeze({ ...rest, tags: NO_TAGS, effects, policy: Object.freeze(limits) });
 }

@@ -47,6 +47,34 @@ describe('approval: waiting', () => {
     expect(answers).toHaveLength(1);
   });
 
+  it.each([
+    ['of the tool, before that of the profile', { approvalTimeoutMs: 20 }, { approvalTimeoutMs: 40 }, 20],
+    ['of the profile, before that of the extension', {}, { approvalTimeoutMs: 40 }, 40],
+    ['of the extension', {}, {}, 50],
+  ])('has the time %s', async (_, ofTool, ofProfile, timeMs) => {
+    const tools = [{ ...pay, policy: { approval: 'always', ...ofTool } } as ToolInput]; // the same tool
+    const extensions = [approval({ timeoutMs: 50 })];
+    const chest = await openFor({ approve: never }, { tools, extensions, profiles: { desk: { policy: ofProfile } } });
+    const ended = vi.fn();
+    const result = chest.call('pay').finally(ended);
+    await vi.advanceTimersByTimeAsync(timeMs - 1);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await result).toMatchObject({ error: { message: expect.stringContaining(`within ${timeMs} ms`) } });
+  });
+
+  it.each([0, -1, 'long', null])('a time to answer of %j is refused', async (approvalTimeoutMs) => {
+    const tools = [{ ...pay, policy: { approvalTimeoutMs } } as unknown as ToolInput];
+    await expect(createCrib({ tools })).rejects.toThrow('approvalTimeoutMs');
+  });
+
+  it('a person learns the conversation, the turn and the door of a call', async () => {
+    const approve = vi.fn<Approve>(() => true);
+    const chest = await openFor({ approve });
+    await chest.call('pay', {}, { conversation: 'c1', turn: 't7', door: 'chat' });
+    expect(approve.mock.calls[0]?.[0]).toMatchObject({ conversation: 'c1', turn: 't7', door: 'chat' });
+  });
+
   it('tells the person when the request expires', async () => {
     const requests: ApprovalRequest[] = [];
     const chest = await openFor({ approve: (request) => requests.push(request) > 0 });

@@ -49,6 +49,7 @@ describe('approval: exactly one request', () => {
           caller: { id: 'alice', roles: ['dev'] },
           profile: 'desk',
           reason: 'it always asks first',
+          door: 'library',
           expiresAt: expect.any(Number),
           signal: expect.any(AbortSignal),
         },

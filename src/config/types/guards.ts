@@ -26,6 +26,8 @@ export interface PolicyConfig {
   readonly retries?: number;
   /** How long a result may be used again. */
   readonly cacheMs?: number;
+  /** How long a person has to answer whether a call may run; that of extensions.approval if absent. */
+  readonly approvalTimeoutMs?: number;
   /** What one call costs, counted against budgets. */
   readonly price?: number;
   /** What calls may cost; all must hold. */

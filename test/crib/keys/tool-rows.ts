@@ -127,6 +127,12 @@ const answeredByBob: Show = async ({ crib }) => {
   return answer.ok ? answer.approval.state : answer.error.code;
 };
 
+/** How long a person has to answer. */
+const timeToAnswer: Show = async ({ crib }) => {
+  await (await crib.open(undefined, ALICE)).call('echo', {}, { park: true });
+  return (await crib.approvals.list()).map(({ createdAt, expiresAt }) => expiresAt - createdAt);
+};
+
 /** What three calls see that are made at once. */
 export const atOnce: Show = async ({ crib }) => {
   const chests = await Promise.all([ALICE, ALICE, BOB].map((caller) => crib.open(undefined, caller)));
@@ -191,6 +197,7 @@ const policies: readonly Row[] = [
   policy('timeoutMs', [{}, { timeoutMs: 5 }], calls('late'), { name: 'late' }),
   policy('retries', [{}, { retries: 0 }], calls('flaky'), { name: 'flaky', effects: { idempotent: true } }),
   policy('cacheMs', [{}, { cacheMs: LONG }], calls('counted'), { name: 'counted', effects: { readOnly: true } }),
+  policy('approvalTimeoutMs', [{ approval: 'always' }, { approval: 'always', approvalTimeoutMs: 5000 }], timeToAnswer),
   policy(
     'price',
     [{ budgets: [{ ...ONE, perMs: LONG }] }, { budgets: [{ ...ONE, perMs: LONG }], price: 1 }],
