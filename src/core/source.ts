@@ -62,6 +62,8 @@ export interface LiveSource {
   specs(): readonly ToolSpec[];
   /** Resolves when its first list is there or could not be had; absent where `start` waited for that. */
   readonly listed?: Promise<unknown>;
+  /** Resolves then, too, or when its program does nothing for a while: until then ending it would leave it half installed. Absent where there is no such program. */
+  readonly installed?: Promise<unknown>;
   /** Called on a successor that takes the place of the one before. */
   takeOver?(): void;
   /** Bundles it brings besides its home; the tools of each are among its specs. */

@@ -64,10 +64,14 @@ export interface CribServer {
   serverSettings(): ServerConfig;
   /** Notes that a server of this process listens there, so that no tool can reach it; returns how to take that back. */
   noteListening(place: Listening): () => void;
-  /** True while a source learns its first list, shortly after the start: then a name that is not there may still come. */
+  /** True while a source learns its first list: then a name that is not there may still come. */
   isStarting(): boolean;
-  /** Resolves when every source has its first list or has failed, or after `limitMs`. */
+  /** Resolves when every source has its first list or has failed, or after `limitMs`; at once where the crib has started long ago. */
   listed(limitMs: number): Promise<void>;
+  /** Resolves when every source has its first list or has failed. */
+  allListed(): Promise<void>;
+  /** Resolves when no program of a source is being installed any more: closing the crib before leaves it half installed. */
+  installed(): Promise<void>;
   /** Resolves when no call is under way, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
   /** Ends all calls that are under way: they answer `cancelled`, or `unknown_outcome` where the tool may have done its work. Later calls are made. */
@@ -107,6 +111,8 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     endCalls: engine.endCalls,
     isStarting: engine.host.isStarting,
     listed: engine.listed,
+    allListed: engine.allListed,
+    installed: engine.installed,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),
     noteListening(place) {
       const stops = [noteListening(place), noteServer(context, place)];

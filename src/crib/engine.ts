@@ -222,8 +222,12 @@ export interface Engine {
   onNext: Generations['onNext'];
   /** Puts another definition in the place of the one it runs with; sources that were started for it may still learn their lists. A mistake in them throws and changes nothing. */
   apply(definition: CribDefinition): Promise<Pick<PreparedSources, 'listed'>>;
-  /** Resolves when no source is in its first start, or after `limitMs`. */
+  /** Resolves when no source is in its first start, or after `limitMs`; at once where the crib has started long ago. */
   listed(limitMs: number): Promise<void>;
+  /** Resolves when every source that was started has a list or could not get one. */
+  allListed(): Promise<void>;
+  /** Resolves when no program of a source is being installed any more. */
+  installed(): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** What executors say about their tools on this machine. */
   review(): Promise<ExecutorReview>;

@@ -19,8 +19,10 @@ import type { SourceReport } from './sources/source-slot.ts';
 const DRAIN_MS = 10_000;
 /** What starts so soon is worth waiting for: then an edit is one change, not two. */
 const QUICK_MS = 100;
-/** How long names that a caller cannot see may still come with the list of a source. */
+/** How long a listing may wait for sources in their first start. */
 const FIRST_START_MS = 30_000;
+/** How long names that a caller cannot see may still come with the list of a source: no start takes longer. */
+const LONGEST_START_MS = 600_000;
 
 /** An engine whose sources have started. */
 interface StartedCore extends EngineCore {
@@ -39,7 +41,8 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
   const started = await startCore(core, outputs);
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
-  const isStarting = () => systemClock.now() - begunAt < FIRST_START_MS && started.sources.isStarting();
+  const startedWithin = (ms: number) => systemClock.now() - begunAt < ms && started.sources.isStarting();
+  const isStarting = () => startedWithin(LONGEST_START_MS);
   const problems = createEngineProblems(core, isClosed);
   problems.announce();
   return {
@@ -64,7 +67,10 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
       return { problems: found, notes: [...core.extensions.replaced().map(replacedGuard), ...notes] };
     },
     readings: () => core.definition.readings.map(redact),
-    listed: async (limitMs) => (isStarting() ? waitAtMost(limitMs, started.sources.listed(), systemClock) : undefined),
+    listed: async (limitMs) =>
+      startedWithin(FIRST_START_MS) ? waitAtMost(limitMs, started.sources.listed(), systemClock) : undefined,
+    allListed: () => started.sources.listed(),
+    installed: () => started.sources.installed(),
     async refresh(isMeant) {
       await started.sources.refresh(isMeant);
       core.markOld();

@@ -133,7 +133,12 @@ export class LiveSources {
     await Promise.all(runnersOf(this.#slots).map((runner) => runner.listed));
   }
 
-  /** True once that is so. */
+  /** Resolves when no program of a source is being installed any more. */
+  async installed(): Promise<void> {
+    await Promise.all(runnersOf(this.#slots).map((runner) => runner.live?.installed));
+  }
+
+  /** True once everything has a list or could not get one. */
   isListed(): boolean {
     return runnersOf(this.#slots).every((runner) => statusOf(runner).state !== 'starting');
   }
@@ -200,10 +205,7 @@ export class LiveSources {
     return startRunner(source, {
       context: { ...context, signal: this.#closing.signal, ...(role === 'successor' && { isSuccessor: true }) },
       clock,
-      onChange: (runner) => {
-        if (this.#slots.some(({ successor }) => successor === runner)) this.#advance();
-        else onChange();
-      },
+      onChange: (runner) => (this.#slots.some((slot) => slot.successor === runner) ? this.#advance() : onChange()),
       onListed: (runner) => {
         this.#advance();
         this.#retries.begin(runner);

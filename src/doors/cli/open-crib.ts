@@ -8,7 +8,7 @@ import type { Crib } from '../../crib/crib.ts';
 import type { ExitCode } from './commands.ts';
 import { type Flags, findConfig } from './flags.ts';
 import { keepNames } from './kept-names.ts';
-import { note, withProgress } from './output.ts';
+import { note, toLine, withProgress } from './output.ts';
 
 /** Whoever has this command line has the configuration, too. */
 const OPERATOR = 'operator';
@@ -41,12 +41,55 @@ export async function withCrib(
   const crib = await withProgress('Starting sources', openCrib(flags, options));
   try {
     await setImmediate(); // warnings come on the next tick, and before the result
-    if (options.watch === true) keepNames(flags.config, crib); // it may not end in peace
-    return await work(crib);
+    if (options.watch === true)
+      keepNames(flags.config, crib); // it may not end in peace
+    else noteStarting(crib);
+    const code = await work(crib);
+    if (options.watch !== true && code !== INTERRUPTED) await untilInstalled(crib);
+    return code;
   } finally {
     keepNames(flags.config, crib);
     await crib.close();
   }
+}
+
+const INTERRUPTED = 130;
+
+/** Sources that have no list yet, and how far each is. */
+export function describeStarting(crib: Crib): string {
+  return crib
+    .sources()
+    .filter(({ state }) => state === 'starting')
+    .map(({ name, reason }) => (reason === undefined ? name : `${name} (${reason})`))
+    .join(', ');
+}
+
+function noteStarting(crib: Crib): void {
+  const starting = describeStarting(crib);
+  if (starting !== '') note(toLine(`Still being started, so that its tools are not there yet: ${starting}.`));
+}
+
+/** What this command does is done; a server that is being installed would be left half installed, and never start again. */
+async function untilInstalled(crib: Crib): Promise<void> {
+  const installed = crib.server.installed();
+  const isOver = await Promise.race([installed.then(() => true), setImmediate(false)]);
+  if (isOver) return;
+  note(toLine(`Waiting until it is installed; Ctrl-C ends it: ${describeStarting(crib)}.`));
+  await withProgress(() => `Installing ${describeStarting(crib)}`, installed);
+}
+
+/** Waits for a tool that a source which is being started may bring. */
+export async function untilListed(crib: Crib, name: string, signal: AbortSignal): Promise<void> {
+  const isThere = () => crib.get(name) !== undefined;
+  if (isThere() || !crib.server.isStarting()) return;
+  note(toLine(`There is no tool "${name}" yet. Waiting for ${describeStarting(crib)}; Ctrl-C ends it.`));
+  const over = Promise.withResolvers<void>();
+  const look = () => isThere() && over.resolve();
+  const stop = crib.onChange(look);
+  signal.addEventListener('abort', () => over.resolve());
+  crib.server.allListed().then(over.resolve, over.resolve);
+  look();
+  await withProgress(() => `Waiting for ${describeStarting(crib)}`, over.promise).finally(stop);
 }
 
 /** The chest of `--profile`, or the operator's over all tools. */

@@ -48,7 +48,7 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const CLEAR_LINE = '\r\x1b[K';
 
 /** Says on a terminal what is being waited for, if it takes long; the line is gone when the work has ended. */
-export async function withProgress<T>(label: string, work: Promise<T>): Promise<T> {
+export async function withProgress<T>(label: string | (() => string), work: Promise<T>): Promise<T> {
   const { stderr } = process;
   if (!stderr.isTTY) return work;
   const begin = performance.now();
@@ -57,7 +57,7 @@ export async function withProgress<T>(label: string, work: Promise<T>): Promise<
     const elapsedMs = performance.now() - begin;
     if (elapsedMs < PATIENCE_MS) return;
     const frame = FRAMES[step++ % FRAMES.length] ?? '';
-    stderr.write(`${CLEAR_LINE}${paint('cyan', frame, stderr)} ${label} ${Math.floor(elapsedMs / 1000)} s`);
+    stderr.write(`${CLEAR_LINE}${paint('cyan', frame, stderr)} ${oneLine(label)} ${Math.floor(elapsedMs / 1000)} s`);
   };
   const timer = setInterval(draw, STEP_MS);
   try {
@@ -66,6 +66,12 @@ export async function withProgress<T>(label: string, work: Promise<T>): Promise<
     clearInterval(timer);
     if (step > 0) stderr.write(CLEAR_LINE);
   }
+}
+
+/** What fits on a line of the terminal with the seconds behind it. */
+function oneLine(label: string | (() => string)): string {
+  const text = toLine(typeof label === 'string' ? label : label());
+  return text.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 12)).toWellFormed();
 }
 
 /** Failures that are neither a mistake on the command line nor one in the configuration. */

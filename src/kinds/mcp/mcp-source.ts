@@ -70,8 +70,10 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     mayTell: () => mayTell && !context.signal.aborted,
   });
   let start: StartReport | undefined;
+  const quiet = Promise.withResolvers<void>();
   const onStart = (report: StartReport) => {
     start = report;
+    if (report.phase === 'silent') quiet.resolve();
   };
   const connections = connectionsTo({ settings, context, tools, output, onStart, era: readKeptEra(stored?.about) });
   const server = { connections, share };
@@ -95,6 +97,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     onChange,
     takeOver,
     ...(learned !== undefined && { listed: learned }),
+    ...(learned !== undefined && address.kind === 'child' && { installed: Promise.race([learned, quiet.promise]) }),
     status: () => (isLearning && specs().length === 0 ? startingStatus(start) : status()),
     refresh: learn,
     ...(address.kind === 'child' && { output: output.text }),

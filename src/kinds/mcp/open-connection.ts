@@ -16,17 +16,14 @@ import type { ServerTransport, WireRequest } from './wire-requests.ts';
 export async function openConnection(options: OpenOptions): Promise<McpConnection> {
   const { address, isFirst, signal, isNeeded, starts } = options;
   if (address.kind !== 'child' || !isFirst) return openNow(options, () => {});
-  let phase: StartPhase = 'waiting';
-  let said = () => '';
-  options.onStart({ phase: () => phase, said: () => said() });
+  options.onStart({ phase: 'waiting', said: () => '' });
   const leave = await starts.queue.enter({ signal, isUrgent: isNeeded }).catch(() => {
     throw new McpFailure('unreachable', CLOSED);
   });
   try {
-    return await openNow(options, (seen) => {
-      phase = seen.phase;
-      said = seen.said;
-      if (phase === 'silent') leave();
+    return await openNow(options, (report) => {
+      options.onStart(report);
+      if (report.phase === 'silent') leave();
     });
   } finally {
     leave();
@@ -35,12 +32,7 @@ export async function openConnection(options: OpenOptions): Promise<McpConnectio
 
 const CLOSED = 'it was closed';
 
-interface Seen {
-  readonly phase: StartPhase;
-  said(): string;
-}
-
-async function openNow(options: OpenOptions, see: (seen: Seen) => void): Promise<McpConnection> {
+async function openNow(options: OpenOptions, see: OpenOptions['onStart']): Promise<McpConnection> {
   const { timeoutMs, clock, signal, track, starts } = options;
   const ended = Promise.withResolvers<never>();
   let attempt: ServerTransport | undefined;
@@ -146,7 +138,7 @@ export interface OpenOptions {
   /** Resolves when a caller waits for the connection. */
   readonly isNeeded: Promise<unknown>;
   readonly starts: SharedStarts;
-  /** Told how to see how far a first start has come. */
+  /** Told how far a first start has come, whenever that changes. */
   onStart(report: StartReport): void;
   /** Ends the attempt. */
   readonly signal: AbortSignal;

@@ -26,9 +26,9 @@ export interface StartingProgram {
 /** How far a start has come. */
 export type StartPhase = 'waiting' | 'working' | 'silent';
 
-/** A start as its owner sees it. */
+/** How far a start has come, and what its program has printed. */
 export interface StartReport {
-  phase(): StartPhase;
+  readonly phase: StartPhase;
   said(): string;
 }
 
@@ -120,8 +120,7 @@ export function watchStart({ timeoutMs, clock, progress, onPhase, onOver }: Star
 }
 
 /** What the owner should know about a start that is under way; undefined where there is nothing to say. */
-export function describeStart(report: StartReport): string | undefined {
-  const phase = report.phase();
+export function describeStart({ phase, ...report }: StartReport): string | undefined {
   if (phase === 'waiting') return 'it waits for its turn, since other servers are being started';
   const lines = lastLines(report.said());
   const said = lines === '' ? undefined : `the last that it said: ${lines}`;

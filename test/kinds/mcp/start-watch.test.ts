@@ -181,7 +181,7 @@ describe('a program that asks', () => {
 });
 
 it('the owner is told what a start waits for, and the last three lines that it printed', () => {
-  const report = (phase: StartPhase, said: string) => describeStart({ phase: () => phase, said: () => said });
+  const report = (phase: StartPhase, said: string) => describeStart({ phase, said: () => said });
   expect(report('waiting', '')).toBe('it waits for its turn, since other servers are being started');
   expect(report('working', '')).toBeUndefined();
   expect(report('working', 'a\nb\n\nc\nfetching 10%\rfetching 20%\r\n')).toBe(

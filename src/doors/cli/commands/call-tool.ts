@@ -15,7 +15,7 @@ import {
 import type { Chest } from '../../../crib/chest.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { usage } from '../flags.ts';
-import { openChest, suggestTool, whoIsHere, withCrib } from '../open-crib.ts';
+import { openChest, suggestTool, untilListed, whoIsHere, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 
 /** `toolcrib call TOOL`: runs a tool; a person on the terminal is asked where approval is needed. */
@@ -27,6 +27,7 @@ export async function callTool({ words, flags }: Invocation): Promise<ExitCode> 
     const approve =
       flags.yes === true ? () => ({ approved: true, note: '--yes', by: whoIsHere() }) : approveOnTerminal(interruption);
     const chest = await openChest(crib, flags, approve);
+    await untilListed(crib, name, interruption.signal);
     const input = { ...given, ...parseArguments(pairs, chest.get(name)?.input) };
     const id = randomUUID();
     const begin = performance.now();

@@ -6,8 +6,8 @@ import { EXTENSION_ORDER } from '../../../crib/built-ins.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { type Counting, TOKEN_FORMATS, type TokenFormat, tokensByFormat } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
-import { openProfiles, withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, reportFailure, toLine } from '../output.ts';
+import { describeStarting, openProfiles, withCrib } from '../open-crib.ts';
+import { note, paint, print, printJson, reportFailure, toLine, withProgress } from '../output.ts';
 import { figures, flexible, printTable, tokenText } from '../table.ts';
 import { describeSources, printSources, type StaleSource, staleSources } from './list-sources.ts';
 
@@ -16,7 +16,8 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
   process.removeAllListeners('warning'); // each of them stands in the report
   try {
     return await withCrib(flags, async (crib) => {
-      await crib.reload(); // what is known of a server from before says nothing about whether it is there
+      // What is known of a server from before says nothing about whether it is there.
+      await withProgress(() => `Asking sources ${describeStarting(crib)}`, crib.reload());
       const report = await reportOn(crib, await staleSources(crib, flags));
       if (flags.json === true) printJson(report);
       else printReport(report);
