@@ -26,6 +26,7 @@ export async function callTool(gateway: Gateway, context: RequestContext, asked:
     return await answerCall(gateway, context, { asked, options });
   } finally {
     watched?.release();
+    await asked.progress?.told(); // the answer is written behind it
   }
 }
 
@@ -69,7 +70,7 @@ function targetOf(chest: Chest, spec: ToolSpec, given: unknown): ToolSpec {
 const LONGEST_TEXT = 200;
 
 /** What a request says about its call besides name and arguments. What is malformed there is as if it were not said. */
-function readCallOptions({ meta, tellProgress, ...asked }: AskedCall, signal: AbortSignal): CallOptions {
+function readCallOptions({ meta, progress, ...asked }: AskedCall, signal: AbortSignal): CallOptions {
   const traceparent = meta.traceparent ?? asked.traceparent;
   return {
     door: MCP_DOOR,
@@ -79,7 +80,7 @@ function readCallOptions({ meta, tellProgress, ...asked }: AskedCall, signal: Ab
     ...textOption(meta, 'turn'),
     ...textOption(meta, 'timeZone'),
     ...(typeof traceparent === 'string' && { traceparent }),
-    ...(tellProgress !== undefined && { onProgress: createProgress(tellProgress) }),
+    ...(progress !== undefined && { onProgress: createProgress(progress.tell) }),
   };
 }
 

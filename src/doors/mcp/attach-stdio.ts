@@ -2,8 +2,10 @@ import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import { messageOf } from '../../core/tool-error.ts';
 import { toFieldValue, toParamHeaders } from '../../formats/mcp-headers.ts';
+import { systemClock } from '../../system/clock.ts';
 import { declaredHeaders } from './param-headers.ts';
 import type { StdioConnection } from './serve-stdio.ts';
+import { createSpacing, type Ping } from './spacing.ts';
 
 /** Where to forward to, and as whom. */
 export interface AttachOptions {
@@ -24,16 +26,24 @@ export async function attachStdio(options: AttachOptions): Promise<StdioConnecti
   const transport = new StdioServerTransport(options.stdin, options.stdout);
   const send = (message: unknown) => transport.send(message as JSONRPCMessage).catch(() => undefined); // a client that is gone wants no answer
   const headers = createForwardHeaders(options.url, options.credential);
+  const spacing = createSpacing(options.stdout);
   const underWay = new Map<unknown, AbortController>();
+  const pings = createPings(send);
   // The handshake of older clients says under which session everything after it comes.
   let greeting: Promise<void> = Promise.resolve();
+  let isOlder = false;
 
   const forward = async (message: Message): Promise<void> => {
     const { id, method } = message;
     const controller = new AbortController();
     if (id !== undefined) underWay.set(id, controller);
     try {
-      await post(options.url, message, { headers, signal: controller.signal, send });
+      await post(options.url, message, {
+        headers,
+        signal: controller.signal,
+        send,
+        taken: (moment) => spacing.after(moment, isOlder ? pings.ask : undefined),
+      });
     } catch (cause) {
       if (controller.signal.aborted) return;
       options.warn(`${String(method)} could not be handed to ${options.url}: ${messageOf(cause)}`);
@@ -53,8 +63,11 @@ export async function attachStdio(options: AttachOptions): Promise<StdioConnecti
       underWay.get((message.params as Message | undefined)?.requestId)?.abort(); // who hangs up has cancelled, in every revision
       return;
     }
+    if (pings.take(message)) return;
     const sent = greeting.then(() => forward(message));
-    if (message.method === 'initialize') greeting = sent;
+    if (message.method !== 'initialize') return;
+    isOlder = true;
+    greeting = sent;
   };
   await transport.start();
   return {
@@ -66,17 +79,46 @@ export async function attachStdio(options: AttachOptions): Promise<StdioConnecti
   };
 }
 
+/** Pings of our own between the messages that are handed on. */
+interface Pings {
+  readonly ask: Ping;
+  /** True for an answer to one of them. */
+  take(message: Message): boolean;
+}
+
+function createPings(send: (message: unknown) => Promise<unknown>): Pings {
+  const asked = new Map<unknown, () => void>();
+  let count = 0;
+  return {
+    async ask() {
+      const id = `toolcrib-ping-${++count}`;
+      const answered = new Promise<void>((resolve) => asked.set(id, resolve));
+      await send({ jsonrpc: '2.0', id, method: 'ping' });
+      await answered;
+    },
+    take({ id, method }) {
+      const answer = method === undefined ? asked.get(id) : undefined;
+      if (answer === undefined) return false;
+      asked.delete(id);
+      answer();
+      return true;
+    },
+  };
+}
+
 interface Posting {
   readonly headers: ForwardHeaders;
   readonly signal: AbortSignal;
   send(message: unknown): Promise<unknown>;
+  /** Resolves when the client has taken what was sent at this moment. */
+  taken(moment: number): Promise<void>;
 }
 
 /** Arguments that a tool wants in headers are known when it was refused for the lack of them: then nothing has run. */
 const HEADER_MISMATCH = -32_020;
 
 async function post(url: string, message: Message, posting: Posting): Promise<void> {
-  const { headers, signal, send } = posting;
+  const { headers, signal, send, taken } = posting;
   const body = JSON.stringify(message);
   const ask = () => fetch(url, { method: 'POST', headers: headers.for(message), body, signal });
   let response = await ask();
@@ -85,11 +127,15 @@ async function post(url: string, message: Message, posting: Posting): Promise<vo
     if (codeIn(refused) === HEADER_MISMATCH && (await headers.learn(message, signal))) response = await ask();
   }
   let isAnswered = false;
+  let progressAt: number | undefined;
   for await (const answer of messagesIn(response)) {
     if (answer.jsonrpc !== '2.0') break;
     headers.note(message, response, answer);
-    isAnswered ||= answer.method === undefined;
+    const isAnswer = answer.method === undefined;
+    isAnswered ||= isAnswer;
+    if (isAnswer && progressAt !== undefined) await taken(progressAt);
     await send(message.id !== undefined && answer.id === null ? { ...answer, id: message.id } : answer);
+    if (answer.method === 'notifications/progress') progressAt = systemClock.now();
   }
   if (!isAnswered && message.id !== undefined) throw new Error(`it answered ${response.status} and nothing else`);
 }

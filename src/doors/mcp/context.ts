@@ -2,9 +2,9 @@ import type { CallToolRequest, CallToolResult, Server, ServerContext } from '@mo
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Crib } from '../../crib/crib.ts';
-import type { ProgressNote } from './answer-tool-call.ts';
 import type { Listings } from './listings.ts';
 import type { Era } from './output-schema.ts';
+import { createProgressTeller, type ProgressTeller, type Spacing } from './spacing.ts';
 
 /** The package that speaks the protocol; loaded by its first use. */
 export type ServerSdk = typeof import('@modelcontextprotocol/server');
@@ -15,6 +15,8 @@ export interface Gateway {
   readonly sdk: ServerSdk;
   readonly listings: Listings;
   readonly version: string;
+  /** There where the client may take several messages at once. */
+  readonly spacing?: Spacing;
   warn(message: string): void;
 }
 
@@ -117,18 +119,20 @@ export interface AskedCall {
   readonly requestState: string | undefined;
   /** Ends when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** Tells how far the call has come; absent where nobody wants to know. */
-  readonly tellProgress?: (note: ProgressNote) => void;
+  /** Tells how far the call has come; absent where the client does not want to know. */
+  readonly progress?: ProgressTeller;
 }
 
 /** By which server of the protocol's package a request is answered. */
 interface Answering {
   readonly era: Era;
-  readonly server: Pick<Server, 'getClientCapabilities'>;
+  readonly server: Pick<Server, 'getClientCapabilities' | 'ping'>;
+  readonly spacing: Spacing | undefined;
 }
 
 /** A request as the protocol's package hands it over. */
-export function toAskedCall(request: CallToolRequest, context: ServerContext, { era, server }: Answering): AskedCall {
+export function toAskedCall(request: CallToolRequest, context: ServerContext, answering: Answering): AskedCall {
+  const { era, server, spacing } = answering;
   const { mcpReq, http } = context;
   const { name, arguments: given } = request.params;
   const said = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined; // its type leaves out the names of its keys
@@ -146,11 +150,11 @@ export function toAskedCall(request: CallToolRequest, context: ServerContext, { 
     requestState: mcpReq.requestState<string>(),
     signal: mcpReq.signal,
     ...(progressToken !== undefined && {
-      tellProgress: (note: ProgressNote) => {
-        const params = { ...note, progressToken };
-        // Whoever is gone misses nothing: the call is cancelled by its signal.
-        mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
-      },
+      progress: createProgressTeller({
+        notify: (note) => mcpReq.notify({ method: 'notifications/progress', params: { ...note, progressToken } }),
+        spacing,
+        ...(era === 'legacy' && { ping: () => server.ping() }),
+      }),
     }),
   };
 }

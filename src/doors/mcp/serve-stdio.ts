@@ -2,9 +2,11 @@ import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
 import type { Caller } from '../../core/caller.ts';
+import type { Clock } from '../../core/ports/crib-context.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Gateway, RequestContext } from './context.ts';
 import { createListChanges, createListings } from './listings.ts';
+import { createSpacing } from './spacing.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
 /** Whom a connection over stdin and stdout serves. */
@@ -15,6 +17,7 @@ export interface StdioOptions {
   readonly version: string;
   readonly stdin: Readable;
   readonly stdout: Writable;
+  readonly clock?: Clock;
   warn(message: string): void;
 }
 
@@ -36,13 +39,14 @@ export interface ServedStdio extends StdioConnection {
 
 /** Serves one client over stdin and stdout, of whichever revision it turns out to be. Rejects where the profile is not for the caller. */
 export async function serveStdio(crib: Crib, options: StdioOptions): Promise<ServedStdio> {
-  const { caller, profile, version, stdin, stdout, warn } = options;
+  const { caller, profile, version, stdin, stdout, clock, warn } = options;
   const chest = await crib.server.openAtDoor(profile, caller);
   const [sdk, stdio] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/stdio'),
   ]);
-  const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
+  const spacing = createSpacing(stdout, clock);
+  const gateway: Gateway = { crib, sdk, listings: createListings(), version, spacing, warn };
   const context: RequestContext = { caller, profile, isPublic: false, instructions: chest.instructions() };
   const changes = createListChanges(crib.server);
   const ended = untilEnded(stdin);
@@ -58,6 +62,8 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
   return {
     ended,
     async flushed() {
+      await setImmediate(); // those that wait behind their progress do so by then
+      await spacing.settled();
       for (let turn = 0; turn < ANSWER_TURNS; turn++) await setImmediate();
       await new Promise<void>((resolve) => stdout.write('', () => resolve()));
     },

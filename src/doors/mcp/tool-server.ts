@@ -14,7 +14,7 @@ export interface Serving {
 
 /** A server for one request or one connection: the tools of one caller under one profile. */
 export function createToolServer(gateway: Gateway, context: RequestContext, { era, isToldOfChanges }: Serving): Server {
-  const { sdk } = gateway;
+  const { sdk, spacing } = gateway;
   const cacheHint = { ttlMs: 0, cacheScope: context.isPublic ? 'public' : 'private' } as const; // tools may change at any time
   const server = new sdk.Server(selfOf(gateway), {
     capabilities: { tools: isToldOfChanges ? { listChanged: true } : {} },
@@ -29,7 +29,7 @@ export function createToolServer(gateway: Gateway, context: RequestContext, { er
     'tools/call',
     (request, received) =>
       context.outcome ??
-      guarded(gateway, () => callTool(gateway, context, toAskedCall(request, received, { era, server }))),
+      guarded(gateway, () => callTool(gateway, context, toAskedCall(request, received, { era, server, spacing }))),
   );
   return server;
 }
