@@ -74,10 +74,13 @@ async function permitFor(asking: Asking): Promise<Permit | ToolResult> {
 async function lookOnce(asking: Asking): Promise<Step> {
   const { call, subject, context } = asking;
   if (call.approvalId !== undefined) {
+    if (call.hasOwnContext) return notWithContext(call);
     const named = await context.approvals.get(call.approvalId);
     return named === undefined ? notThere(call) : (mismatchOf(asking, named) ?? takeUp(asking, named));
   }
-  const parked = await context.approvals.find(subject);
+  const found = await context.approvals.find(subject);
+  // What was parked runs with what was said then. A no holds for this call as well.
+  const parked = call.hasOwnContext && found?.state !== 'denied' ? undefined : found;
   // What was said about this very call comes before what is remembered of others.
   if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
   const remembered = await context.approvals.remembered(subject);
@@ -104,6 +107,7 @@ async function askAnew(asking: Asking): Promise<Step> {
     const added = await context.approvals.add({ ...subject, isParked: false }, context.bounds);
     return added.ok ? awaitAnswer(asking, added.approval) : noRoom(asking, added.broken);
   }
+  if (call.mayPark && call.hasOwnContext) return nobodyToAsk(call, question, NOT_KEPT);
   if (!call.mayPark) return nobodyToAsk(call, question, subject.notByCaller);
   const parked = isServed(call) ? { parked: { callId: call.id } } : {};
   const added = await context.approvals.add({ ...subject, ...parked, isParked: true }, context.bounds);
@@ -111,6 +115,12 @@ async function askAnew(asking: Asking): Promise<Step> {
   if (!added.isNew) return 'again';
   context.announce?.(added.approval);
   return waitingFor(added.approval, call);
+}
+
+const NOT_KEPT = 'A call with context cannot wait in the store: give the caller approve(), or call it without context.';
+
+function notWithContext({ approvalId }: ToolCall): FailedResult {
+  return denied(`The approval "${approvalId}" is for a call without context; call without context to take it up.`);
 }
 
 function noRoom({ call, context }: Asking, broken: KeepBound): FailedResult {

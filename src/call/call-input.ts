@@ -1,8 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { frozenCopy, isJsonObject, type JsonObject } from '../core/json.ts';
 import { readOptions } from '../core/read-options.ts';
-import type { ClientAnswers, InputAnswers } from '../core/tool-call.ts';
+import type { ClientAnswers, InputAnswers, Progress, SaidAlong } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
+
+/** What a caller may say about one call. */
+export interface CallOptions extends SaidAlong {
+  /** Ends the call when it aborts. */
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  readonly retries?: number;
+  /** The id under which the call is known; made if absent. */
+  readonly id?: string;
+  /** Takes up a parked call of the same caller, profile, tool and arguments. */
+  readonly approvalId?: string;
+  /** Lets a call that needs an approval wait in the store where nobody can be asked at once; else it is denied. */
+  readonly park?: boolean;
+  /** Objects for this call alone, which reach its tool as `call.context` and no record. A call with some is never parked. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Takes the whole result, where a large one would be kept and only its beginning handed over. */
+  readonly wholeResult?: boolean;
+  onProgress?(progress: Progress): void;
+}
 
 /** A frozen copy of the answers that came along with a call: a person may be asked about them, so that nothing changes them later. */
 export function readAnswers(value: unknown): ClientAnswers {
@@ -107,4 +126,15 @@ function timedIds(): () => string {
     }
     return begin + randomUUID().slice(15);
   };
+}
+
+/** The objects of a call under their names. An instance is not taken apart: it would lose its methods. */
+export function readContext(context: unknown): Pick<CallOptions, 'context'> {
+  const what = 'The option "context" of a call';
+  const known = typeof context === 'object' && context !== null ? Object.keys(context) : [];
+  const read = readOptions<Record<string, unknown>>(context, known, what);
+  const prototype: unknown = Object.getPrototypeOf(context);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    throw new ToolcribError('invalid_option', `${what} must be a plain object; name what is in it: { session }.`);
+  return Object.keys(read).length === 0 ? {} : { context: Object.freeze(read) };
 }

@@ -14,25 +14,8 @@ import {
 } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import { createCallId } from './call-input.ts';
+import { type CallOptions, createCallId } from './call-input.ts';
 import { Cancellation, explainEnd } from './cancellation.ts';
-
-/** What a caller may say about one call. */
-export interface CallOptions extends SaidAlong {
-  /** Ends the call when it aborts. */
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-  readonly retries?: number;
-  /** The id under which the call is known; made if absent. */
-  readonly id?: string;
-  /** Takes up a parked call of the same caller, profile, tool and arguments. */
-  readonly approvalId?: string;
-  /** Lets a call that needs an approval wait in the store where nobody can be asked at once; else it is denied. */
-  readonly park?: boolean;
-  /** Takes the whole result, where a large one would be kept and only its beginning handed over. */
-  readonly wholeResult?: boolean;
-  onProgress?(progress: Progress): void;
-}
 
 /** What all copies of one call share. */
 export interface CallOrigin {
@@ -90,7 +73,7 @@ export class Call implements ToolCall {
     this.takenUp = copied?.takenUp;
     this.#input = input;
     this.#parsed = copied === undefined ? input : copied.parsed;
-    this.#context = copied?.context ?? NO_CONTEXT;
+    this.#context = copied?.context ?? origin.options.context ?? NO_CONTEXT;
     this.#facts = copied?.facts ?? origin.facts;
   }
 
@@ -142,6 +125,9 @@ export class Call implements ToolCall {
   }
   get mayPark(): boolean {
     return this.origin.options.park === true;
+  }
+  get hasOwnContext(): boolean {
+    return this.origin.options.context !== undefined;
   }
   get idempotencyKey(): string | undefined {
     return this.said.idempotencyKey;

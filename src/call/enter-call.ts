@@ -8,8 +8,8 @@ import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts'
 import type { ToolResult } from '../core/tool-result.ts';
 import { createRun, RUN, type ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
-import { Call, type CallHost, type CallOptions, type CallOrigin } from './call.ts';
-import { readAnswers, unwrapCall } from './call-input.ts';
+import { Call, type CallHost, type CallOrigin } from './call.ts';
+import { type CallOptions, readAnswers, readContext, unwrapCall } from './call-input.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** Where calls of one chest enter. */
@@ -43,6 +43,7 @@ const OPTION_KEYS = [
   'answers',
   'approvalId',
   'park',
+  'context',
   'idempotencyKey',
   'wholeResult',
   'traceparent',
@@ -123,7 +124,9 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
     if (given.retries !== undefined && !(typeof given.retries === 'number' && given.retries >= 0))
       return invalid('The option "retries" of a call must be 0 or more.');
     const { answers } = given;
-    return wrongText(given) ?? (answers === undefined ? given : { ...given, answers: readAnswers(answers) });
+    const { context, ...rest } = given;
+    const read = context === undefined ? given : { ...rest, ...readContext(context) };
+    return wrongText(given) ?? (answers === undefined ? read : { ...read, answers: readAnswers(answers) });
   } catch (cause) {
     if (cause instanceof NotJsonError) return invalid(`"answers" of a call cannot be sent: ${cause.message}.`, cause);
     if (!(cause instanceof ToolcribError)) throw cause;

@@ -32,6 +32,9 @@ export interface Extension {
   close?(): Promise<void>;
 }
 
+/** The key in the context of a call by which it is found out whether something that was down works again. A symbol: no name of the host's is taken. */
+export const IS_PROBE: unique symbol = Symbol('toolcrib.isProbe');
+
 /** The place of the rate limit: gates from here outward also judge calls of names that no tool has. */
 export const RATE_LIMIT_PRIORITY = 950;
 

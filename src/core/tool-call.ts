@@ -99,7 +99,7 @@ export interface ToolCall {
   readonly settings: Readonly<Record<string, unknown>>;
   /** What the setup of the tool's bundle returned. */
   readonly state: unknown;
-  /** What outer extensions left for inner ones. */
+  /** What the host gave with this call, and what outer extensions left for inner ones. */
   readonly context: Readonly<Record<string, unknown>>;
   /** Aborts when the call is cancelled or its time is up. */
   readonly signal: AbortSignal;
@@ -109,6 +109,8 @@ export interface ToolCall {
   readonly approvalId?: string | undefined;
   /** True if whoever calls can show that the call waits for somebody; else it is refused where nobody can be asked. */
   readonly mayPark: boolean;
+  /** True if the host gave objects with the call: they cannot be kept, so it is not parked and takes up no parked call. */
+  readonly hasOwnContext: boolean;
   /** Two calls with the same key are one. */
   readonly idempotencyKey?: string | undefined;
   /** True if whoever calls takes the whole result, however large. */

@@ -1,5 +1,5 @@
 import { deprecate } from 'node:util';
-import type { CallOptions } from '../call/call.ts';
+import type { CallOptions } from '../call/call-input.ts';
 import type { BundleInfo } from '../core/bundle.ts';
 import type { SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest } from '../core/tool-call.ts';

@@ -1,4 +1,5 @@
-import type { Call, CallHost, CallOptions } from '../call/call.ts';
+import type { Call, CallHost } from '../call/call.ts';
+import type { CallOptions } from '../call/call-input.ts';
 import { type Entrance, enterCall } from '../call/enter-call.ts';
 import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
@@ -222,8 +223,8 @@ export function createChest(host: ChestHost, opening: Opening, caller: Caller): 
 /** What a call made inside a call takes over from it. */
 function inherited(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
-  const { park } = call.origin.options;
-  return defined({ conversation, turn, timeZone, door, park });
+  const { park, context } = call.origin.options;
+  return defined({ conversation, turn, timeZone, door, park, context });
 }
 
 // A batch comes from a model: an entry may be anything, and must not spoil the others.

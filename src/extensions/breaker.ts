@@ -1,6 +1,7 @@
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { BreakerConfig } from '../config/types/guards.ts';
+import { IS_PROBE } from '../core/extension.ts';
 import { isPromise } from '../core/json.ts';
 import type { TraitsOf } from '../core/ports/extension-ports.ts';
 import { type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
@@ -15,7 +16,7 @@ const LEAST_OPEN_MS = 100;
 /** A probe that takes longer may be a slow tool, or one that never ends: the next call probes as well. */
 const PROBE_MS = 2000;
 /** What a probe carries for the retry extension: it is not tried again, so that it never sleeps. */
-const PROBE = { breaker: 'probe' };
+const PROBE = { [IS_PROBE]: true };
 
 /** What says that nobody is there, rather than that the tool did not like what it was asked. */
 const DEAD: readonly ToolErrorCode[] = ['unavailable', 'upstream', 'timeout'];

@@ -57,6 +57,7 @@ export const cache: ExtensionRecord = {
       // Time alone does not make it safe to leave out a call that changes something.
       applies: ({ policy, effects }) => (policy.cacheMs ?? 0) > 0 && effects.readOnly === true,
       wrap(call, next) {
+        if (call.hasOwnContext) return next(call); // its objects may make the answer another one, and are in no key
         const key = keyOf(call, definitionHash(call.spec));
         const known = recall(key);
         if (known !== undefined) {

@@ -2,6 +2,7 @@ import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { RetryConfig } from '../config/types/guards.ts';
 import { hasBegun, hasHadItsRun, mayBeRepeated } from '../core/begun-runs.ts';
+import { IS_PROBE } from '../core/extension.ts';
 import { isPromise, type MaybePromise } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { ToolCall } from '../core/tool-call.ts';
@@ -78,7 +79,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
 
 function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;
-  if (call.context.breaker === 'probe') return false; // others wait for what it finds out
+  if (IS_PROBE in call.context) return false; // others wait for what it finds out
   return !hasBegun(call) || (!hasHadItsRun(call) && mayBeRepeated(call.spec));
 }
 

@@ -69,6 +69,7 @@ function callOf(parts: Parts, ending: Ending): TestCall {
     settings: {},
     state: undefined,
     mayPark: false,
+    hasOwnContext: false,
     takesWhole: false,
     tools: NO_TOOLS,
     ...given,

@@ -1,6 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { CallOptions } from '../../call/call.ts';
-import { unwrapCall } from '../../call/call-input.ts';
+import { type CallOptions, unwrapCall } from '../../call/call-input.ts';
 import { isJsonObject, type JsonValue } from '../../core/json.ts';
 import { MCP_DOOR } from '../../core/ports/observability.ts';
 import type { Progress } from '../../core/tool-call.ts';

@@ -1,5 +1,5 @@
 import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
-import type { CallOptions } from '../../call/call.ts';
+import type { CallOptions } from '../../call/call-input.ts';
 import { approvalText } from '../../core/approval-text.ts';
 import type { Caller } from '../../core/caller.ts';
 import { defined } from '../../core/defined.ts';
