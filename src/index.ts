@@ -8,7 +8,7 @@ export type {
   CribApprovals,
 } from './approvals/approvals.ts';
 export type { AuditSummary, ChainSummary, CribAudit, ExportOptions } from './audit/crib-audit.ts';
-export type { CallQuery, CallRow, CribCalls } from './audit/recorded-calls.ts';
+export type { CallQuery, CallRow, CribCalls, FoundCall } from './audit/recorded-calls.ts';
 export type { CallOptions } from './call/call-input.ts';
 export type { AccessClause, Hours } from './core/access-clause.ts';
 export { approvalText } from './core/approval-text.ts';

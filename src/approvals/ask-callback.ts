@@ -11,6 +11,11 @@ import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts'
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import { visibleLines } from '../core/visible-text.ts';
 
+/** Where calls come in that a server runs. */
+export const SERVER_DOORS: readonly string[] = ['rest', 'mcp'];
+/** Where calls come in that code makes: only a crib with the same tools runs them. */
+export const LIBRARY_DOOR = 'library';
+
 /** How waiting for the host's person ended. */
 export type Ending =
   | { readonly answer: HostAnswer }

@@ -7,6 +7,7 @@ import { failed, type ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { definitionHash } from '../specs/hashes.ts';
 import { systemClock } from '../system/clock.ts';
+import { LIBRARY_DOOR } from './ask-callback.ts';
 import type { ApprovalPoller } from './poller.ts';
 import { saidWith } from './settle-request.ts';
 
@@ -23,6 +24,8 @@ interface CallingChest {
 /** What running parked calls needs. */
 export interface ParkedCallsOptions {
   readonly approvals: StoredApprovals;
+  /** Calls that came in elsewhere are left to others. */
+  readonly doors: readonly string[];
   /** The chest that the call was made in. */
   openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<CallingChest>;
   /** True while a source is not there: a tool that is unknown now may be one of its. */
@@ -46,7 +49,7 @@ interface Pause {
   readonly lengthMs: number;
 }
 
-/** Runs calls that came to a server, waited for a yes and have it: each at most once, since only who claims the yes may run. Returns how to stop; what is under way goes on. */
+/** Runs calls that came in at these doors, waited for a yes and have it: each at most once, since only who claims the yes may run. Returns how to stop; what is under way goes on. */
 export function runParkedCalls(options: ParkedCallsOptions): () => void {
   const { approvals, poller, warn } = options;
   const { now } = systemClock;
@@ -114,10 +117,11 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   const { approvals, mayBeListedLater } = options;
   const approval = await approvals.get(id);
   if (approval?.parked === undefined) return undefined;
+  if (!options.doors.includes(approval.door)) return 0;
   const { callId } = approval.parked;
   const chest = await chestOf(approval, options);
-  // A server that has the tool as it was approved may run it; where there is none, the yes expires.
-  if (!hasAsApproved(chest, approval) && (await options.isShared())) return 0;
+  // Who has the tool as it was approved may run it; where there is none, the yes expires.
+  if (!hasAsApproved(chest, approval) && (approval.door === LIBRARY_DOOR || (await options.isShared()))) return 0;
   const result = await call(approval, callId, chest);
   const after = await approvals.get(id);
   if (after?.state !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again

@@ -1,10 +1,11 @@
 import type { Caller } from '../core/caller.ts';
 import type { StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
+import { redactResult } from '../core/redact-result.ts';
 import { FACTS } from '../core/tool-call.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { type Approval, toShownApproval } from './approvals.ts';
-import { denied, nobodyAnswered, saidNo } from './ask-callback.ts';
+import { denied, LIBRARY_DOOR, nobodyAnswered, saidNo } from './ask-callback.ts';
 import type { Asking, Step } from './settle-request.ts';
 
 /** How much longer than its time the end of a call is waited for. */
@@ -83,7 +84,7 @@ export interface ParkedState {
 export async function parkedStateOf(
   callId: string,
   by: Caller,
-  { approvals, redact }: { readonly approvals: StoredApprovals; redact(text: string): string },
+  { approvals, redact }: ParkedReading,
 ): Promise<ParkedState | undefined> {
   const found = await approvals.ofCall(callId);
   if (found === undefined) return undefined;
@@ -96,6 +97,28 @@ export async function parkedStateOf(
   const { state } = approval;
   if (state === 'done') return { state: 'ended', approval };
   return { state: state === 'waiting' ? 'waiting' : 'running', approval };
+}
+
+/** A call that was parked, and its result once it is over. */
+export interface ParkedCall {
+  readonly callId: string;
+  readonly result?: ToolResult;
+}
+
+/** The parked call of this id, or the one that waits for the approval of this id. The result of a library's call counts as handed over from then on. */
+export async function parkedCallOf(id: string, { approvals, redact }: ParkedReading): Promise<ParkedCall | undefined> {
+  const found = await approvals.ofCall((await approvals.get(id))?.parked?.callId ?? id);
+  const callId = found?.approval.parked?.callId;
+  if (found === undefined || callId === undefined) return undefined;
+  const result = found.result ?? refusalOf(found.approval);
+  if (found.result !== undefined && found.approval.door === LIBRARY_DOOR)
+    await approvals.takeResult(found.approval.id, 'any');
+  return { callId, ...(result !== undefined && { result: redactResult(result, redact) }) };
+}
+
+interface ParkedReading {
+  readonly approvals: StoredApprovals;
+  redact(text: string): string;
 }
 
 /** What whoever asked would be told, where the call did not run. */

@@ -13,21 +13,23 @@ import {
   askCallback,
   denied,
   describeCall,
+  LIBRARY_DOOR,
   nobodyToAsk,
   ownAnswerOf,
+  SERVER_DOORS,
 } from './ask-callback.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
 import { createWebhook, type Hook, toMessage } from './webhook.ts';
 
-/** Where calls come in that a server runs itself once they are approved. */
-const SERVED_DOORS: readonly string[] = ['rest', 'mcp'];
+/** Where calls come in that the open crib or a server runs itself once they are approved. */
+const RUN_LATER_DOORS: readonly string[] = [...SERVER_DOORS, LIBRARY_DOOR];
 
 /** How often a call that lost a race looks again. */
 const MAX_TURNS = 20;
 
 /** What asking people needs of its crib. */
 type ApproverPorts = Pick<CribContext, 'store' | 'redact' | 'sign'> &
-  Pick<ApprovalContext, 'clock' | 'poller' | 'recheck' | 'warn'>;
+  Pick<ApprovalContext, 'clock' | 'poller' | 'recheck' | 'warn' | 'onParked'>;
 
 const USUAL_TIMEOUT_MS = 300_000;
 
@@ -38,9 +40,9 @@ export function createApprover(
   ports: ApproverPorts,
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
-  const { store, poller, recheck, redact, warn } = ports;
+  const { store, poller, recheck, redact, warn, onParked } = ports;
   if (store === undefined) return { ask: askCallback({ clock, timeoutMs }) };
-  const rest = { poller, recheck, redact, warn };
+  const rest = { poller, recheck, redact, warn, onParked };
   const context = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
   if (hook === undefined) return { ask: requestApproval(context) };
   const { url, secret } = hook;
@@ -109,11 +111,12 @@ async function askAnew(asking: Asking): Promise<Step> {
   }
   if (call.mayPark && call.hasOwnContext) return nobodyToAsk(call, question, NOT_KEPT);
   if (!call.mayPark) return nobodyToAsk(call, question, subject.notByCaller);
-  const parked = isServed(call) ? { parked: { callId: call.id } } : {};
+  const parked = isRunLater(call) ? { parked: { callId: call.id } } : {};
   const added = await context.approvals.add({ ...subject, ...parked, isParked: true }, context.bounds);
   if (!added.ok) return noRoom(asking, added.broken);
   if (!added.isNew) return 'again';
   context.announce?.(added.approval);
+  if (call.door === LIBRARY_DOOR) context.onParked();
   return waitingFor(added.approval, call);
 }
 
@@ -140,14 +143,15 @@ function isAttended(asking: Asking, request: Pick<StoredApproval, 'approvers'>):
 }
 
 function waitingFor({ id, expiresAt, parked, notByCaller }: StoredApproval, call: ToolCall): WaitingResult {
-  const first = parked === undefined || parked.callId === call.id ? {} : { callId: parked.callId };
+  const isKnown = parked?.callId === call.id && call.door !== LIBRARY_DOOR; // a door tells the id of the call itself
+  const first = parked === undefined || isKnown ? {} : { callId: parked.callId };
   const note = notByCaller === undefined ? {} : { note: notByCaller };
   return { ok: false, status: 'waiting', waiting: { for: 'approval', id, expiresAt, ...first, ...note } };
 }
 
-/** A server runs what came to it when somebody has said yes; not what a tool called, whose result that tool wants. */
-function isServed({ door, parent }: ToolCall): boolean {
-  return parent === undefined && SERVED_DOORS.includes(door);
+/** The crib runs what came to it when somebody has said yes; not what a tool called, whose result that tool wants. */
+function isRunLater({ door, parent }: ToolCall): boolean {
+  return parent === undefined && RUN_LATER_DOORS.includes(door);
 }
 
 /** Everything that the call would run with is bound to the request, or kept with it. */

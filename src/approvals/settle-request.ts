@@ -32,6 +32,8 @@ export interface ApprovalContext {
   readonly bounds: KeepBounds;
   /** Tells somebody outside that a request waits. */
   announce?(approval: StoredApproval): void;
+  /** Is told that a call of a library was parked, so that it is run when it is approved. */
+  onParked(): void;
   readonly poller: ApprovalPoller;
   readonly recheck: Recheck;
   /** The text without the values of secrets. */

@@ -2,6 +2,7 @@ import type { Store } from '../core/ports/store.ts';
 import type { AuditRow, RowPlace, RowQuery, StoredAuditRow } from '../core/ports/stored-audit.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
+import type { ToolResult } from '../core/tool-result.ts';
 import { type AuditSource, judgeChains, writtenStore } from './crib-audit.ts';
 
 /** Which calls are asked for; all that is named must hold. */
@@ -27,8 +28,19 @@ export interface CallRow extends AuditRow {
 export interface CribCalls {
   /** Newest first. */
   list(query?: CallQuery): Promise<readonly CallRow[]>;
-  /** The newest call of this id. */
-  get(id: string): Promise<CallRow | undefined>;
+  /** The newest call of this id, or the one that waits for the approval of this id; with its result, where it was parked and is over, for a day. */
+  get(id: string): Promise<FoundCall | undefined>;
+}
+
+/** A call that was looked up. */
+export interface FoundCall extends CallRow {
+  readonly result?: ToolResult;
+}
+
+/** What calls are looked up with besides the audit. */
+interface CallsSource extends AuditSource {
+  /** The parked call of this id, or of the approval of this id. */
+  parkedCall(id: string): Promise<{ readonly callId: string; readonly result?: ToolResult } | undefined>;
 }
 
 const USUAL_LIMIT = 50;
@@ -36,8 +48,14 @@ const MAX_LIMIT = 1000;
 const KEYS = ['limit', 'tool', 'caller', 'outcome', 'before'] as const;
 
 /** The calls of a crib; none where nothing was ever stored. */
-export function createCalls(source: AuditSource): CribCalls {
+export function createCalls(source: CallsSource): CribCalls & { row(id: string): Promise<CallRow | undefined> } {
+  const row = async (id: string): Promise<CallRow | undefined> => {
+    const store = await writtenStore(source);
+    const found = await store?.audit.find(id);
+    return store === undefined || found === undefined ? undefined : (await toCalls(source, store, [found]))[0];
+  };
   return {
+    row,
     async list(given = {}) {
       const query = readQuery(given);
       const store = await writtenStore(source);
@@ -45,10 +63,10 @@ export function createCalls(source: AuditSource): CribCalls {
     },
     async get(id) {
       if (typeof id !== 'string') throw invalid(`calls.get takes the id of a call, got ${describe(id)}.`);
-      const store = await writtenStore(source);
-      const row = await store?.audit.find(id);
-      if (store === undefined || row === undefined) return undefined;
-      return (await toCalls(source, store, [row]))[0];
+      if ((await writtenStore(source)) === undefined) return undefined;
+      const { callId = id, ...parked } = (await source.parkedCall(id)) ?? {};
+      const found = await row(callId);
+      return found === undefined ? undefined : { ...found, ...parked };
     },
   };
 }

@@ -106,10 +106,13 @@ function hasNoTrail(): never {
 }
 
 /** What extensions get of rooms that they do not know. */
-export function fromRooms(poller: ApprovalPoller): Pick<ExtensionPorts, 'approver' | 'isPublicKey' | 'traitsOf'> {
+export function fromRooms(
+  poller: ApprovalPoller,
+  onParked: () => void = () => {},
+): Pick<ExtensionPorts, 'approver' | 'isPublicKey' | 'traitsOf'> {
   return {
     approver: (options, ports) =>
-      createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), { ...ports, poller }),
+      createApprover(options, readWebhook(options.webhook, 'approval(): webhook'), { ...ports, poller, onParked }),
     isPublicKey,
     traitsOf,
   };

@@ -1,4 +1,5 @@
 import { createApprovals } from '../approvals/approvals.ts';
+import { parkedCallOf } from '../approvals/parked-results.ts';
 import { createAudit } from '../audit/crib-audit.ts';
 import { createCalls } from '../audit/recorded-calls.ts';
 import { readCaller } from '../core/caller.ts';
@@ -43,14 +44,14 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
     await configuration?.close(); // a source may have opened the store
     throw cause;
   });
-  const { generation, profiles, registration, trail, keySettings, warn } = engine;
+  const { generation, profiles, registration, trail } = engine;
   const { context } = fixed;
   const { store } = context;
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
-  const server = createServer(engine, context, { ...opening, openAtDoor, ...operator });
-  const { poll: _new, followOutput: _newer, ...deprecated } = server;
-  const recorded = { context, trail, keySettings, warn, extensions: engine.extensions.list };
+  const { row: callRow, audit, calls } = createRecords(engine, context);
+  const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow });
+  const { poll: _new, callRow: _newer, followOutput: _newest, ...deprecated } = server;
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 
@@ -84,13 +85,22 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
     approvals: createApprovals(context),
     readiness: createReadiness({ store, trail, sources: engine.sources }),
     store,
-    audit: createAudit(recorded),
-    calls: createCalls(recorded),
+    audit,
+    calls,
     async close() {
       await engine.close();
       await configuration?.close();
     },
   };
+}
+
+/** The members of a crib that tell of calls that were made. */
+function createRecords({ trail, keySettings, warn, extensions }: Engine, context: CribContext) {
+  const { store, redact } = context;
+  const recorded = { context, trail, keySettings, warn, extensions: extensions.list };
+  const parkedCall = async (id: string) => store && parkedCallOf(id, { approvals: store.approvals, redact });
+  const { row, ...calls } = createCalls({ ...recorded, parkedCall });
+  return { row, audit: createAudit(recorded), calls };
 }
 
 /** Only what has a configuration loads the code that reads one. */

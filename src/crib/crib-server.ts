@@ -1,7 +1,9 @@
+import { LIBRARY_DOOR, SERVER_DOORS } from '../approvals/ask-callback.ts';
 import { runParkedCalls } from '../approvals/parked-calls.ts';
 import { type ParkedState, parkedStateOf } from '../approvals/parked-results.ts';
 import type { Subscription } from '../approvals/poller.ts';
 import type { OpenAuditTrail } from '../audit/create-audit-trail.ts';
+import type { CallRow } from '../audit/recorded-calls.ts';
 import type { ServerConfig } from '../config/types/config.ts';
 import type { Caller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
@@ -54,6 +56,8 @@ export interface CribServer {
   warn(message: string): void;
   /** What a door's clients carry from one request of a call to the next. */
   readonly requestStates: CribRequestStates;
+  /** The row of a call in the audit; its result stays for its caller. */
+  callRow(callId: string): Promise<CallRow | undefined>;
   /** What became of a call that was parked at a door, for who made it or an operator. */
   parked(callId: string, by: Caller): Promise<ParkedState | undefined>;
   /** Runs calls that were parked at the doors `rest` and `mcp` when they are approved, each once. Returns how to stop; calls under way go on. */
@@ -80,7 +84,7 @@ export interface CribServer {
 
 /** Parts that are made for the crib itself. */
 type Made = Pick<Crib, 'open' | 'openAll'> &
-  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings'>;
+  Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow'>;
 
 const OPERATOR = { id: 'operator', operator: true };
 
@@ -93,6 +97,19 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     await engine.refresh(isMeant);
     return compareCatalogs(before, generation().catalog);
   };
+  const runParked = (doors: readonly string[]): (() => void) => {
+    if (store === undefined) return () => {}; // nothing can be parked either
+    return runParkedCalls({
+      approvals: store.approvals,
+      doors,
+      openAgain: (call) => openAgain({ open, openAll }, profiles(), call),
+      mayBeListedLater: () => engine.sources().some(({ state }) => state !== 'ready'),
+      isShared: async () => (await store.status()).engine === 'postgres',
+      poller: engine.poller,
+      warn,
+    });
+  };
+  runLibraryCalls(engine, context, () => runParked([LIBRARY_DOOR]));
   return {
     ...made,
     activeSets,
@@ -125,20 +142,20 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     reloadSource: async (name) =>
       engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,
     reloadStored: () => refresh((source) => source.readStored !== undefined),
-    runParked() {
-      if (store === undefined) return () => {}; // nothing can be parked either
-      return runParkedCalls({
-        approvals: store.approvals,
-        openAgain: (call) => openAgain({ open, openAll }, profiles(), call),
-        mayBeListedLater: () => engine.sources().some(({ state }) => state !== 'ready'),
-        isShared: async () => (await store.status()).engine === 'postgres',
-        poller: engine.poller,
-        warn,
-      });
-    },
+    runParked: () => runParked(SERVER_DOORS),
     serverSettings: () => engine.server() ?? {},
     warn,
   };
+}
+
+/** Runs parked calls of a library from the first one on; and from the start, where code names a store in which some may lie. */
+function runLibraryCalls({ onParked }: Engine, { isStored, isNamedInCode }: CribContext, run: () => void): void {
+  const stop = onParked(() => begin());
+  const begin = (): void => {
+    stop();
+    run();
+  };
+  if (isNamedInCode === true && isStored()) begin();
 }
 
 /** Whether a crib can work; `reason` is a sentence for everybody. */

@@ -10,6 +10,7 @@ import { createRecheck } from '../identity/identify.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { code } from '../sources/code.ts';
 import { laterClock, systemClock } from '../system/clock.ts';
+import { createListeners, type Listeners } from '../system/listeners.ts';
 import { createBinding, fromRooms } from './bind-extensions.ts';
 import { builtInExtensions, createKeySettings } from './built-ins.ts';
 import { type BundleRegistry, createBundleRegistry } from './catalog/bundle-registry.ts';
@@ -46,6 +47,8 @@ export interface EngineCore {
   readonly setups: Setups;
   readonly trail: Engine['trail'];
   readonly poller: ApprovalPoller;
+  /** Told when a call of a library was parked. */
+  readonly parked: Listeners<[]>;
   readonly extensions: ExtensionSet;
   readonly auditKeys: ReturnType<typeof createKeySettings>;
   readonly bundles: BundleRegistry;
@@ -117,7 +120,7 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
 function createRecordedExtensions(
   core: CoreSoFar,
   { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
-): Pick<EngineCore, 'trail' | 'poller' | 'extensions' | 'auditKeys'> {
+): Pick<EngineCore, 'trail' | 'poller' | 'parked' | 'extensions' | 'auditKeys'> {
   const { fixed, definition, warnings, generation } = core;
   const { executors, context } = fixed;
   const { warn } = warnings;
@@ -129,6 +132,7 @@ function createRecordedExtensions(
     keepLooking: () => poller.subscribe(async () => {}).stop, // every look begins with it
     warn,
   });
+  const parked = createListeners();
   const poller = createPoller({ approvals: context.store?.approvals, findLost, warn });
   const recheck = createRecheck({
     access: () => core.definition.access,
@@ -146,7 +150,7 @@ function createRecordedExtensions(
     bind: createBinding({
       ...context,
       ...recording,
-      ...fromRooms(poller),
+      ...fromRooms(poller, parked.tell),
       clock: systemClock,
       schemas,
       bundlesOf,
@@ -156,7 +160,7 @@ function createRecordedExtensions(
     onChange: core.markOld,
   });
   const auditKeys = createKeySettings(extensions.list);
-  return { trail, poller, extensions, auditKeys };
+  return { trail, poller, parked, extensions, auditKeys };
 }
 
 /** What is there once sources have started. */
@@ -207,6 +211,7 @@ export interface Engine {
   readonly registration: Registration;
   readonly trail: ReturnType<typeof createTrail>;
   readonly poller: ApprovalPoller;
+  onParked: Listeners<[]>['add'];
   /** What extensions say about the keys of the audit now. */
   keySettings: AuditSource['keySettings'];
   generation(): Generation;

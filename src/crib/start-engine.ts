@@ -128,7 +128,7 @@ function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
 
 /** The members of an engine that are parts of it. */
 function membersOf(core: StartedCore) {
-  const { bundles, extensions, registration, trail, poller, auditKeys, generation, generations } = core;
+  const { bundles, extensions, registration, trail, poller, parked, auditKeys, generation, generations } = core;
   const { inFlight, lifetime, warnings } = core;
   return {
     bundles,
@@ -136,6 +136,7 @@ function membersOf(core: StartedCore) {
     registration,
     trail,
     poller,
+    onParked: parked.add,
     keySettings: auditKeys.now,
     generation,
     profiles: () => core.definition.profiles,

@@ -25,7 +25,7 @@ export function approvalSuite(place: () => Promise<string>): void {
           arguments: { amount: 3 },
           caller: { id: 'alice', roles: ['dev'] },
           profile: 'all',
-          door: 'library',
+          door: 'cli',
           reason: 'it is destructive',
           approvers: [],
           isParked: true,

@@ -18,7 +18,7 @@ export interface Office {
   readonly crib: Crib;
   /** The arguments of payments that were made. */
   readonly paid: unknown[];
-  /** Pays so much, as alice, from somewhere that can show a waiting call. */
+  /** Pays so much, as alice, from a door that can show a waiting call, and whose callers take it up themselves. */
   pay(amount: number, options?: CallOptions & { readonly as?: Caller }): Promise<ToolResult>;
   /** The operator's answer. */
   answer(id: string, decision: 'approve' | 'deny', note?: string): Promise<ApprovalOutcome>;
@@ -76,7 +76,7 @@ export async function openOffice(options: OfficeOptions = {}): Promise<Office> {
     crib,
     paid,
     pay: async (amount, { as = { id: 'alice', roles: ['dev'] }, ...options } = {}) =>
-      (await crib.open(undefined, as)).call('pay', { amount }, { park: true, ...options }),
+      (await crib.open(undefined, as)).call('pay', { amount }, { door: 'cli', park: true, ...options }),
     answer: (id, decision, note) =>
       crib.approvals.answer(id, { decision, ...(note !== undefined && { note }) }, OPERATOR),
     waiting: () => crib.approvals.list({ state: 'waiting' }),

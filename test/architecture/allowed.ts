@@ -18,7 +18,7 @@ export const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
   'call/pipeline.ts createPipeline': 75,
   'crib/catalog/activation.ts createActivation': 107,
   'crib/catalog/bundle-registry.ts createBundleRegistry': 97,
-  'crib/configured/configuration.ts openConfiguration': 89,
+  'crib/configured/configuration.ts openConfiguration': 87,
   'crib/extension-set.ts createExtensionSet': 68,
   'extensions/idempotency.ts repeatsInMemory': 61,
   'kinds/http/http-client.ts createHttpClient': 83,

@@ -29,7 +29,7 @@ async function approved({ files = {}, tool, name = 'tool', input = {}, before, t
   const crib = await cribOf(folder, { watch: false, ...(tool !== undefined && { tools: [spec as ToolInput] }) }); // its run is data
   const chest = await crib.open(undefined, { id: 'alice' });
   await vi.waitFor(() => expect(crib.get(name)).toBeDefined(), 20_000);
-  const approvalId = idOf(await chest.call(name, input, { park: true }));
+  const approvalId = idOf(await chest.call(name, input, { door: 'cli', park: true }));
   await crib.approvals.answer(approvalId, { decision: 'approve' }, OPERATOR);
   await before?.(crib, folder);
   const result = await chest.call(name, input, { approvalId, timeoutMs });
@@ -146,7 +146,7 @@ it.each(['work', 'work_async'])(
     const tools = [spec, { name: 'hold', description: 'x', run: run('hold') }] as readonly ToolInput[]; // their runs are data
     const crib = await cribOf(folder, { watch: false, tools });
     const chest = await crib.open(undefined, { id: 'alice' });
-    const approvalId = idOf(await chest.call('work', {}, { park: true }));
+    const approvalId = idOf(await chest.call('work', {}, { door: 'cli', park: true }));
     await crib.approvals.answer(approvalId, { decision: 'approve' }, OPERATOR);
     const holding = chest.call('hold', {});
     await vi.waitFor(() => expect(existsSync(join(folder, 'held'))).toBe(true), 20_000);

@@ -114,7 +114,7 @@ async function shop(kind: Kind, made: Made) {
   await vi.waitFor(() => expect(crib.get('s_count'), crib.warnings().join()).toBeDefined(), 5000);
   const call = async (options: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {}) => {
     if (approval === 'never') return chest.call('s_count', {}, options);
-    const approvalId = idOf(await chest.call('s_count', {}, { park: true }));
+    const approvalId = idOf(await chest.call('s_count', {}, { door: 'cli', park: true }));
     await crib.approvals.answer(approvalId, { decision: 'approve' }, OPERATOR);
     return chest.call('s_count', {}, { approvalId, ...options });
   };

@@ -25,6 +25,8 @@ export interface CribContext {
   readonly sharedRates: StoredRates | undefined;
   /** Whether something may have been stored before; looks without opening or making anything. */
   isStored(): boolean;
+  /** True where code says which store it is. */
+  readonly isNamedInCode?: boolean;
   /** The folder for what outlives the process outside the store; made by the first use, absent if nothing can be written. */
   stateFolder(): string | undefined;
   /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */

@@ -98,11 +98,9 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       store,
       sharedRates: isPostgres(loaded(), options) ? store.rates : undefined,
       isStored: () => isStored(loaded(), options),
+      isNamedInCode: options.store !== undefined,
       stateFolder: () => findStateFolder(folder, env).path,
-      privateFolder: () => {
-        privateFolder ??= findPrivateFolder(folder, env);
-        return privateFolder;
-      },
+      privateFolder: () => (privateFolder ??= findPrivateFolder(folder, env)),
       formerFolders: () => findFormerFolders(folder, env),
       ...(options.configFile !== undefined && { configuration: loaded().file ?? folder }),
       redact,

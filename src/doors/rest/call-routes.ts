@@ -134,7 +134,7 @@ function placeOf({ at, chain, number: place }: AuditRow): string {
 async function showCall({ crib, asker, params }: RouteRequest) {
   const { id = '' } = params;
   const { caller } = asker;
-  const [parked, row] = await Promise.all([crib.server.parked(id, caller), crib.calls.get(id)]);
+  const [parked, row] = await Promise.all([crib.server.parked(id, caller), crib.server.callRow(id)]);
   const isOwn = asker.operator || (row?.caller !== undefined && row.caller === caller.id);
   if (parked === undefined && !(row !== undefined && isOwn)) return notFound(`There is no call "${id}".`);
   return ok({
