@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { describeUnreachable, FetchError } from '../../system/fetch/fetch-error.ts';
+import { explainCode, FetchError } from '../../system/fetch/fetch-error.ts';
 import { isNeverSent } from '../../system/fetch/guarded-request.ts';
 
 /** What can go wrong between us and a server. */
@@ -115,5 +115,5 @@ export function statusOf(cause: unknown): number | undefined {
 function wordsOf(cause: unknown, host: string): string {
   if (cause instanceof FetchError) return cause.message;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : messageOf(cause);
-  return describeUnreachable(host, code);
+  return `${host} cannot be reached: ${explainCode(code)}`;
 }

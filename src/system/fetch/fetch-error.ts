@@ -29,10 +29,9 @@ const CURES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no way leads to its network: check the network',
 };
 
-/** The sentence, without its end, about a host that could not be connected to. */
-export function describeUnreachable(host: string, code: string): string {
-  const cure = Object.hasOwn(CURES, code) ? ` (${CURES[code]})` : '';
-  return `${host} cannot be reached: ${code}${cure}`;
+/** The code of an error of the network with its meaning, where it is known. */
+export function explainCode(code: string): string {
+  return Object.hasOwn(CURES, code) ? `${code} (${CURES[code]})` : code;
 }
 
 /** Nobody is left alone for longer because of one answer. */

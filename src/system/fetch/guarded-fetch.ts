@@ -1,6 +1,6 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { messageOf } from '../../core/tool-error.ts';
-import { describeUnreachable, FetchError } from './fetch-error.ts';
+import { explainCode, FetchError } from './fetch-error.ts';
 import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
 import { type GuardedRequest, isNeverSent, type ResolveHost, sendGuarded } from './guarded-request.ts';
 
@@ -144,7 +144,9 @@ function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchE
     return new FetchError('malformed', `What is exchanged with ${host} is not HTTP: ${messageOf(cause)}.`, { cause });
   if (/^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE|EPIPE)$/.test(code))
     return new FetchError('lost', `${host} ended the connection before the whole answer had come.`, { cause });
-  return new FetchError('unreachable', `${describeUnreachable(host, code || messageOf(cause))}.`, { cause });
+  return new FetchError('unreachable', `${host} cannot be reached: ${explainCode(code || messageOf(cause))}.`, {
+    cause,
+  });
 }
 
 /** A signal that aborts when somebody's time is up, or somebody else's signal does. */

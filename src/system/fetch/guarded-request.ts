@@ -8,8 +8,8 @@ import {
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, isIPv4, isIPv6, type LookupFunction, type Socket } from 'node:net';
-import { messageOf } from '../../core/tool-error.ts';
-import { FetchError } from './fetch-error.ts';
+import { codeOf, messageOf } from '../../core/tool-error.ts';
+import { explainCode, FetchError } from './fetch-error.ts';
 import { isOwnAddress } from './own-addresses.ts';
 
 /** The addresses of a name. */
@@ -156,7 +156,7 @@ function ownAddress(url: URL): FetchError {
 }
 
 function unknownHost(url: URL, cause?: unknown): FetchError {
-  const why = cause === undefined ? 'it has no address' : messageOf(cause);
+  const why = cause === undefined ? 'it has no address' : explainCode(String(codeOf(cause) ?? messageOf(cause)));
   return new FetchError('unreachable', `${url.host} cannot be found: ${why}.`, { cause });
 }
 
