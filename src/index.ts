@@ -90,6 +90,7 @@ export type { ExtensionHooks, ExtensionInput } from './define/define-extension.t
 export { defineExtension } from './define/define-extension.ts';
 export type { AnySchema, ToolDefinition, ToolInput } from './define/define-tool.ts';
 export { defineTool } from './define/define-tool.ts';
+export type { AnyTool, NamedTools, ToolClass, ToolObject } from './define/read-tool.ts';
 export type { LoggingOptions } from './extensions/logging.ts';
 export type { MeasureOptions } from './extensions/measure.ts';
 export type { MetricsOptions } from './extensions/metrics.ts';

@@ -10,7 +10,7 @@ import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
-import type { ToolInput } from '../define/define-tool.ts';
+import { listTools } from '../define/read-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
@@ -23,7 +23,7 @@ import { metaSources, someoneSearches } from './sources/registration.ts';
 
 /** What a crib is made of, checked: the part that stays as long as it lives. */
 export interface FixedDefinition {
-  readonly tools: readonly ToolInput[];
+  readonly tools: readonly unknown[];
   readonly executors: ReadonlyMap<string, Executor>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly retriever: Retriever | undefined;
@@ -58,7 +58,7 @@ export function readFixedDefinition(
   { context = NO_CONTEXT, executors = [] }: Partial<Pick<Configuration, 'context' | 'executors'>> = {},
 ): FixedDefinition {
   return {
-    tools: options.tools ?? [],
+    tools: listTools(options.tools ?? []),
     executors: readExecutors([...executors, ...(options.executors ?? [])]),
     options: Object.freeze({ ...options.options }),
     retriever: options.retriever,

@@ -7,7 +7,7 @@ import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { BundleInput, DefinedBundle } from '../define/define-bundle.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
-import type { ToolInput } from '../define/define-tool.ts';
+import { type AnyTool, isNamedTools, type NamedTools } from '../define/read-tool.ts';
 import { functionExecutor } from '../kinds/function/function.ts';
 import { readStoreUrl } from '../store/store-url.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
@@ -15,7 +15,8 @@ import { type ProfileInput, readProfile } from './catalog/read-profile.ts';
 
 /** What a crib is made of. */
 export interface CribOptions {
-  readonly tools?: readonly ToolInput[];
+  /** In any shape: defined, plain objects, classes and instances, tools of OpenAI, LangChain and the AI SDK; as a list or by name. */
+  readonly tools?: readonly AnyTool[] | NamedTools;
   readonly bundles?: readonly (BundleInput | DefinedBundle)[];
   readonly profiles?: Readonly<Record<string, ProfileInput>>;
   /** Else the profile named `default`, else the only one, else all tools. */
@@ -85,7 +86,8 @@ export function readCribOptions(value: unknown): ReadCribOptions {
   refuseOldOptions(value);
   const given = readOptions<CribOptions>(value, KEYS, 'createCrib');
   for (const key of ['tools', 'bundles', 'sources', 'extensions', 'executors'] as const) {
-    if (given[key] !== undefined && !Array.isArray(given[key])) {
+    const isGiven = given[key] !== undefined && !(key === 'tools' && isNamedTools(given.tools));
+    if (isGiven && !Array.isArray(given[key])) {
       throw new ToolcribError(
         'invalid_option',
         `The option "${key}" of createCrib must be a list, got ${describe(given[key])}.`,

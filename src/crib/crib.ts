@@ -10,7 +10,7 @@ import type { Criteria } from '../core/selector.ts';
 import type { Outcome } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
-import type { ToolInput } from '../define/define-tool.ts';
+import type { AnyTool } from '../define/read-tool.ts';
 import type { CribKeys } from '../identity/api-keys.ts';
 import type { Names } from './catalog/activation.ts';
 import type { CribBundles } from './catalog/bundle-registry.ts';
@@ -36,8 +36,8 @@ export interface Crib extends DeprecatedCribNames {
   get(name: string): ToolSpec | undefined;
   /** Tools that meet all criteria; `{}` is all of them. */
   match(criteria: Criteria): readonly ToolSpec[];
-  /** Takes one tool or several, all or none. */
-  register(tools: ToolInput | readonly ToolInput[]): Outcome;
+  /** Takes one tool or several, all or none: any that `createCrib({ tools })` takes. */
+  register(tools: AnyTool | readonly AnyTool[]): Outcome;
   /** Takes tools away that were registered or given in code. */
   unregister(names: Names): Outcome;
   /** The one place where a key, token or JWT becomes a caller, with or without `Bearer`; without `access` who has none is `local`. Never rejects. */

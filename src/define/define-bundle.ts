@@ -3,11 +3,12 @@ import { describe, readOptions } from '../core/read-options.ts';
 import type { Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
-import { readNames, readWhen, type ToolInput, toToolSpec } from './define-tool.ts';
+import { readNames, readWhen } from './define-tool.ts';
+import { type AnyTool, isNamedTools, listTools, type NamedTools, readTool } from './read-tool.ts';
 
 /** A bundle as authors write it: its tools are given, or selected by `include`; one name may stand for a list of one. */
 export interface BundleInput extends Omit<Bundle, 'tools' | 'include' | 'requires' | 'extends'> {
-  readonly tools?: readonly ToolInput[];
+  readonly tools?: readonly AnyTool[] | NamedTools;
   readonly include?: string | readonly Selector[];
   readonly requires?: string | readonly string[];
   readonly extends?: string | readonly string[];
@@ -50,10 +51,10 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
       throw new ToolcribError('invalid_option', `${what}: ${hook} must be a function.`);
     }
   }
-  if (given.tools !== undefined && !Array.isArray(given.tools)) {
+  if (given.tools !== undefined && !Array.isArray(given.tools) && !isNamedTools(given.tools)) {
     throw new ToolcribError('invalid_option', `${what}: tools must be a list, got ${describe(given.tools)}.`);
   }
-  const specs = (given.tools ?? []).map((tool) => toToolSpec(tool, 'code'));
+  const specs = listTools(given.tools ?? []).map((tool) => readTool(tool, 'code'));
   const include = typeof given.include === 'string' ? [given.include] : (given.include ?? []);
   if (
     include.some((selector) =>

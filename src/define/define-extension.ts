@@ -4,6 +4,7 @@ import { describe, didYouMean, nearest, readMember } from '../core/read-options.
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
+import { isClass } from '../system/modules/tool-class.ts';
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that has nothing to say is written as a void function
 type Nothing = void | undefined;
@@ -219,11 +220,6 @@ function ownersOf(given: object): readonly object[] {
 
 function isPlain(given: object): boolean {
   return ownersOf(given).length === 1;
-}
-
-/** True for a class, which makes an extension by `new`. */
-export function isClass(value: unknown): value is new (...given: readonly unknown[]) => unknown {
-  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
 }
 
 function refusal(name: string, reason: string, guess = ''): ToolcribError {

@@ -23,7 +23,7 @@ import type { EarlyZodSchema, InputOf, OutputOf, StandardSchema } from './schema
 export type AnySchema = StandardSchema | EarlyZodSchema | JsonSchema;
 
 /** What every way of writing a tool down has in common. */
-interface ToolDescription {
+export interface ToolDescription {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
@@ -67,7 +67,8 @@ export type ToolInput =
       readonly run?: ((input: any, call: ToolCall) => unknown) | Run;
     });
 
-const KEYS = [
+/** The members of a tool as authors write it. */
+export const TOOL_KEYS = [
   'name',
   'title',
   'description',
@@ -111,7 +112,7 @@ export function toToolSpec(tool: unknown, source: string): ToolSpec {
   const name = readMember(tool, 'name', 'A tool');
   requireToolName(name);
   const what = `Tool "${name}"`;
-  const given = readOptions<Record<(typeof KEYS)[number], unknown>>(tool, KEYS, what);
+  const given = readOptions<Record<(typeof TOOL_KEYS)[number], unknown>>(tool, TOOL_KEYS, what);
   const input = toSchemaPair(given.input ?? { type: 'object', properties: {} }, 'input');
   const output = given.output === undefined ? undefined : toSchemaPair(given.output, 'output');
   const needs = readNames(given.needs, `${what}: needs`);
@@ -148,7 +149,8 @@ export function toToolSpec(tool: unknown, source: string): ToolSpec {
 const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_EFFECTS: Effects = Object.freeze({});
 
-function isToolSpec(tool: unknown): tool is ToolSpec {
+/** True for a tool that has been defined. */
+export function isToolSpec(tool: unknown): tool is ToolSpec {
   return typeof tool === 'object' && tool !== null && Object.hasOwn(tool, RUN);
 }
 

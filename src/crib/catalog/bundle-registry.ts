@@ -13,7 +13,7 @@ import { describe, didYouMean, readNameList, readOptions } from '../../core/read
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
-import type { ToolInput } from '../../define/define-tool.ts';
+import { type AnyTool, listTools } from '../../define/read-tool.ts';
 
 /** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
 export interface CribBundles {
@@ -24,7 +24,7 @@ export interface CribBundles {
   info(name: string): BundleInfo | undefined;
   names(): readonly string[];
   /** Adds tools, new ones or by name. */
-  addTools(bundle: string, tools: ToolInput | string | readonly (ToolInput | string)[]): void;
+  addTools(bundle: string, tools: AnyTool | string | readonly (AnyTool | string)[]): void;
   /** Takes a tool out of a bundle; the tool itself stays. */
   removeTool(bundle: string, tool: string): void;
   /** Forgets all bundles that were defined; their tools stay. */
@@ -59,7 +59,7 @@ export interface BundleRegistryOptions {
   found(): readonly BundleList[];
   generation(): Generation;
   /** Takes specs into the catalog, all or none; throws where one cannot be. */
-  takeIn(tools: readonly ToolInput[], place: string): readonly ToolSpec[];
+  takeIn(tools: readonly unknown[], place: string): readonly ToolSpec[];
   onChange(): void;
   warn(message: string): void;
 }
@@ -126,7 +126,7 @@ export function createBundleRegistry(options: BundleRegistryOptions): BundleRegi
     },
     addTools(name, tools) {
       const bundle = requireDefined(name);
-      const list: readonly (ToolInput | string)[] = Array.isArray(tools) ? tools : [tools as ToolInput | string]; // not a list, so one
+      const list = listTools(tools);
       const known = list.filter((tool) => typeof tool === 'string');
       for (const tool of known) requireTool(tool, options.generation());
       const specs = options.takeIn(

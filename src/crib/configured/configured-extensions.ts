@@ -4,9 +4,10 @@ import type { Extension } from '../../core/extension.ts';
 import { canonicalJson, isRecord } from '../../core/json.ts';
 import { didYouMean } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
-import { HOOKS, isClass, isHook } from '../../define/define-extension.ts';
+import { HOOKS, isHook } from '../../define/define-extension.ts';
 import { EXTENSION_ENTRIES } from '../../extensions/index.ts';
 import { importExport, importExports, splitReference } from '../../system/modules/import-module.ts';
+import { isClass } from '../../system/modules/tool-class.ts';
 import { readExtension } from '../bind-extensions.ts';
 import { makeExtension } from '../built-ins.ts';
 

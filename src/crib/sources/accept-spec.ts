@@ -6,7 +6,7 @@ import { didYouMean } from '../../core/read-options.ts';
 import type { Admission, Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, kindOf, type Parse, REMOTE, RUN, type ToolSpec, UNREAD } from '../../core/tool-spec.ts';
-import { toToolSpec } from '../../define/define-tool.ts';
+import { readTool } from '../../define/read-tool.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { isSurelyValid } from '../../schemas/surely-valid.ts';
 
@@ -49,7 +49,7 @@ export function createAdmission(judges: Judges): Admission {
 
 /** A spec as its source may bring it into the catalog. Throws for one that cannot be let in. */
 export function admit(tool: unknown, source: Source, options: AdmitOptions): ToolSpec {
-  const given = toToolSpec(tool, source.name);
+  const given = readTool(tool, source.name);
   const isJudged = given[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
   const spec = isJudged ? given : boundTexts(given, source, options);
   requireAllowedKind(spec, source);

@@ -1,21 +1,21 @@
 import type { ProfileSet } from '../../core/catalog.ts';
 import { META_SOURCE } from '../../core/meta-tools.ts';
-import { readMember, readNameList } from '../../core/read-options.ts';
+import { readNameList } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { type Outcome, outcome, type Rejection } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import type { ToolInput } from '../../define/define-tool.ts';
+import { type AnyTool, listTools, nameOfTool } from '../../define/read-tool.ts';
 import type { CodeSource } from '../../sources/code.ts';
 import type { Names } from '../catalog/activation.ts';
 import { requireUnreserved } from './name-clashes.ts';
 
 /** How tools in code come and go. */
 export interface Registration {
-  register(tools: ToolInput | readonly ToolInput[]): Outcome;
+  register(tools: AnyTool | readonly AnyTool[]): Outcome;
   unregister(names: Names): Outcome;
   /** Takes tools in, all or none; throws. The very same tool from two places is no duplicate. */
-  takeIn(tools: readonly ToolInput[], place: string): readonly ToolSpec[];
+  takeIn(tools: readonly unknown[], place: string): readonly ToolSpec[];
 }
 
 export interface RegistrationOptions {
@@ -47,13 +47,13 @@ export function createRegistration({ source, admit, ownerOf }: RegistrationOptio
     register(tools) {
       const batch = new Map<string, ToolSpec>();
       const rejected: Rejection[] = [];
-      for (const tool of Array.isArray(tools) ? tools : [tools]) {
+      for (const tool of listTools(tools)) {
         try {
           const spec = requireFree(admit(tool), batch, 'register');
           batch.set(spec.name, spec);
         } catch (cause) {
           if (!(cause instanceof ToolcribError)) throw cause;
-          rejected.push({ name: nameOf(tool), reason: cause.message });
+          rejected.push({ name: nameOfTool(tool), reason: cause.message });
         }
       }
       if (rejected.length > 0) return outcome([], rejected);
@@ -86,16 +86,6 @@ export function createRegistration({ source, admit, ownerOf }: RegistrationOptio
 
 function whyNot(owner: string | undefined): string {
   return owner === undefined ? 'unknown tool' : `it comes from ${owner}, not from code`;
-}
-
-function nameOf(tool: unknown): string {
-  if (typeof tool !== 'object' || tool === null) return '';
-  try {
-    const name = readMember(tool, 'name', 'A tool');
-    return typeof name === 'string' ? name : '';
-  } catch {
-    return ''; // the reason of the rejection says that it cannot be read
-  }
 }
 
 /** The source of the tools that the crib itself brings; none for none. */

@@ -1,0 +1,54 @@
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+
+/** A class, as it is called by `new`. */
+export type Class = new (...given: readonly unknown[]) => object;
+
+/** True for a class, which makes instances by `new`. */
+export function isClass(value: unknown): value is Class {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
+}
+
+/** True for a class that is meant to be a tool: its instances run, or it runs itself. Nothing is made to find that out. */
+export function isToolClass(value: unknown): value is Class {
+  return isClass(value) && (isRunnable(value.prototype) || isRunnable(value));
+}
+
+/** The tool that a class stands for: the class itself, what its `create()` returns, or an instance. It may be a promise. */
+export function makeTool(given: Class): unknown {
+  const create: unknown = Reflect.get(given, 'create');
+  if (typeof create === 'function') return attempt(given, 'create()', () => create.call(given));
+  if (!isRunnable(given.prototype) && isRunnable(given)) return given;
+  return attempt(given, 'constructor', () => new given());
+}
+
+/** `class Weather`, for messages. */
+export function nameOfClass(given: unknown): string {
+  const name: unknown = typeof given === 'function' ? given.name : undefined;
+  return typeof name === 'string' && name !== '' ? `class ${name}` : 'a class without a name';
+}
+
+function attempt(given: Class, what: string, make: () => unknown): unknown {
+  try {
+    return make();
+  } catch (cause) {
+    const cure = 'give an instance, or give the class a static create()';
+    const message = `${nameOfClass(given)} cannot be made: its ${what} throws: ${messageOf(cause)}; ${cure}.`;
+    throw new ToolcribError('not_a_tool', message, { cause });
+  }
+}
+
+/** `invoke` is how tools of LangChain run. */
+function isRunnable(value: unknown): boolean {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  if (isMethod(value, 'execute') || isMethod(value, 'run')) return true;
+  return 'lc_namespace' in value && isMethod(value, 'invoke');
+}
+
+/** A getter is not run: on a prototype it has no instance to speak of. */
+function isMethod(owner: object, name: string): boolean {
+  for (let at: object | null = owner; at !== null; at = Object.getPrototypeOf(at)) {
+    const found = Object.getOwnPropertyDescriptor(at, name);
+    if (found !== undefined) return typeof found.value === 'function';
+  }
+  return false;
+}
