@@ -12,6 +12,8 @@ import {
   partsOf,
   plainTextOf,
   type ResultPart,
+  type RunOptions,
+  runnerOf,
   textIn,
   toRequest,
 } from './vendor-messages.ts';
@@ -70,9 +72,14 @@ export interface AiSdkResult {
 }
 
 /** The `tools` of `generateText`, run by the chest where one is given. */
-export function toAiSdk(specs: readonly ToolSpec[], chest?: ChestLike): Record<string, AiSdkTool> {
+export function toAiSdk(
+  specs: readonly ToolSpec[],
+  chest?: ChestLike,
+  options: RunOptions = {},
+): Record<string, AiSdkTool> {
   requireDistinctNames(specs);
-  return Object.fromEntries(specs.map((spec) => [spec.name, toTool(spec, chest)]));
+  const runner = chest === undefined ? undefined : runnerOf(chest, options, 'toAiSdk');
+  return Object.fromEntries(specs.map((spec) => [spec.name, toTool(spec, runner)]));
 }
 
 /** The calls of a result or of an assistant message; those that the provider ran itself are left out. */

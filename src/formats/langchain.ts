@@ -12,6 +12,8 @@ import {
   partsOf,
   plainTextOf,
   type ResultPart,
+  type RunOptions,
+  runnerOf,
   textIn,
   toRequest,
 } from './vendor-messages.ts';
@@ -73,12 +75,17 @@ export type LangChainToolMessage = {
 
 /** Definitions for `model.bindTools`; with a chest, tools for `createAgent`, which it runs. */
 export function toLangChain(specs: readonly ToolSpec[]): LangChainTool[];
-export function toLangChain(specs: readonly ToolSpec[], chest: ChestLike): LangChainRunnableTool[];
-export function toLangChain(specs: readonly ToolSpec[], chest?: ChestLike): LangChainTool[] {
+export function toLangChain(
+  specs: readonly ToolSpec[],
+  chest: ChestLike,
+  options?: RunOptions,
+): LangChainRunnableTool[];
+export function toLangChain(specs: readonly ToolSpec[], chest?: ChestLike, options: RunOptions = {}): LangChainTool[] {
   requireDistinctNames(specs);
+  const runner = chest === undefined ? undefined : runnerOf(chest, options, 'toLangChain');
   return specs.map(({ name, description, input }) => {
     const tool: LangChainTool = { name, description, schema: toObjectSchema(input) };
-    return chest === undefined ? tool : toRunnable(tool, chest);
+    return runner === undefined ? tool : toRunnable(tool, runner);
   });
 }
 
@@ -113,7 +120,7 @@ function toRunnable(tool: LangChainTool, chest: ChestLike): LangChainRunnableToo
     responseFormat: 'content_and_artifact',
     func: async (input: unknown, _runManager?: unknown, config?: LangChainConfig): Promise<[unknown, ToolResult]> => {
       const result = await callUnder(chest, name, { input, signal: config?.signal });
-      if (result.ok) return [toContent(result), result];
+      if (result.status !== 'failed') return [toContent(result), result];
       return [await toFailure(result, name, config?.toolCall?.id), result];
     },
   } as const;

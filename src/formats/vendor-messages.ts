@@ -1,4 +1,6 @@
+import { describe, readOptions } from '../core/read-options.ts';
 import type { CallRequest } from '../core/tool-call.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult, textOf } from '../core/tool-result.ts';
 
 /** A member of whatever a model's message holds; `undefined` where there is none. */
@@ -110,7 +112,25 @@ function toText(text: string): TextPart {
 
 /** What a format needs of a chest to run tools: its `call`. */
 export interface ChestLike {
-  call(name: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
+  call(
+    name: string,
+    input: unknown,
+    options?: { readonly signal?: AbortSignal; readonly park?: boolean },
+  ): Promise<ToolResult>;
+}
+
+/** How a format runs tools. */
+export interface RunOptions {
+  /** Lets a call that needs an approval wait in the store, and answers with the id of the approval; else it fails. */
+  readonly park?: boolean;
+}
+
+/** The chest that calls as the options say. */
+export function runnerOf(chest: ChestLike, given: RunOptions, what: string): ChestLike {
+  const { park = false } = readOptions<RunOptions>(given, ['park'], what);
+  if (typeof park !== 'boolean')
+    throw new ToolcribError('invalid_option', `"park" of ${what} is true or false, got ${describe(park)}.`);
+  return park ? { call: (name, input, options) => chest.call(name, input, { ...options, park }) } : chest;
 }
 
 /** Calls a tool under the signal of a vendor's loop, where it has one. */
