@@ -142,7 +142,9 @@ export interface SourcePorts {
 type SecretNames = SecretText | readonly SecretText[];
 
 /** How long a source may take to start. */
-export const initTimeoutMs = whole('How long it may take to start.');
+export const initTimeoutMs = whole(
+  'How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all.',
+);
 
 /** How often the list of a source is read again. */
 export const refreshMs = whole('How often its list is read again.');

@@ -15,7 +15,7 @@ import type { KeptListPort } from '../core/ports/store.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
-import { type FetchHeaders, followList, type ListAddress } from '../specs/fetched-list.ts';
+import { type FetchHeaders, FIRST_FETCH_MS, followList, type ListAddress } from '../specs/fetched-list.ts';
 import { createKeptList, createListing, createWarnOnce } from '../specs/spec-listing.ts';
 import { oneAtATime, repeat } from '../system/clock.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
@@ -28,7 +28,7 @@ export interface HttpOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 
   readonly headers?: FetchHeaders | (() => MaybePromise<FetchHeaders>);
   /** How often the list is fetched again; default 60 s. */
   readonly refreshMs?: number | undefined;
-  /** How long a request may take; default 8 s. */
+  /** How long a request may take; default 60 s, and 8 s where a list from before is known. */
   readonly timeoutMs?: number | undefined;
   /** Default 5 MB; of YAML never more than 1 MB. */
   readonly maxBytes?: number;
@@ -85,7 +85,7 @@ export function http(given: HttpOptions): Source {
     name,
     kinds,
     ...defined({ trust, bundle }),
-    ...(settings.timeoutMs !== undefined && { startTimeoutMs: settings.timeoutMs + 2000 }), // it says better itself what took so long
+    startTimeoutMs: (settings.timeoutMs ?? FIRST_FETCH_MS) + 2000, // it says better itself what took so long
     start: (context) => startHttp(settings, context),
   };
 }
@@ -117,7 +117,7 @@ async function startHttp(settings: HttpOptions, context: SourceContext): Promise
 }
 
 function addressOf({ name, url, headers = {}, ...rest }: HttpOptions): ListAddress {
-  const { timeoutMs = 8000, maxBytes, allowPrivate = 'first', readRunText } = rest;
+  const { timeoutMs, maxBytes, allowPrivate = 'first', readRunText } = rest;
   return { source: name, url, headers, timeoutMs, maxBytes, allowPrivate, readRunText };
 }
 

@@ -27,10 +27,20 @@ export interface ListAddress {
   readonly source: string;
   readonly url: string | (() => MaybePromise<string>);
   readonly headers: FetchHeaders | (() => MaybePromise<FetchHeaders>);
-  readonly timeoutMs: number;
+  readonly timeoutMs: number | undefined;
   readonly maxBytes: number | undefined;
   readonly allowPrivate: AllowPrivate;
   readonly readRunText: ReadRunText | undefined;
+}
+
+/** How long what is not known yet may take to be fetched, where the owner does not say. */
+export const FIRST_FETCH_MS = 60_000;
+/** The same for what is known from before, which stands in for it. */
+const NEXT_FETCH_MS = 8000;
+
+/** How long one request may take. */
+export function fetchTimeoutMs(given: number | undefined, known: unknown): number {
+  return given ?? (known === undefined ? FIRST_FETCH_MS : NEXT_FETCH_MS);
 }
 
 /** What a list that was fetched is shown, kept and told by. */
@@ -83,7 +93,8 @@ interface FetchedList {
 
 /** Fetches a list, or learns that the last one is still the same. Throws if there is none to be had. */
 async function fetchList(address: ListAddress, last: LastList | undefined, signal: AbortSignal): Promise<FetchedList> {
-  const { url, headers, timeoutMs, maxBytes = MAX_LIST_BYTES, allowPrivate } = address;
+  const { url, headers, maxBytes = MAX_LIST_BYTES, allowPrivate } = address;
+  const timeoutMs = fetchTimeoutMs(address.timeoutMs, last);
   const response = await guardedFetch(typeof url === 'function' ? await url() : url, {
     headers: { ...ACCEPT, ...(typeof headers === 'function' ? await headers() : headers), ...last?.validators },
     signal,

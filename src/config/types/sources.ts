@@ -70,7 +70,7 @@ export interface McpSourceConfig extends SourceSettings {
   readonly mcp: McpServer;
   /** Who shares a connection and its state; default all. */
   readonly share?: 'all' | 'profile' | 'caller' | 'conversation';
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;
@@ -133,7 +133,7 @@ export interface OpenApiSourceConfig extends SourceSettings {
   readonly auth?: Readonly<Record<string, OpenApiAuth>>;
   /** Whether answers are checked against what the document says about them; default false. */
   readonly outputSchemas?: boolean;
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;
@@ -149,7 +149,7 @@ export type OpenApiAuth =
 export interface PythonSourceConfig extends SourceSettings {
   /** Python files or folders of them. */
   readonly python: string | readonly string[];
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
 }
 
@@ -165,7 +165,7 @@ export interface FilesSourceConfig extends SourceSettings {
 export interface PackagesSourceConfig extends SourceSettings {
   /** Installed packages with a "toolcrib" field: all, none, or these. */
   readonly packages: boolean | readonly string[];
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
@@ -175,7 +175,7 @@ export interface PackagesSourceConfig extends SourceSettings {
 export interface ModulesSourceConfig extends SourceSettings {
   /** Modules that export tools or bundles; files or folders. */
   readonly modules: string | readonly string[];
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
@@ -189,7 +189,7 @@ export interface HttpSourceConfig extends SourceSettings {
   readonly headers?: Readonly<Record<string, SecretText>>;
   /** Secrets that its tools may name by ${secret:NAME}; default none. */
   readonly secrets?: SecretText | readonly SecretText[];
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;
@@ -215,7 +215,7 @@ export interface CustomSourceConfig extends SourceSettings {
   readonly module: string;
   /** Handed to the source. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** Whether its commands run in a sandbox: preferred lets those that declare one run without where there is none. */
   readonly sandbox?: 'required' | 'preferred' | 'none';
@@ -227,7 +227,7 @@ export interface McpFileSourceConfig extends SourceSettings {
   readonly mcpFile: string;
   /** Who shares a connection and its state; default all. */
   readonly share?: 'all' | 'profile' | 'caller' | 'conversation';
-  /** How long it may take to start. */
+  /** How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all. */
   readonly initTimeoutMs?: number;
   /** How often its list is read again. */
   readonly refreshMs?: number;

@@ -30,7 +30,7 @@ export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' 
   readonly workers: FollowedPythonWorkers;
   /** Whether edits are noticed as they happen; true if absent. */
   readonly watch?: boolean;
-  /** How long one file may take to be imported; default 10 s. */
+  /** How long one file may take to be imported; default 60 s. */
   readonly importTimeoutMs?: number | undefined;
   /** Where the list is kept, so that a start at which nothing has changed starts no Python. */
   readonly kept?: KeptListPort;
@@ -41,7 +41,7 @@ export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' 
  * them what installed distributions offer as `toolcrib.tools`. Trusted unless told otherwise: it is code of this machine.
  */
 export function python(options: PythonOptions): Source {
-  const { path, workers, watch = true, importTimeoutMs = 10_000, kept, ...rest } = options;
+  const { path, workers, watch = true, importTimeoutMs = 60_000, kept, ...rest } = options;
   const settings = { name: rest.name, path: resolve(path), workers, watches: watch, importTimeoutMs, kept };
   return {
     trust: true,

@@ -41,7 +41,7 @@ export interface ModuleLoaderOptions {
 }
 
 /** How long a module may take where nobody says. */
-export const IMPORT_TIMEOUT_MS = 10_000;
+export const IMPORT_TIMEOUT_MS = 60_000;
 
 /** Each text of a module is tried in a worker once, so that one that throws, exits or never ends costs only itself; then it is imported here. */
 export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {

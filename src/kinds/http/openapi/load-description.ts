@@ -4,7 +4,7 @@ import { isRecord, type MaybePromise } from '../../../core/json.ts';
 import type { StoredList } from '../../../core/ports/store.ts';
 import { describe } from '../../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
-import { type FetchHeaders, headersIn, validatorsOf } from '../../../specs/fetched-list.ts';
+import { type FetchHeaders, fetchTimeoutMs, headersIn, validatorsOf } from '../../../specs/fetched-list.ts';
 import { readWhole } from '../../../specs/file-reading.ts';
 import { type AllowPrivate, guardedFetch } from '../../../system/fetch/guarded-fetch.ts';
 
@@ -26,7 +26,7 @@ export type DescriptionPlace =
       readonly url: string;
       /** Asked before each request, so that what is secret in them is held no longer than needed. */
       readonly headers: (() => MaybePromise<FetchHeaders>) | undefined;
-      readonly timeoutMs: number;
+      readonly timeoutMs: number | undefined;
       readonly allowPrivate: AllowPrivate;
     };
 
@@ -50,10 +50,11 @@ async function loadFile(file: string, last: KnownDescription | undefined): Promi
 type Address = Extract<DescriptionPlace, { readonly url: string }>;
 
 async function fetchDescription(
-  { url, headers, timeoutMs, allowPrivate }: Address,
+  { url, headers, timeoutMs: given, allowPrivate }: Address,
   last: KnownDescription | undefined,
   signal: AbortSignal,
 ): Promise<LoadedDescription | undefined> {
+  const timeoutMs = fetchTimeoutMs(given, last);
   const response = await guardedFetch(url, {
     headers: { ...ACCEPT, ...(await headers?.()), ...last?.validators },
     signal,

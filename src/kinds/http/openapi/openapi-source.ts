@@ -7,7 +7,7 @@ import { describe } from '../../../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../../../core/source.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { listOf } from '../../../core/visible-text.ts';
-import type { FetchHeaders } from '../../../specs/fetched-list.ts';
+import { type FetchHeaders, FIRST_FETCH_MS } from '../../../specs/fetched-list.ts';
 import { createKeptList, createListing, createWarnOnce } from '../../../specs/spec-listing.ts';
 import { oneAtATime, repeat } from '../../../system/clock.ts';
 import type { AllowPrivate } from '../../../system/fetch/guarded-fetch.ts';
@@ -30,7 +30,7 @@ export interface OpenApiOptions {
   readonly headers?: () => MaybePromise<FetchHeaders>;
   /** How often a description at an address is fetched again; default 5 minutes. */
   readonly refreshMs?: number | undefined;
-  /** How long a request for it may take; default 8 s. */
+  /** How long a request for it may take; default 60 s, and 8 s where one from before is known. */
   readonly timeoutMs?: number | undefined;
   /** Which private hosts it may be fetched from; default: the one of the address itself, but no redirect. */
   readonly allowPrivate?: AllowPrivate;
@@ -44,7 +44,7 @@ export interface OpenApiOptions {
 
 /** The source of the operations of an API. A description that cannot be read any more leaves its tools as they were. */
 export function openapi(options: OpenApiOptions): Source {
-  const { name, description, timeoutMs = 8000 } = options;
+  const { name, description } = options;
   if (typeof description !== 'string' || description === '')
     throw new ToolcribError(
       'invalid_option',
@@ -55,15 +55,13 @@ export function openapi(options: OpenApiOptions): Source {
     name,
     kinds: ['http'],
     trust: options.trust ?? !isRemote,
-    startTimeoutMs: timeoutMs + 5000, // it says better itself what took so long
+    startTimeoutMs: (options.timeoutMs ?? FIRST_FETCH_MS) + 5000, // it says better itself what took so long
     adjust: (specs) => chooseSpecs(specs, { ...options.settings }),
-    start: (context) => startOpenApi({ ...options, timeoutMs }, isRemote, context),
+    start: (context) => startOpenApi(options, isRemote, context),
   };
 }
 
-type Started = OpenApiOptions & { readonly timeoutMs: number };
-
-async function startOpenApi(options: Started, isRemote: boolean, context: SourceContext): Promise<LiveSource> {
+async function startOpenApi(options: OpenApiOptions, isRemote: boolean, context: SourceContext): Promise<LiveSource> {
   const { name, description, refreshMs = 300_000, watch = true } = options;
   const listing = createListing();
   const closing = new AbortController();
@@ -104,7 +102,7 @@ const NO_SETTINGS: Omit<ApiSettings, 'source'> = {
 };
 
 function placeOf(
-  { description, headers, timeoutMs, allowPrivate = 'first' }: Started,
+  { description, headers, timeoutMs, allowPrivate = 'first' }: OpenApiOptions,
   isRemote: boolean,
 ): DescriptionPlace {
   return isRemote ? { url: description, headers, timeoutMs, allowPrivate } : { file: resolve(description) };
