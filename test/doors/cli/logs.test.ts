@@ -2,34 +2,18 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { serverOf } from '../../kinds/mcp/upstream.ts';
 import { createWorkshop, type Workshop } from './workshop.ts';
 
 const SECRET = 'a-very-secret-value';
 
-/** A server that says at its start what a terminal must not be told, and then what `say` is asked to. */
-const NOISY = `
-import { createInterface } from 'node:readline';
-process.stderr.write('begun with ' + process.env.KEY + '\\nred \\x1b[31mred\\x1b[2J \\u202eturned\\n');
-const tools = [{ name: 'say', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } }];
-const answers = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'noisy', version: '1.0.0' } }),
-  'tools/list': () => ({ tools }),
-  'tools/call': ({ arguments: { text } }) => (process.stderr.write(text), { content: [] }),
-};
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) continue;
-  const reply = answers[method] ? { result: answers[method](params) } : { error: { code: -32601, message: 'no' } };
-  process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...reply }) + '\\n');
-}
-process.stderr.write('ended\\n');
-`;
+const NOISY = JSON.stringify(serverOf('noisy.ts').args);
 
 const CONFIG = `
 secrets: { key: { env: NOISY_KEY } }
 sources:
-  noisy: { mcp: { command: node, args: [noisy.mjs], env: { KEY: "\${secret:key}" } } }
+  noisy: { mcp: { command: node, args: ${NOISY}, env: { KEY: "\${secret:key}" } } }
   witness: { mcp: { command: node, args: ["-e", "require('fs').writeFileSync('started', '')"] } }
   broken: { mcp: { command: node, args: ["-e", "console.error('no config'); process.exit(3)"] } }
   remote: { mcp: { url: "http://127.0.0.1:9/mcp" }, initTimeoutMs: 500 }
@@ -40,7 +24,7 @@ profiles: { default: { active: [witness] } }
 `;
 
 function workshop(config = CONFIG): Workshop {
-  const shop = createWorkshop({ 'toolcrib.yaml': config, 'noisy.mjs': NOISY, 'specs.yaml': 'tools: []\n' });
+  const shop = createWorkshop({ 'toolcrib.yaml': config, 'specs.yaml': 'tools: []\n' });
   onTestFinished(shop.remove);
   return shop;
 }
@@ -74,6 +58,8 @@ function begin(shop: Workshop, args: readonly string[]) {
 async function serving(shop: Workshop) {
   const server = begin(shop, ['serve', '--port', '0']);
   const [, url = ''] = await server.until('stderr', /listens on (\S+)[\s\S]*Or try:\n.*\n/);
+  const isReady = async () => expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  await vi.waitFor(isReady, { timeout: 30_000 });
   const say = async (text: string) => {
     const body = JSON.stringify({ arguments: { text } });
     const headers = { 'content-type': 'application/json' };

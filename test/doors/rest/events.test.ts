@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEventFeed } from '../../../src/doors/rest/event-feed.ts';
+import { serverOf } from '../../kinds/mcp/upstream.ts';
 import { execute, type Served, serve } from './served.ts';
 
 interface Event {
@@ -154,10 +155,11 @@ describe('events', () => {
 });
 
 describe('the output of a source, followed', () => {
-  const PATH = '/api/sources/rough/output?follow=true';
+  const PATH = '/api/sources/noisy/output?follow=true';
+  const args = JSON.stringify(serverOf('noisy.ts').args);
   const config = `
 secrets: { key: { env: REST_FOLLOW_SECRET } }
-mcpServers: { rough: { command: node, args: ["-e", "console.error('begun with hunter2hunter2')"] } }
+mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}" } } }
 `;
   const follow = async (events = {}) => {
     vi.stubEnv('REST_FOLLOW_SECRET', 'hunter2hunter2');
@@ -170,9 +172,8 @@ mcpServers: { rough: { command: node, args: ["-e", "console.error('begun with hu
     const { next, response } = await listen(served, PATH);
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
     expect((await next('output')).data.lines[0]).toBe('begun with [secret key]');
-    const reloaded = served.ask('/api/sources/rough/reload', { method: 'POST', token: served.token });
-    expect((await next('output')).data.lines).toContain('begun with [secret key]');
-    await reloaded;
+    await execute(served.ask, 'noisy_say', { text: 'one\nand hunter2hunter2\n' });
+    expect((await next('output')).data.lines).toEqual(['one', 'and [secret key]']);
   });
 
   it('counts among those who listen, and ends with the server', async () => {
@@ -187,12 +188,12 @@ mcpServers: { rough: { command: node, args: ["-e", "console.error('begun with hu
 
   it('refuses what is not there, and what follow cannot be', async () => {
     const { ask, token } = await follow();
-    expect(await ask('/api/sources/roug/output?follow=true', { token })).toMatchObject({
+    expect(await ask('/api/sources/nois/output?follow=true', { token })).toMatchObject({
       status: 404,
-      json: { error: { message: 'There is no source "roug". Did you mean "rough"?' } },
+      json: { error: { message: 'There is no source "nois". Did you mean "noisy"?' } },
     });
-    expect((await ask('/api/sources/rough/output?follow=maybe', { token })).status).toBe(400);
-    expect((await ask('/api/sources/rough/output?follow=false', { token })).json).toMatchObject({ hasProgram: true });
+    expect((await ask('/api/sources/noisy/output?follow=maybe', { token })).status).toBe(400);
+    expect((await ask('/api/sources/noisy/output?follow=false', { token })).json).toMatchObject({ hasProgram: true });
     expect((await ask(PATH, { method: 'HEAD', token })).status).toBe(200);
     expect((await ask(PATH)).status).toBe(401);
   });
