@@ -48,7 +48,7 @@ export function createFollowing(followed: FollowedDescription): () => Promise<vo
       if (loaded !== undefined) {
         const { hash, validators, description } = loaded;
         known = { hash, validators };
-        kept.write([description.root], { hash, about: { validators } });
+        kept.write([description.written ?? description.root], { hash, about: { validators } });
       }
       told.forget();
       for (const problem of problems) told.tell(problem);
@@ -120,7 +120,7 @@ function readOperations(description: Description, options: ReadOptions): ReadOpe
   const toSpec = createReader(reading, note);
   const entries = chosen.operations.flatMap((operation) => toSpec(operation) ?? []).map((spec) => ({ spec }));
   for (const scheme of unknownSchemes(reading)) note(`auth names the scheme "${scheme}", which it does not have.`);
-  const problems = [...found.problems, ...chosen.problems, ...notes];
+  const problems = [...(description.problems ?? []), ...found.problems, ...chosen.problems, ...notes];
   return { specs: keepKnown(before, { entries, problems: [] }), problems: summarize(problems) };
 }
 

@@ -7,6 +7,7 @@ import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import { type FetchHeaders, fetchTimeoutMs, headersIn, validatorsOf } from '../../../specs/fetched-list.ts';
 import { readWhole } from '../../../specs/file-reading.ts';
 import { type AllowPrivate, guardedFetch } from '../../../system/fetch/guarded-fetch.ts';
+import { convertSwagger, isSwagger2 } from './swagger.ts';
 
 /** How to ask whether a description is still the same. */
 export interface KnownDescription {
@@ -108,6 +109,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** An OpenAPI description that was parsed. What 3.0 says in words of its own is understood in all of them. */
 export interface Description {
   readonly root: Fields;
+  /** What it was converted from; its references point into this. */
+  readonly written?: Fields;
+  /** What of it could not be converted, as sentences. */
+  readonly problems?: readonly string[];
 }
 
 /** How a description is written down. */
@@ -127,15 +132,19 @@ async function readDescription(bytes: Uint8Array, format: DescriptionFormat): Pr
 /** What was parsed before, as a description. */
 function toDescription(root: unknown): Description {
   if (!isRecord(root)) throw new ToolcribError('invalid_description', `it is ${describe(root)}, not a description`);
+  if (isSwagger2(root)) return { ...convertSwagger(root), written: root };
   if (root.swagger !== undefined) {
     throw new ToolcribError(
       'invalid_description',
-      `it is of Swagger ${describe(root.swagger)}, and only OpenAPI 3 is read: convert it, for instance with swagger2openapi`,
+      `it is of Swagger ${describe(root.swagger)}, and only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are read`,
     );
   }
   if (typeof root.openapi !== 'string' || !/^3\.[0-2](\.|$)/.test(root.openapi)) {
     const said = root.openapi === undefined ? 'no "openapi" at its top' : `"openapi" ${describe(root.openapi)}`;
-    throw new ToolcribError('invalid_description', `it has ${said}, and only OpenAPI 3.0, 3.1 and 3.2 are read`);
+    throw new ToolcribError(
+      'invalid_description',
+      `it has ${said}, and only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are read`,
+    );
   }
   return { root };
 }

@@ -12,12 +12,12 @@ const MAX_HOPS = 50;
 const MAX_REF = 1000;
 
 /** What a `$ref` points to inside the description. Others are never fetched. */
-export function followPointer({ root }: Description, ref: string): Pointed {
+export function followPointer({ root, written = root }: Description, ref: string): Pointed {
   const shown = ref.length > 120 ? `${ref.slice(0, 120)}…` : ref;
   if (!ref.startsWith('#'))
     return { ok: false, reason: `"${shown}" points outside the description and is never fetched` };
   if (ref.length > MAX_REF) return { ok: false, reason: `"${shown}" is longer than ${MAX_REF} characters` };
-  const value = resolveReference(ref, root);
+  const value = resolveReference(ref, written);
   return value === undefined
     ? { ok: false, reason: `"${shown}" points to nothing in the description` }
     : { ok: true, value };

@@ -120,7 +120,7 @@ function baseUrlOf({ fields, shared }: Operation, reading: Reading): string {
   const [server] = lists.filter(Array.isArray).find((list) => list.length > 0) ?? [];
   const written =
     isRecord(server) && typeof server.url === 'string' ? fillVariables(server.url, server.variables) : '/';
-  const found = URL.parse(written, url?.href);
+  const found = URL.parse(url === undefined && written.startsWith('//') ? `https:${written}` : written, url?.href);
   if (found === null) {
     throw new ToolcribError(
       'invalid_description',

@@ -12,9 +12,10 @@ export interface NamedOperation extends Operation {
   readonly name: string;
 }
 
-const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
-/** More than any API has: somebody means no good. */
-const MAX_OPERATIONS = 20_000;
+/** The methods whose operations become tools. */
+export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
+/** More than any API has: such a description is hostile. */
+export const MAX_OPERATIONS = 20_000;
 
 /** The operations that stand in a description, and what of it could not be read. */
 export interface FoundOperations {

@@ -59,7 +59,7 @@ export function createSchemaConversion(description: Description, options: Conver
       typeof $ref === 'string' && !isComposed
         ? convertRef($ref, node, spot)
         : convertMembers(whole, plainKeywords(whole, isRunnable), { ...spot, convert, direction, isHidden });
-    return node.nullable === true ? orNull(draft) : draft;
+    return node.nullable === true || node['x-nullable'] === true ? orNull(draft) : draft;
   };
 
   const convertRef = (ref: string, node: Fields, { depth, tally }: SchemaSpot): Draft => {
@@ -129,7 +129,7 @@ function lastOf(description: Description, ref: string, onLoss: (sentence: string
 
 /** The name of a schema in `$defs`: its own where it is a usual one, and never one that depends on what else is used. */
 export function definitionName(ref: string): string {
-  const usual = /^#\/components\/schemas\/([A-Za-z0-9_.-]{1,64})$/.exec(ref)?.[1];
+  const usual = /^#\/(?:components\/schemas|definitions)\/([A-Za-z0-9_.-]{1,64})$/.exec(ref)?.[1];
   if (usual !== undefined && usual !== '__proto__') return usual;
   const last = (referenceSegments(ref).at(-1) ?? '').replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 40);
   return `${last}_${hash('sha256', ref).slice(0, 8)}`;

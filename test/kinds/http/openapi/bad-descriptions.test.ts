@@ -10,9 +10,13 @@ const fine = { '/fine': { get: { operationId: 'fine' } } };
 
 describe('what is no description', () => {
   it.each([
-    ['of Swagger 2.0', { swagger: '2.0', paths: {} }, 'it is of Swagger "2.0", and only OpenAPI 3 is read: convert it'],
-    ['of a version to come', { openapi: '4.0.0', paths: {} }, 'only OpenAPI 3.0, 3.1 and 3.2 are read'],
-    ['of a version that is a number', { openapi: 3.1 }, 'only OpenAPI 3.0, 3.1 and 3.2 are read'],
+    [
+      'of Swagger 1.2',
+      { swagger: '1.2', paths: {} },
+      'it is of Swagger "1.2", and only Swagger 2.0 and OpenAPI 3.0, 3.1',
+    ],
+    ['of a version to come', { openapi: '4.0.0', paths: {} }, 'OpenAPI 3.0, 3.1 and 3.2 are read'],
+    ['of a version that is a number', { openapi: 3.1 }, 'OpenAPI 3.0, 3.1 and 3.2 are read'],
     ['something else', { tools: [] }, 'it has no "openapi" at its top'],
     ['a list', [], 'not a description'],
     ['nothing', '', 'not a description'],

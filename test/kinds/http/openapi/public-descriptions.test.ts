@@ -7,7 +7,7 @@ import { cribOf, folderWith } from '../../../crib/workshop.ts';
 import { call, echoServer, type Fields, toolIn } from './api.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../../../node_modules');
-/** Descriptions of real APIs and of everything that OpenAPI can say, of 3.0 and 3.1, as their authors publish them. */
+/** Descriptions of real APIs and of everything that OpenAPI can say, of 2.0, 3.0 and 3.1, as their authors publish them. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   directus: '@directus/openapi/dist/oas.json',
   trek: '@readme/oas-examples/3.0/json/star-trek.json',
@@ -20,6 +20,11 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   uploads: '@readme/oas-examples/3.0/json/file-uploads.json',
   codes: '@readme/oas-examples/3.0/json/http-status-codes.json',
   travel: '@readme/oas-examples/3.1/json/train-travel.json',
+  swagger: '@readme/oas-examples/2.0/json/petstore.json',
+  expanded: '@readme/oas-examples/2.0/json/petstore-expanded.json',
+  simple: '@readme/oas-examples/2.0/json/petstore-simple.json',
+  examples: '@readme/oas-examples/2.0/json/api-with-examples.json',
+  rings: '@readme/oas-examples/2.0/json/schema-circular.json',
 };
 
 /** No arguments, and so long that nobody wants to know everything that is wrong with it. */
@@ -71,6 +76,8 @@ describe('the operations of public descriptions', () => {
     expect([remove.method, remove.url, remove.headers.api_key]).toEqual(['DELETE', '/pet/7', 'k']);
     const update = await call(crib, 'petstore_updatePetWithForm', { petId: 7, name: 'Rex', status: 'sold & gone' });
     expect([update.url, update.body]).toEqual(['/pet/7', 'name=Rex&status=sold%20%26%20gone']);
+    const old = await call(crib, 'swagger_updatePetWithForm', { petId: 7, name: 'Rex', status: 'sold & gone' });
+    expect([old.url, old.body]).toEqual([update.url, update.body]);
     expect(toolIn(crib, 'petstore_addPet').input).toMatchObject({ required: ['name', 'photoUrls'] });
   });
 });

@@ -107,7 +107,7 @@ describe('a description at an address', () => {
       (server: TestServer) => server.answer((_, response) => void response.writeHead(500).end()),
     ],
     ['is gone', (server: TestServer) => server.answer((_, response) => void response.destroy())],
-    ['answers with something else', (server: TestServer) => server.give({ swagger: '2.0' })],
+    ['answers with something else', (server: TestServer) => server.give({ swagger: '1.2' })],
   ])('stays callable as it was while its server %s', async (_, breaks) => {
     const [server, other] = [await startServer(), await echoServer()];
     server.give(withOperations('a'));

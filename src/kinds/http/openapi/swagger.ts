@@ -1,0 +1,168 @@
+import { isRecord } from '../../../core/json.ts';
+import { describe } from '../../../core/read-options.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
+import type { Description, Fields } from './load-description.ts';
+import { createWork, followPointer, type Work } from './local-refs.ts';
+import { MAX_OPERATIONS, METHODS, shortPath } from './operations.ts';
+import { readSwaggerParameters } from './swagger-parameters.ts';
+
+/** A description of Swagger 2.0 in the words of OpenAPI 3.0. */
+interface ConvertedSwagger {
+  readonly root: Fields;
+  /** What of it could not be converted, as sentences. */
+  readonly problems: readonly string[];
+}
+
+/** What the parts of a description are read with. */
+interface SwaggerReading {
+  readonly root: Fields;
+  /** The object itself, wherever its `$ref`s say that it stands; what points to nothing stays as it is, and is reported where it is used. */
+  follow(given: unknown): unknown;
+  readonly problems: string[];
+}
+
+/** True for `swagger: "2.0"`, also where its author forgot the quotes in YAML. */
+export function isSwagger2({ swagger }: Fields): boolean {
+  return swagger === '2.0' || swagger === 2;
+}
+
+/** Says what OpenAPI 3.0 says in its own words. Schemas stay as they are: their references point into the description as it was written. */
+export function convertSwagger(root: Fields): ConvertedSwagger {
+  const problems: string[] = [];
+  const reading: SwaggerReading = { root, follow: createFollow({ root }, createWork()), problems };
+  const { paths, info, tags, security } = root;
+  return {
+    root: {
+      openapi: '3.0.3',
+      info,
+      tags,
+      servers: serversOf(root, root.schemes),
+      paths: isRecord(paths) ? convertPaths(paths, reading) : paths,
+      components: { schemas: root.definitions, securitySchemes: toSecuritySchemes(root.securityDefinitions) },
+      ...(security !== undefined && { security }),
+    },
+    problems,
+  };
+}
+
+/** How many references may follow each other until something stands there. */
+const MAX_HOPS = 50;
+
+function createFollow(description: Description, work: Work): (given: unknown) => unknown {
+  const known = new Map<string, unknown>();
+  const last = (ref: string): unknown => {
+    let value: unknown = { $ref: ref };
+    for (let hops = 0; hops < MAX_HOPS && isRecord(value) && typeof value.$ref === 'string'; hops++) {
+      work.spend(1);
+      const pointed = followPointer(description, value.$ref);
+      if (!pointed.ok) return value;
+      ({ value } = pointed);
+    }
+    return value;
+  };
+  return (given) => {
+    work.spend(1);
+    if (!isRecord(given) || typeof given.$ref !== 'string') return given;
+    if (!known.has(given.$ref)) known.set(given.$ref, last(given.$ref));
+    return known.get(given.$ref);
+  };
+}
+
+const HOST = /^[^\s/?#@\\{}$]+$/;
+
+/** Where the API is. Without a scheme that of the description's own address is meant, without a host its host. */
+function serversOf({ host, basePath }: Fields, schemes: unknown): readonly Fields[] {
+  const path = typeof basePath === 'string' ? `/${basePath.replace(/^\/+/, '')}` : '/';
+  if (host === undefined || host === '') return [{ url: path }];
+  if (typeof host !== 'string' || !HOST.test(host))
+    throw new ToolcribError('invalid_description', `its host ${describe(host)} is not the name of a host`);
+  const offered = Array.isArray(schemes) ? schemes.filter((scheme) => typeof scheme === 'string') : [];
+  const scheme = ['https', 'http'].find((one) => offered.includes(one)) ?? offered[0];
+  return [{ url: `${scheme === undefined ? '' : `${scheme}:`}//${host}${path}` }];
+}
+
+function convertPaths(paths: Fields, reading: SwaggerReading): Fields {
+  let count = 0;
+  const converted = Object.entries(paths).map(([path, written]) => {
+    const item = path.startsWith('x-') ? undefined : reading.follow(written);
+    if (!isRecord(item) || item.$ref !== undefined) return [path, written];
+    const methods = METHODS.filter((method) => item[method] !== undefined);
+    count += methods.length;
+    if (count > MAX_OPERATIONS)
+      throw new ToolcribError('invalid_description', `it has more than ${MAX_OPERATIONS} operations`);
+    const operations = methods.flatMap((method) => {
+      const fields = convertOperation(item[method], item.parameters, reading);
+      if (typeof fields !== 'string') return [[method, fields]];
+      reading.problems.push(`${method.toUpperCase()} ${shortPath(path)} is left out: ${fields}.`);
+      return [];
+    });
+    return [path, Object.fromEntries(operations)];
+  });
+  return Object.fromEntries(converted);
+}
+
+/** What is said of an operation in the same words. */
+const SAME = ['operationId', 'summary', 'description', 'tags', 'deprecated', 'security'] as const;
+
+/** An operation, or why it cannot be called. */
+function convertOperation(written: unknown, shared: unknown, reading: SwaggerReading): Fields | string {
+  if (!isRecord(written)) return 'it is no object';
+  const { root, follow } = reading;
+  const consumes = mediaTypes(written.consumes ?? root.consumes);
+  const read = readSwaggerParameters([shared, written.parameters], { follow, consumes });
+  if (typeof read === 'string') return read;
+  return {
+    ...Object.fromEntries(SAME.filter((key) => written[key] !== undefined).map((key) => [key, written[key]])),
+    ...(written.schemes !== undefined && { servers: serversOf(root, written.schemes) }),
+    ...read,
+    responses: convertResponses(written, reading),
+  };
+}
+
+const MAX_MEDIA_TYPES = 20;
+
+function mediaTypes(given: unknown): readonly string[] {
+  const types = Array.isArray(given) ? given.filter((type) => typeof type === 'string' && type.includes('/')) : [];
+  return types.slice(0, MAX_MEDIA_TYPES);
+}
+
+function convertResponses({ responses, produces }: Fields, { root, follow }: SwaggerReading): unknown {
+  if (!isRecord(responses)) return responses;
+  const said = mediaTypes(produces ?? root.produces);
+  const types = said.length > 0 ? said : ['application/json'];
+  const converted = Object.entries(responses).map(([status, written]) => {
+    const response = follow(written);
+    if (!isRecord(response) || !isRecord(response.schema)) return [status, { description: '' }];
+    const { schema, description = '' } = response;
+    const isFile = schema.type === 'file';
+    const offered = isFile && said.length === 0 ? ['application/octet-stream'] : types;
+    const shown = isFile ? { type: 'string', format: 'binary' } : schema;
+    return [status, { description, content: Object.fromEntries(offered.map((type) => [type, { schema: shown }])) }];
+  });
+  return Object.fromEntries(converted);
+}
+
+const FLOWS: Readonly<Record<string, string>> = {
+  implicit: 'implicit',
+  password: 'password',
+  application: 'clientCredentials',
+  accessCode: 'authorizationCode',
+};
+
+function toSecuritySchemes(definitions: unknown): Fields {
+  if (!isRecord(definitions)) return {};
+  return Object.fromEntries(Object.entries(definitions).map(([name, written]) => [name, toScheme(written)]));
+}
+
+function toScheme(written: unknown): unknown {
+  if (!isRecord(written)) return written;
+  const { type, description, in: place, name, flow, authorizationUrl, tokenUrl, scopes } = written;
+  if (type === 'basic') return { type: 'http', scheme: 'basic', description };
+  if (type !== 'oauth2') return { type, description, in: place, name };
+  const known = typeof flow === 'string' && Object.hasOwn(FLOWS, flow) ? FLOWS[flow] : undefined;
+  return {
+    type,
+    description,
+    flows: known === undefined ? {} : { [known]: { authorizationUrl, tokenUrl, scopes: scopes ?? {} } },
+  };
+}
