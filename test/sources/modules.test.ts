@@ -135,7 +135,7 @@ describe('what a module may export', () => {
   it('What is hardly meant for us is passed over in silence.', async () => {
     const { names, warnings } = await exported(
       `export const VERSION = '1'; export const NAMES = ['a']; export const options = { deep: true };
-       export function parse() { throw new Error('called'); } export class Client {} export const none = null;
+       export function parse() { throw new Error('called'); } export class Wrong extends Error {} export const none = null;
        export const tool = ${toolObject('tool')};`,
     );
     expect([names, warnings]).toEqual([['tool'], []]);
@@ -146,7 +146,8 @@ describe('what a module may export', () => {
     ['nothing to run', `export const bad = { name: 'idle', description: '' };`, 'idle'],
     ['an unknown key', `export const bad = { name: 'odd', descripton: '', execute() {} };`, 'descripton'],
     ['a default that is no tool', 'export default 42;', '42'],
-    ['a class', 'export default class Tool {}', 'a function'],
+    ['a class', 'export default class Tool {}', 'class Tool is not a tool: an instance has no execute or run'],
+    ['another class', 'export class Client {}', 'class Client is not a tool: it has no method execute or run'],
     ['an entry that is no tool', `export const bad = [${toolObject('sound')}, 7];`, 'entry 2'],
     ['a throwing factory', `export function tools() { throw new Error('no licence'); }`, 'no licence'],
     ['a factory that makes nothing', 'export function tools() {}', 'nothing'],

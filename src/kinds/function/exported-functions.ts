@@ -72,11 +72,16 @@ function problemOf(file: string, what = 'it cannot be read'): FoundFunction {
   return { problem: `${basename(file)}: ${what.replaceAll(`${dirname(file)}/`, '')}` };
 }
 
-/** A function, or the one of a tool that was defined. */
+/** A function, the one of a tool that was defined, or the method of an instance. */
 function toWork(value: unknown): Work | undefined {
   if (typeof value === 'function') return value as Work; // whatever it takes, it gets the arguments and the call
-  const run = typeof value === 'object' && value !== null && RUN in value ? (value as ToolSpec)[RUN].run : undefined; // has it
-  return typeof run === 'function' ? (run as Work) : undefined; // likewise
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (RUN in value) return asWork((value as ToolSpec)[RUN].run, value); // has it
+  return asWork(Reflect.get(value, 'execute'), value) ?? asWork(Reflect.get(value, 'run'), value);
+}
+
+function asWork(run: unknown, owner: object): Work | undefined {
+  return typeof run === 'function' ? run.bind(owner) : undefined;
 }
 
 function stateOf(file: string): string {

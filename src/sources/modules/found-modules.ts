@@ -1,10 +1,10 @@
 import type { Bundle } from '../../core/bundle.ts';
-import { describe } from '../../core/read-options.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { isSameTool, type ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
-import { toToolSpec } from '../../define/define-tool.ts';
+import { isNamedTools, namedTools, readTool } from '../../define/read-tool.ts';
 import { isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
+import { isClass, whyNotTool } from '../../system/modules/tool-class.ts';
 
 /** The tools and bundles of many modules, in the order of their places. */
 export interface FoundModules {
@@ -105,8 +105,9 @@ const MEANT_FOR_US = ['default', 'tools', 'bundles'];
 function createToolFinder(source: string): (exports: readonly ModuleExport[]) => FoundTools {
   const known = new WeakMap<object, ToolSpec | DefinedBundle>();
 
-  const toSpec = (tool: object): ToolSpec => {
-    const spec = known.get(tool) ?? toToolSpec(tool, source);
+  const toSpec = (tool: object, name?: string): ToolSpec => {
+    const [given] = name === undefined ? [tool] : namedTools({ [name]: tool });
+    const spec = known.get(tool) ?? readTool(given, source);
     known.set(tool, spec);
     return spec as ToolSpec; // what is known by a tool is its spec
   };
@@ -121,44 +122,72 @@ function createToolFinder(source: string): (exports: readonly ModuleExport[]) =>
     const specs: ToolSpec[] = [];
     const bundles: DefinedBundle[] = [];
     const problems: string[] = [];
-    const take = (value: object): void => {
-      if (!isBundleLike(value)) return void specs.push(toSpec(value));
+    const take = ({ value, name }: Candidate): void => {
+      if (!isToolLike(value)) throw new Error(whyNotTool(value));
+      if (!isBundleLike(value)) return void specs.push(toSpec(value, name));
       const bundle = toBundle(value);
-      specs.push(...bundle.specs.map(toSpec));
+      specs.push(...bundle.specs.map((spec) => toSpec(spec)));
       bundles.push(bundle);
     };
-    for (const entry of exports) {
-      if ('problem' in entry) {
-        problems.push(entry.problem);
-        continue;
-      }
-      for (const [what, value] of candidatesOf(entry)) {
-        try {
-          if (!isToolLike(value)) throw new Error(`it is ${describe(value)}, not a tool or a bundle`);
-          take(value);
-        } catch (cause) {
-          problems.push(`${what}: ${messageOf(cause)}`);
-        }
+    const candidates = exports.flatMap((entry) => ('value' in entry ? candidatesOf(entry) : []));
+    for (const entry of exports) if ('problem' in entry) problems.push(entry.problem);
+    for (const candidate of candidates) {
+      try {
+        take(candidate);
+      } catch (cause) {
+        if (!isBaseOf(candidate.value, candidates)) problems.push(`${candidate.what}: ${messageOf(cause)}`);
       }
     }
     return { specs, bundles, problems };
   };
 }
 
-/** What an export offers, under the words to report it by; nothing where it was hardly meant for us. */
-function candidatesOf({
-  name,
-  value,
-}: {
-  readonly name: string;
+/** What may be a tool or a bundle. */
+interface Candidate {
+  /** The words to report it by. */
+  readonly what: string;
   readonly value: unknown;
-}): readonly [string, unknown][] {
+  /** The name that it has in the module; it counts for tools that have none of their own. */
+  readonly name?: string;
+}
+
+/** What an export offers; nothing where it was hardly meant for us. */
+function candidatesOf({ name, value }: { readonly name: string; readonly value: unknown }): readonly Candidate[] {
+  const what = `export "${name}"`;
   const isMeant = MEANT_FOR_US.includes(name);
-  if (!Array.isArray(value)) return isMeant || isToolLike(value) ? [[`export "${name}"`, value]] : [];
-  if (!isMeant && !value.some(isToolLike)) return [];
-  return value.map((member, index) => [`export "${name}", entry ${index + 1}`, member]);
+  if (Array.isArray(value)) {
+    if (!isMeant && !value.some(isToolLike)) return [];
+    return Object.entries(value).map(([index, member]) => ({
+      what: `${what}, entry ${Number(index) + 1}`,
+      value: member,
+    }));
+  }
+  if (isMeant && isNamedTools(value))
+    return Object.entries(value).map(([key, member]) => ({ what: `${what}, "${key}"`, value: member, name: key }));
+  if (isToolLike(value)) return [{ what, value, ...(isUnnamed(value) && !isMeant && { name }) }];
+  return isMeant || (isClass(value) && !isError(value)) ? [{ what, value }] : [];
+}
+
+/** Tools of the AI SDK have no name of their own. */
+function isUnnamed(value: object): boolean {
+  return 'inputSchema' in value && !('name' in value);
+}
+
+function isError(value: { readonly prototype: unknown }): boolean {
+  return value.prototype instanceof Error;
+}
+
+/** True for a class, or an instance of one, that another candidate extends: it is there for that one. */
+function isBaseOf(value: unknown, candidates: readonly Candidate[]): boolean {
+  if ((typeof value !== 'object' && !isClass(value)) || value === null) return false;
+  const prototype: object | null = isClass(value) ? value.prototype : Object.getPrototypeOf(value);
+  if (prototype === null || Object.hasOwn(prototype, 'isPrototypeOf')) return false; // what every object inherits
+  return candidates.some(({ value: other }) => {
+    const parent = typeof other === 'object' && other !== null ? Object.getPrototypeOf(other) : undefined;
+    return typeof parent === 'object' && parent !== null && Object.prototype.isPrototypeOf.call(prototype, parent);
+  });
 }
 
 function isBundleLike(value: object): boolean {
-  return 'specs' in value || ('tools' in value && !('execute' in value));
+  return 'specs' in value || ('tools' in value && !('execute' in value) && !('run' in value));
 }

@@ -11,6 +11,7 @@ import { splitReference } from '../../system/modules/import-module.ts';
 import { type InstalledPackage, installedPackages, readManifest } from '../../system/modules/installed-packages.ts';
 import { chooseExport, isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
+import { whyNotTool } from '../../system/modules/tool-class.ts';
 import { isThere } from '../../system/placeholders.ts';
 import type { ModuleToRead } from './module-reading.ts';
 
@@ -128,9 +129,9 @@ function chooseEntry(
   if ('problem' in chosen) return chosen;
   const { name, value } = chosen;
   if (Array.isArray(value) && value.some(isToolLike)) return chosen;
-  if (!isToolLike(value))
-    return { name, problem: `export "${name}": it is ${describe(value)}, not a tool or a bundle` };
-  if ('name' in value && value.name !== entry.name) {
+  if (!isToolLike(value)) return { name, problem: `export "${name}": ${whyNotTool(value)}` };
+  if (!('name' in value)) return { name: entry.name, value }; // tools of the AI SDK have no name of their own
+  if (value.name !== entry.name) {
     warn(`${entry.place}: it is named ${describe(value.name)} and stays so; name both alike.`);
   }
   return chosen;

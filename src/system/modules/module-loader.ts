@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { hashFile, importFailure, importModule } from './import-module.ts';
-import { type ModuleExport, readExports } from './module-exports.ts';
+import { type MadeTools, type ModuleExport, readExports } from './module-exports.ts';
 import {
   type ProbeAnswer,
   type ProbeRequest,
@@ -48,6 +48,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
   const { signal } = options;
   const probe = createModuleProbe(options);
   const attempts = new Map<string, Promise<LoadAttempt>>();
+  const made: MadeTools = new WeakMap();
   let importing: Promise<unknown> = Promise.resolve();
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -67,7 +68,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
     if (signal.aborted) return last;
     if ((await hashFile(file)) !== hash) return attempt(file, factories, last); // what was tried is not what would be imported
     if (!verdict.ok) return { good, failure: verdict.reason, ...(verdict.isFinal && { hopeless: version }) };
-    const read = async () => readExports(await importModule(file, hash), factories);
+    const read = async () => readExports(await importModule(file, hash), factories, made);
     try {
       return { good: { version, exports: await inTurn(() => withinTime(read(), options)) } };
     } catch (cause) {

@@ -1,3 +1,4 @@
+import { describe } from '../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 
 /** A class, as it is called by `new`. */
@@ -27,12 +28,20 @@ export function nameOfClass(given: unknown): string {
   return typeof name === 'string' && name !== '' ? `class ${name}` : 'a class without a name';
 }
 
+/** Why a value that runs nothing is not a tool. */
+export function whyNotTool(value: unknown): string {
+  if (isClass(value)) return `${nameOfClass(value)} is not a tool: it has no method execute or run`;
+  const owner = typeof value === 'object' && value !== null ? value.constructor : undefined;
+  if (isClass(owner)) return `${nameOfClass(owner)} is not a tool: an instance has no execute or run`;
+  return `it is ${describe(value)}, not a tool or a bundle`;
+}
+
 function attempt(given: Class, what: string, make: () => unknown): unknown {
   try {
     return make();
   } catch (cause) {
     const cure = 'give an instance, or give the class a static create()';
-    const message = `${nameOfClass(given)} cannot be made: its ${what} throws: ${messageOf(cause)}; ${cure}.`;
+    const message = `${nameOfClass(given)} cannot be made: its ${what} throws: ${messageOf(cause).replace(/\.$/, '')}; ${cure}.`;
     throw new ToolcribError('not_a_tool', message, { cause });
   }
 }
