@@ -5,7 +5,7 @@ import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describe, readOptions } from '../core/read-options.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { FetchError, type FetchFailure } from '../system/fetch/fetch-error.ts';
-import { type GuardedFetchOptions, guardedFetch } from '../system/fetch/guarded-fetch.ts';
+import type { GuardedFetchOptions } from '../system/fetch/guarded-fetch.ts';
 import { isSecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
 
@@ -112,6 +112,7 @@ async function post(body: string, options: WebhookOptions, signal: AbortSignal):
       'toolcrib-timestamp': timestamp,
       'toolcrib-signature': `sha256=${signature}`,
     };
+    const { guardedFetch } = await import('../system/fetch/guarded-fetch.ts'); // few tell anybody, and it brings node:http along
     const { status } = await guardedFetch(url, { ...LIMITS, method: 'POST', headers, body, signal });
     if (status >= 200 && status < 300) return undefined;
     return {

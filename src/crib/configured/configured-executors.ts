@@ -4,7 +4,7 @@ import type { Executor, ExecutorContext } from '../../core/executor.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { systemClock } from '../../system/clock.ts';
-import { isServedAt } from '../../system/fetch/streamed-fetch.ts';
+import { isServedAt } from '../../system/fetch/own-addresses.ts';
 import { importExport } from '../../system/modules/import-module.ts';
 import { toSecretText } from '../../system/secrets/secret-template.ts';
 import { createSecrets } from '../../system/secrets/secrets.ts';

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { isJson, isJsonObject, type JsonValue, unescapePointer } from '../../core/json.ts';
 import { toolError } from '../../core/tool-error.ts';
 import { type Content, done, failed, type ToolResult } from '../../core/tool-result.ts';
@@ -68,7 +67,7 @@ function unreadable(tool: string, what: string): ToolResult {
 
 /** `404 Not Found`. */
 export function statusText(status: number): string {
-  const words = STATUS_CODES[status];
+  const words = process.getBuiltinModule('node:http').STATUS_CODES[status]; // loaded by the first request, not by each tool
   return words === undefined ? `status ${status}` : `${status} ${words}`;
 }
 

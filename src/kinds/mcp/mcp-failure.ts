@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { messageOf } from '../../core/tool-error.ts';
-import { explainCode, FetchError } from '../../system/fetch/fetch-error.ts';
-import { isNeverSent } from '../../system/fetch/guarded-request.ts';
+import { explainCode, FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
 
 /** What can go wrong between us and a server. */
 export type McpFailureKind =

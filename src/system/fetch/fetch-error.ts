@@ -34,6 +34,25 @@ export function explainCode(code: string): string {
   return Object.hasOwn(CURES, code) ? `${code} (${CURES[code]})` : code;
 }
 
+/** Failures of requests that had no connection yet. */
+const unconnected = new WeakSet<Error>();
+
+/** Notes that the request of this failure had no connection yet. */
+export function noteUnconnected(failure: Error): void {
+  unconnected.add(failure);
+}
+
+/** True for a failure after which it is certain that the server never saw the request. A server can break the encryption of a connection at any time: only before there is a connection does that say so. */
+export function isNeverSent(cause: unknown): boolean {
+  if (cause instanceof FetchError) return ['refused', 'unreachable'].includes(cause.failure);
+  if (!(cause instanceof Error) || !('code' in cause) || !unconnected.has(cause)) return false;
+  // Of a host with several addresses, none of which took a connection.
+  if (cause instanceof AggregateError) return true;
+  const syscall = 'syscall' in cause ? cause.syscall : undefined;
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  return /^(CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/.test(String(cause.code));
+}
+
 /** Nobody is left alone for longer because of one answer. */
 const LONGEST_MS = 3_600_000;
 

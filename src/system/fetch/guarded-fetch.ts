@@ -1,8 +1,8 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { messageOf } from '../../core/tool-error.ts';
-import { explainCode, FetchError } from './fetch-error.ts';
+import { explainCode, FetchError, isNeverSent } from './fetch-error.ts';
 import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
-import { type GuardedRequest, isNeverSent, type ResolveHost, sendGuarded } from './guarded-request.ts';
+import { type GuardedRequest, type ResolveHost, sendGuarded } from './guarded-request.ts';
 
 /** Which private hosts may be reached: that of the first address only, no redirect; or these, by name or `name:port`. */
 export type AllowPrivate = 'first' | readonly string[];

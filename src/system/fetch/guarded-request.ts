@@ -9,8 +9,8 @@ import {
 import { request as requestHttps } from 'node:https';
 import { isIP, isIPv4, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { codeOf, messageOf } from '../../core/tool-error.ts';
-import { explainCode, FetchError } from './fetch-error.ts';
-import { isOwnAddress } from './own-addresses.ts';
+import { explainCode, FetchError, noteUnconnected } from './fetch-error.ts';
+import { isOwnAddress, portOf } from './own-addresses.ts';
 
 /** The addresses of a name. */
 export type ResolveHost = (
@@ -59,7 +59,7 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     if (given.agent !== undefined) endWith(request, signal);
     let isConnected = false;
     request.on('error', (cause) => {
-      if (!isConnected) unconnected.add(cause);
+      if (!isConnected) noteUnconnected(cause);
       reject(cause);
     });
     request.on('socket', (socket) => {
@@ -137,11 +137,6 @@ const resolveBySystem: ResolveHost = (hostname) =>
     systemLookup(hostname, { all: true }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)));
   });
 
-/** The port of an address, also where it is the usual one. */
-export function portOf(url: URL): number {
-  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-}
-
 function hostnameOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
@@ -158,20 +153,6 @@ function ownAddress(url: URL): FetchError {
 function unknownHost(url: URL, cause?: unknown): FetchError {
   const why = cause === undefined ? 'it has no address' : explainCode(String(codeOf(cause) ?? messageOf(cause)));
   return new FetchError('unreachable', `${url.host} cannot be found: ${why}.`, { cause });
-}
-
-/** Failures of requests that had no connection yet. */
-const unconnected = new WeakSet<Error>();
-
-/** True for a failure after which it is certain that the server never saw the request. A server can break the encryption of a connection at any time: only before there is a connection does that say so. */
-export function isNeverSent(cause: unknown): boolean {
-  if (cause instanceof FetchError) return ['refused', 'unreachable'].includes(cause.failure);
-  if (!(cause instanceof Error) || !('code' in cause) || !unconnected.has(cause)) return false;
-  // Of a host with several addresses, none of which took a connection.
-  if (cause instanceof AggregateError) return true;
-  const syscall = 'syscall' in cause ? cause.syscall : undefined;
-  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
-  return /^(CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH)/.test(String(cause.code));
 }
 
 /** Networks of IPv4 that are not the public internet: private, loopback, link-local, shared, multicast, reserved, for examples. */

@@ -1,5 +1,6 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { listOf } from '../../core/visible-text.ts';
 
 /** Where a server of this process listens. */
 export interface Listening {
@@ -63,4 +64,40 @@ function plainAddress(address: string): string {
   const bytes = [(high ?? 0) >> 8, (high ?? 0) & 255, (low ?? 0) >> 8, (low ?? 0) & 255];
   const plain = bytes.join('.');
   return isIPv4(plain) ? plain : short;
+}
+
+/** The port of an address, also where it is the usual one. */
+export function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+}
+
+/** Where a crib is served, perhaps by another process. */
+export interface ServedPlace {
+  readonly host?: string;
+  readonly port?: number;
+  /** Names besides by which it is reached. */
+  readonly hosts?: string | readonly string[];
+}
+
+const USUAL = { host: '127.0.0.1', port: 2742 };
+
+/** True if connecting there would reach a crib that is served at this place. */
+export function isServedAt(
+  { host = USUAL.host, port = USUAL.port, hosts }: ServedPlace,
+  url: URL,
+  address: string,
+): boolean {
+  const to = plainName(url.hostname);
+  const isNamed = listOf(hosts)
+    .map((name) => URL.parse(`http://${name}`))
+    .some((named) => named !== null && plainName(named.hostname) === to && ['', url.port].includes(named.port));
+  if (isNamed) return true;
+  if (portOf(url) !== port) return false;
+  // What a name stands for may change: then no address of this machine is safe.
+  return isSamePlace(address, isIP(host) === 0 ? '0.0.0.0' : host);
+}
+
+/** A name may end with a dot and mean the same; the address parser has seen to case and other scripts. */
+function plainName(hostname: string): string {
+  return hostname.replace(/\.$/, '');
 }

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createCrib } from '../../../src/index.ts';
 import { httpExecutor } from '../../../src/kinds/http/http-executor.ts';
 import { systemClock } from '../../../src/system/clock.ts';
-import { isServedAt } from '../../../src/system/fetch/streamed-fetch.ts';
+import { isServedAt } from '../../../src/system/fetch/own-addresses.ts';
 import { createSecrets } from '../../../src/system/secrets/secrets.ts';
 import { testCall } from '../../../src/testing/index.ts';
 import { startServer } from '../../sources/http-server.ts';
