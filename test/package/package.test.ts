@@ -111,6 +111,18 @@ describe('the packed package', () => {
     },
   );
 
+  it('exports a retriever that needs no crib, with the vectors of the package', async () => {
+    const code = `
+      import { createRetriever } from 'toolcrib/search';
+      const retriever = createRetriever([{ name: 'send_mail', description: 'Send an email' }, { name: 'bake', description: 'Bake bread' }]);
+      const [best] = await retriever.search('compose a message to a colleague');
+      console.log(JSON.stringify(best));
+    `;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
+    expect(JSON.parse(stdout)).toMatchObject({ name: 'send_mail', why: expect.stringContaining('meaning') });
+    expect(stderr).toBe('');
+  });
+
   it('exports the laws of executors', async () => {
     const code = `console.log(Object.keys(await import('toolcrib/testing')).join())`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
