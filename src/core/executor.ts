@@ -33,4 +33,9 @@ export interface Executor {
   review?(specs: readonly ToolSpec[]): MaybePromise<ExecutorReview>;
   execute(call: ToolCall, run: Run): MaybePromise<ToolResult>;
   close?(): Promise<void>;
+  /** True if it takes the place of the executor of its kind, in code alone: `fakeExecutor` of `toolcrib/testing` says so. */
+  readonly [REPLACES]?: true;
 }
+
+/** The key by which an executor says that it takes the place of another one. No configuration can write it. */
+export const REPLACES: unique symbol = Symbol('toolcrib.replaces');

@@ -4,7 +4,7 @@ import { createAudit } from '../audit/crib-audit.ts';
 import { createCalls } from '../audit/recorded-calls.ts';
 import { readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs, type Generation } from '../core/catalog.ts';
-import type { Executor } from '../core/executor.ts';
+import { type Executor, REPLACES } from '../core/executor.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import { nearest } from '../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
@@ -117,7 +117,9 @@ async function configurationOf(options: ReadCribOptions, observe?: Observe): Pro
 async function kindsInCode({ executors = [] }: CribOptions): Promise<readonly Executor[]> {
   const { openUnconfigured } = await import('./configured/configured-executors.ts');
   const kinds = await openUnconfigured(process.cwd(), process.env);
-  return kinds.map(({ executor }) => executor).filter(({ kind }) => !executors.some((own) => own?.kind === kind));
+  return kinds
+    .map(({ executor }) => executor)
+    .filter(({ kind }) => !executors.some((own) => own?.kind === kind && own[REPLACES] !== true));
 }
 
 const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.resolve(undefined);
@@ -188,10 +190,21 @@ function createIdentity(
 
 let shared: Promise<Crib> | undefined;
 
-/** The one crib of a script that has no place to keep its own. Programs and tests make theirs with `createCrib`. */
+/** The one crib of a script that has no place to keep its own, with the configuration of the working directory, `$TOOLCRIB_PLUGINS_DIR` and installed packages. Programs and tests make theirs with `createCrib`. */
 export function defaultCrib(): Promise<Crib> {
-  shared ??= createCrib();
+  shared ??= discoverCrib().catch((cause) => {
+    shared = undefined; // the next one tries again
+    throw cause;
+  });
   return shared;
+}
+
+/** The crib of the configuration in the working directory; without one, of plugins and installed packages alone, which leaves nothing behind. */
+async function discoverCrib(): Promise<Crib> {
+  const { findConfig } = await import('./config/load-config.ts');
+  const cwd = process.cwd();
+  const isThere = (await findConfig({ cwd })) !== undefined;
+  return createCrib(isThere ? { configFile: cwd } : { config: {}, store: 'memory' });
 }
 
 /** Closes the default crib; the next `defaultCrib()` makes a new one. */

@@ -59,7 +59,7 @@ export function readFixedDefinition(
 ): FixedDefinition {
   return {
     tools: listTools(options.tools ?? []),
-    executors: readExecutors([...executors, ...(options.executors ?? [])]),
+    executors: readExecutors(executors, options.executors),
     options: Object.freeze({ ...options.options }),
     retriever: options.retriever,
     context,

@@ -1,6 +1,6 @@
 import type { WrittenConfig } from '../config/types/config.ts';
 import type { ProfileSet } from '../core/catalog.ts';
-import type { Executor } from '../core/executor.ts';
+import { type Executor, REPLACES } from '../core/executor.ts';
 import { describe, didYouMean, readOptions } from '../core/read-options.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
@@ -142,21 +142,51 @@ export function readProfiles(given: CribOptions['profiles'], defaultProfile: str
   return { byName, usual: byName.get(defaultProfile ?? 'default') ?? only ?? EVERYTHING, everything: EVERYTHING };
 }
 
-/** Executors by kind; the one for functions is always there. */
-export function readExecutors(given: readonly Executor[] = []): ReadonlyMap<string, Executor> {
+/** Executors by kind; the one for functions is always there. `own` are those of the crib and its configuration, `given` those of code. */
+export function readExecutors(
+  own: readonly Executor[],
+  given: readonly Executor[] = [],
+): ReadonlyMap<string, Executor> {
   const byKind = new Map<string, Executor>();
-  for (const executor of [functionExecutor(), ...given]) {
-    if (typeof executor?.kind !== 'string' || typeof executor.execute !== 'function') {
-      throw new ToolcribError(
-        'invalid_option',
-        `An executor has kind, runSchema and execute; got ${describe(executor)}.`,
-      );
-    }
-    if (byKind.has(executor.kind))
-      throw new ToolcribError('duplicate', `There are two executors for the kind "${executor.kind}"; keep one.`);
-    byKind.set(executor.kind, executor);
+  for (const executor of [functionExecutor(), ...own]) addExecutor(byKind, requireExecutor(executor));
+  const fakes = new Set<string>();
+  for (const executor of given) {
+    const { kind, [REPLACES]: replaces } = requireExecutor(executor);
+    if (replaces !== true || fakes.has(kind)) addExecutor(byKind, executor);
+    else byKind.set(kind, inPlaceOf(byKind.get(kind), executor));
+    if (replaces === true) fakes.add(kind);
   }
   return byKind;
+}
+
+function requireExecutor(executor: Executor): Executor {
+  if (typeof executor?.kind === 'string' && typeof executor.execute === 'function') return executor;
+  throw new ToolcribError('invalid_option', `An executor has kind, runSchema and execute; got ${describe(executor)}.`);
+}
+
+function addExecutor(byKind: Map<string, Executor>, executor: Executor): void {
+  if (byKind.has(executor.kind)) {
+    const message = `There are two executors for the kind "${executor.kind}"; keep one. In tests, fakeExecutor() of toolcrib/testing takes the place of another.`;
+    throw new ToolcribError('duplicate', message);
+  }
+  byKind.set(executor.kind, executor);
+}
+
+/** Specs are checked as the replaced executor checks them, and it is closed with the fake. */
+function inPlaceOf(replaced: Executor | undefined, fake: Executor): Executor {
+  if (replaced === undefined) return fake;
+  const { runSchema, check } = replaced;
+  const review = () => ({
+    problems: [],
+    notes: [`The executor of the kind "${fake.kind}" is replaced by a fake one.`],
+  });
+  return {
+    ...fake,
+    runSchema,
+    ...(check && { check: check.bind(replaced) }),
+    review,
+    close: async () => replaced.close?.(),
+  };
 }
 
 function requireObject<T extends object>(value: T | undefined, key: string): T | Record<string, never> {

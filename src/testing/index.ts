@@ -1,5 +1,6 @@
 export type { ContractTest } from './executor-contract.ts';
 export { executorContract } from './executor-contract.ts';
+export { fakeExecutor } from './fake-executor.ts';
 export type {
   BadRun,
   ContractCase,

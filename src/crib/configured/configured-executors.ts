@@ -1,6 +1,6 @@
 import type { Kind, KindPorts, OpenKind } from '../../config/records.ts';
 import type { CustomExecutorConfig } from '../../config/types/guards.ts';
-import type { Executor, ExecutorContext } from '../../core/executor.ts';
+import { type Executor, type ExecutorContext, REPLACES } from '../../core/executor.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { systemClock } from '../../system/clock.ts';
@@ -103,6 +103,11 @@ async function importExecutor(kind: string, entry: CustomExecutorConfig, context
   try {
     const exported = await importExport(module, context.folder);
     const made: unknown = typeof exported === 'function' ? await exported(options, context) : exported;
+    if (typeof made === 'object' && made !== null && REPLACES in made)
+      throw new ToolcribError(
+        'invalid_config',
+        `${module} exports a fake executor, which only code may give to createCrib.`,
+      );
     if (typeof made === 'object' && made !== null && 'kind' in made && made.kind === kind) return made as Executor; // judged with the others
   } catch (cause) {
     throw new ToolcribError('invalid_config', `The executor "${kind}": ${messageOf(cause)}`, { cause });
