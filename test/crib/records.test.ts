@@ -70,6 +70,7 @@ describe('what a configuration says about records', () => {
   it('metrics: false turns traces off, too; otel: false those alone', async () => {
     const off = await cribOf(folderWith(config('{ metrics: false }')));
     expect(off.extensions.list().map(nameOf)).not.toContain('trace');
+    expect(off.extensions.list().map(nameOf)).not.toContain('measure');
     expect(off.extensions.list().map(nameOf)).not.toContain('metrics');
     const counting = await cribOf(folderWith(config('{ metrics: { otel: false } }')));
     expect(counting.extensions.list().map(nameOf)).toContain('metrics');
