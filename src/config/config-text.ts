@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { describe } from '../core/read-options.ts';
-import { codeOf, ToolcribError } from '../core/tool-error.ts';
+import { ToolcribError, whyUnreadable } from '../core/tool-error.ts';
 import { type ParsedConfig, type Position, parseConfig } from './parse-config.ts';
 
 /** Where mistakes of a configuration are shown. */
@@ -98,7 +98,7 @@ export async function readConfigFile(file: string, shownAs: string): Promise<str
     if (status.size > MAX_CONFIG_BYTES) throw tooLarge(shownAs);
     return toText(await readAtMost(handle, MAX_CONFIG_BYTES, shownAs), shownAs);
   } catch (cause) {
-    throw cause instanceof ToolcribError ? cause : unusable(`${shownAs} ${whyUnreadable(cause)}`, cause);
+    throw cause instanceof ToolcribError ? cause : unusable(`${shownAs} ${whyUnreadable(cause)}.`, cause);
   } finally {
     await handle?.close();
   }
@@ -137,24 +137,6 @@ function encodingOf(bytes: Buffer): string {
 function hasControlCharacters(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(text);
-}
-
-function whyUnreadable(cause: unknown): string {
-  const code = codeOf(cause);
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return 'does not exist.';
-    case 'EACCES':
-    case 'EPERM':
-      return 'may not be read by this user.';
-    case 'ELOOP':
-      return 'is a symbolic link that leads back to itself.';
-    case 'ENXIO':
-      return 'is a pipe or a device, not a file.';
-    default:
-      return `cannot be read (${String(code ?? 'unknown reason')}).`;
-  }
 }
 
 function tooLarge(shownAs: string): ToolcribError {

@@ -6,8 +6,9 @@ type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: 
 /** The members of these names, or all of them, without those that are undefined; in the order of the names. */
 export function defined<T extends object, Key extends keyof T = keyof T>(
   from: T,
-  keys: readonly Key[] = Object.keys(from) as Key[], // all where none are named
+  keys?: readonly Key[],
 ): Defined<Pick<T, Key>> {
-  const kept = keys.map((key) => [key, from[key]] as const).filter(([, value]) => value !== undefined);
+  const named = keys ?? (Object.keys(from) as Key[]); // all of them
+  const kept = named.map((key) => [key, from[key]] as const).filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept) as Defined<Pick<T, Key>>; // only what may be absent was taken out
 }

@@ -25,6 +25,8 @@ export interface Executor {
   readonly kind: string;
   /** What a run of this kind looks like; checked when a spec is loaded. */
   readonly runSchema: JsonSchema;
+  /** The cure for a run that its schema refuses, where it is clear what was meant. */
+  cure?(run: Readonly<Record<string, unknown>>): string | undefined;
   /** What is wrong with a run that its schema cannot say, such as a placeholder that no argument fills; checked when a spec is loaded. */
   check?(run: Run, spec: ToolSpec): readonly string[];
   /** Why a call with these arguments would be refused. Asked before a person is: it starts nothing and changes nothing. */

@@ -60,6 +60,8 @@ export interface Admission {
 /** A started source. */
 export interface LiveSource {
   specs(): readonly ToolSpec[];
+  /** Where one of its specs was written, such as file and line; absent where that cannot be told. */
+  placeOf?(spec: ToolSpec): string | undefined;
   /** Resolves when its first list is there or could not be had; absent where `start` waited for that. */
   readonly listed?: Promise<unknown>;
   /** Resolves then, too, or when its program does nothing for a while: until then ending it would leave it half installed. Absent where there is no such program. */

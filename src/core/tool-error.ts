@@ -77,6 +77,25 @@ export function codeOf(cause: unknown): unknown {
   return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }
 
+/** Why a file or folder cannot be read, as what follows its path. */
+export function whyUnreadable(cause: unknown): string {
+  const code = codeOf(cause);
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist';
+    case 'EACCES':
+    case 'EPERM':
+      return 'may not be read by this user';
+    case 'ELOOP':
+      return 'is a symbolic link that leads back to itself';
+    case 'ENXIO':
+      return 'is a pipe or a device, not a file';
+    default:
+      return typeof code === 'string' ? `cannot be read (${code})` : `cannot be read: ${messageOf(cause)}`;
+  }
+}
+
 /** Codes of a connection that was lost or not made. */
 const CONNECTION_CODE = /^(ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|UND_ERR_\w+)$/;
 /** `fetch` throws what failed as the cause of its error. */

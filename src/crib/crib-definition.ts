@@ -49,6 +49,8 @@ export interface CribDefinition {
   readonly usage: Usage | undefined;
   /** What is said but hardly meant, or not possible yet. */
   readonly problems: readonly string[];
+  /** Entries of sources that cannot be read, a sentence for each mistake; they stand among the problems, too. */
+  readonly mistakes: readonly string[];
   /** How entries that were pasted from other programs were read. */
   readonly readings: readonly string[];
 }
@@ -84,6 +86,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
     openRetriever: openBuiltin,
     usage: undefined,
     problems: [],
+    mistakes: [],
     readings: [],
   };
 }

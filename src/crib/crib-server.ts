@@ -38,6 +38,8 @@ export interface CribServer {
   operatorTokenFile(): string | undefined;
   /** What the operator should know about where the operator token and the audit key are kept. Makes their folder. */
   stateWarnings(): readonly string[];
+  /** Entries of sources that cannot be read, a sentence without secrets for each mistake. */
+  mistakes(): readonly string[];
   /** How entries that were pasted from other programs were read, in sentences without secrets. */
   readings(): readonly string[];
   /** What keeps entries from being tools, were they put into the store: each that is wrong, with its place. */
@@ -115,6 +117,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     activeSets,
     checkStored: engine.checkStored,
     followOutput: engine.followOutput,
+    mistakes: engine.mistakes,
     readings: engine.readings,
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,

@@ -2,7 +2,7 @@ import { type ApprovalPoller, createPoller } from '../approvals/poller.ts';
 import { type AuditSource, createTrail } from '../audit/crib-audit.ts';
 import { Cancellation, createInFlight } from '../call/cancellation.ts';
 import { precheck } from '../call/precheck.ts';
-import type { Generation, HeldBack, ProfileSet } from '../core/catalog.ts';
+import type { Generation, ProfileSet } from '../core/catalog.ts';
 import type { ExecutorReview } from '../core/executor.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -172,32 +172,32 @@ export function requireStarted<T>(part: T | undefined): T {
 /** What went wrong without failing anything. Each sentence is said once and kept for `crib.warnings()`. */
 interface Warnings {
   warn(message: string): void;
-  /** Says it without keeping it: it can be found out anew. */
-  announce(message: string): void;
-  /** Says which names are held back by now, each as long as it was not held back before. */
-  announceHeld(held: readonly HeldBack[]): void;
+  /** Says what is wrong with something now, without keeping it: it can be found out anew. What was said when this was last asked is not repeated. */
+  announce(about: Topic, messages: readonly string[]): void;
   list(): readonly string[];
 }
+
+type Topic = 'configuration' | 'sources' | 'lists' | 'held back';
 
 const MANY = 1000;
 
 /** `redact` takes the values of secrets out of what is said. */
 function createWarnings(redact: (text: string) => string): Warnings {
   const said = new Set<string>();
-  let heldBefore: ReadonlySet<string> = new Set();
-  const announce = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
+  const standing = new Map<Topic, ReadonlySet<string>>();
+  const emit = (message: string) => process.emitWarning(message, 'ToolcribWarning');
   return {
-    announce,
     warn(told) {
       const message = redact(told);
       if (said.has(message) || said.size >= MANY) return;
       said.add(message);
-      announce(message);
+      emit(message);
     },
-    announceHeld(held) {
-      const messages = new Set(held.map(({ message }) => message));
-      for (const message of messages) if (!heldBefore.has(message)) announce(message);
-      heldBefore = messages;
+    announce(about, found) {
+      const messages = new Set(found.map(redact));
+      const before = standing.get(about);
+      standing.set(about, messages);
+      for (const message of messages) if (before?.has(message) !== true && !said.has(message)) emit(message);
     },
     list: () => [...said],
   };
@@ -236,6 +236,8 @@ export interface Engine {
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
   /** What executors say about their tools on this machine. */
   review(): Promise<ExecutorReview>;
+  /** Mistakes in entries of sources, in sentences. */
+  mistakes(): readonly string[];
   /** How entries that were pasted from other programs were read, in sentences. */
   readings(): readonly string[];
   /** Reads every source again, or only some. */

@@ -66,6 +66,7 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
       const { problems: found, notes } = await reviewTools(core.generation().catalog.specs, fixed.executors);
       return { problems: found, notes: [...core.extensions.replaced().map(replacedGuard), ...notes] };
     },
+    mistakes: () => core.definition.mistakes.map(redact),
     readings: () => core.definition.readings.map(redact),
     listed: async (limitMs) =>
       startedWithin(FIRST_START_MS) ? waitAtMost(limitMs, started.sources.listed(), systemClock) : undefined,
@@ -122,7 +123,11 @@ function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
       name === codeSource.name || definition.sources.some((source) => source.name === name && source.trust === true),
     profiles: definition.profiles,
   });
-  warnings.announceHeld(next.catalog.held); // a name may be claimed long after the start
+  // A name may be claimed long after the start.
+  warnings.announce(
+    'held back',
+    next.catalog.held.map(({ message }) => message),
+  );
   return next;
 }
 
@@ -230,15 +235,11 @@ function withoutSecrets(report: SourceReport, redact: (text: string) => string):
   return report.reason === undefined ? report : { ...report, reason: redact(report.reason) };
 }
 
-/** Whatever may have something to close. */
-interface Closable {
-  readonly name?: string;
-  readonly kind?: string;
-  close?(): Promise<void>;
-}
+/** An extension or an executor. */
+type Part = { readonly name?: string; readonly kind?: string; close?(): Promise<void> };
 
 /** Closes a part; one that cannot be closed must not keep the others open. */
-async function closePart(part: Closable, warn: (message: string) => void): Promise<void> {
+async function closePart(part: Part, warn: (message: string) => void): Promise<void> {
   try {
     await part.close?.();
   } catch (cause) {

@@ -92,7 +92,7 @@ interface Settings {
 const DEAF: FolderWatch = { listen() {}, keepOnly() {}, close() {} };
 
 async function startFiles(settings: Settings, context: SourceContext): Promise<LiveSource> {
-  const [{ readSpecFolders, troublesOf }, { createSpecIndexes }] = await Promise.all([
+  const [{ readSpecFolders, troublesOf, placeOfSpec }, { createSpecIndexes }] = await Promise.all([
     import('../specs/spec-folders.ts'),
     import('../specs/spec-indexes.ts'),
   ]);
@@ -113,19 +113,20 @@ async function startFiles(settings: Settings, context: SourceContext): Promise<L
     read = 'changed';
     known = await readSpecFolders(known, how);
     if (isClosed) return;
-    const { failures, leftOut, passedOver } = troublesOf(known, settings.roots);
+    const { failures, isDown, leftOut, passedOver } = troublesOf(known, settings.roots);
     const troubles = [...failures, ...leftOut, ...passedOver];
     for (const trouble of troubles) if (!told.has(trouble)) warn(trouble);
     told.clear(); // what is mended and breaks again is told again
     for (const trouble of troubles) told.add(trouble);
     const listed = [...known.files.values()].flatMap((file) => file.specs);
-    listing.show(listed, { down: summary(failures), leftOut: summary(leftOut) });
+    listing.show(listed, isDown ? { down: summary(failures) } : { leftOut: summary([...failures, ...leftOut]) });
   });
 
   await update();
   const { specs, onChange, status } = listing;
   return {
     specs,
+    placeOf: (spec) => placeOfSpec(known, spec),
     onChange,
     status,
     refresh() {

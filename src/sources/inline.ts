@@ -11,6 +11,8 @@ export interface InlineOptions {
   readonly folder: string;
   /** Where an entry stands, for whoever is to mend it. */
   placeOf?(index: number): string;
+  /** Why other entries could not be read, which has been told; empty if all could. */
+  readonly unread?: string;
   /** Fills in variables and looks at secrets in how tools run. */
   readonly readRunText?: ReadRunText;
   /** What kinds say about the paths in how their tools run. */
@@ -19,7 +21,7 @@ export interface InlineOptions {
 
 /** The source of specs that stand in the configuration itself. A bad entry is reported with its place, the others load. */
 export function inline(options: InlineOptions): Source {
-  const { specs, folder, readRunText, traitsOf, placeOf = (index) => `tools[${index}]` } = options;
+  const { specs, folder, readRunText, traitsOf, unread = '', placeOf = (index) => `tools[${index}]` } = options;
   return {
     name: 'inline',
     trust: true,
@@ -27,19 +29,24 @@ export function inline(options: InlineOptions): Source {
     bundle: false,
     async start(context) {
       const read = createEntryReader({ source: 'inline', folder, readRunText, traitsOf });
-      const listed: ToolSpec[] = [];
+      const places = new Map<ToolSpec, number>();
       const leftOut: string[] = [];
       for (const [index, entry] of specs.entries()) {
         try {
-          listed.push(read(structuredClone(entry))); // entries are taken over, and these are the configuration's
+          places.set(read(structuredClone(entry)), index); // entries are taken over, and these are the configuration's
         } catch (cause) {
           leftOut.push(`${placeOf(index)}: ${messageOf(cause)}`);
         }
       }
       for (const trouble of leftOut) context.warn(trouble);
-      const [reason] = leftOut;
+      const [reason] = [...leftOut, ...(unread === '' ? [] : [unread])];
+      const listed = [...places.keys()];
       return {
         specs: () => listed,
+        placeOf(spec) {
+          const index = places.get(spec);
+          return index === undefined ? undefined : placeOf(index);
+        },
         onChange: () => () => {},
         status: () => ({ state: 'ready', ...(reason !== undefined && { reason }) }),
         close: async () => {},

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { messageOf } from '../core/tool-error.ts';
+import { whyUnreadable } from '../core/tool-error.ts';
 
 /** A hash of what was read, good enough to notice an edit, or why it could not be read. */
 export type FileReading =
@@ -65,7 +65,7 @@ async function withFile<Reading>(
     const reason = refuse(stats, maxBytes);
     return reason === undefined ? await read(file, stats.size) : { ok: false, reason };
   } catch (cause) {
-    return { ok: false, reason: `it cannot be read: ${messageOf(cause)}` };
+    return { ok: false, reason: `it ${whyUnreadable(cause)}` };
   } finally {
     await file?.close();
   }

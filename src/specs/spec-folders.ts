@@ -40,14 +40,25 @@ export async function readSpecFolders(before: SpecFolders, options: SpecFoldersO
   return { files, unreadable };
 }
 
+/** The file and the line of a spec. */
+export function placeOfSpec({ files }: SpecFolders, spec: ToolSpec): string | undefined {
+  for (const [path, { specs, lines }] of files) {
+    const index = specs.indexOf(spec);
+    if (index !== -1) return index < lines.length ? `${path}, line ${lines[index]}` : path;
+  }
+  return undefined;
+}
+
 function isHidden(path: string, unreadable: readonly Unreadable[]): boolean {
   return unreadable.some((place) => path === place.path || path.startsWith(`${place.path}${sep}`));
 }
 
 /** What there is to say about spec files, by how bad it is. */
 export interface FolderTroubles {
-  /** Nothing of it could be read. */
+  /** Files and folders that could not be read. */
   readonly failures: readonly string[];
+  /** True if there are such, and no file could be read. */
+  readonly isDown: boolean;
   /** Entries that could not be read. */
   readonly leftOut: readonly string[];
   /** Files that lie among spec files and are something else. */
@@ -63,7 +74,17 @@ export function troublesOf({ files, unreadable }: SpecFolders, roots: readonly s
     if (foreign === true && !roots.includes(path)) passedOver.push(failure);
     else failures.push(failure);
   }
-  return { failures, passedOver, leftOut: [...files.values()].flatMap((file) => describeProblems(file.problems)) };
+  const isDown = failures.length > 0 && ![...files].some(([path, file]) => isRead(file) && !isHidden(path, unreadable));
+  return {
+    failures,
+    isDown,
+    passedOver,
+    leftOut: [...files.values()].flatMap((file) => describeProblems(file.problems)),
+  };
+}
+
+function isRead({ failure }: SpecFile): boolean {
+  return failure === undefined;
 }
 
 /** What a file holds, as far as it could be read. */
@@ -72,6 +93,8 @@ export interface SpecFile {
   readonly readAt: number;
   readonly hash: string;
   readonly specs: readonly ToolSpec[];
+  /** Where the first specs stand in it, in their order; those that it had before have no line. */
+  readonly lines: Uint32Array;
   readonly problems: readonly SpecProblem[];
   /** Why it could not be read at all; then the specs are those of before. */
   readonly failure?: string;
@@ -108,11 +131,14 @@ export async function readSpecFile(
   const options = { ...text, maxBytes: maxBytes ?? MAX_BYTES[format], hashBefore: known?.hash || undefined };
   const isIndexed = indexes !== undefined && format === 'ndjson' && found.bytes >= INDEXED_BYTES;
   const content = isIndexed ? await readIndexedContent(options, indexes) : await readContent(options);
-  const old = { found, readAt, specs: known?.specs ?? [], problems: [] };
+  const old = { found, readAt, specs: known?.specs ?? [], lines: known?.lines ?? new Uint32Array(), problems: [] };
   if (!content.ok) return { ...old, hash: '', failure: `${path}: ${content.reason}.` };
   const { hash, next } = content;
   if (next === undefined) return { ...(known ?? old), found, readAt, hash };
-  if (next.ok) return { found, readAt, hash, specs: keepKnown(old.specs, next), problems: next.problems };
+  if (next.ok) {
+    const lines = Uint32Array.from(next.entries, ({ line }) => line);
+    return { found, readAt, hash, specs: keepKnown(old.specs, next), lines, problems: next.problems };
+  }
   const foreign = next.foreign === true && old.specs.length === 0;
   return { ...old, hash, failure: `${path}: ${next.reason}.`, ...(foreign && { foreign }) };
 }

@@ -84,7 +84,6 @@ type Row = readonly [what: string, text: string, message: RegExp];
 describe('what is wrong is said in words', () => {
   it.each<Row>([
     ['a number for a text', 'defaultProfile: 12', /defaultProfile must be text, got 12; put it in quotes/],
-    ['a number for a version', 'tools: [{ name: a, run: { kind: x }, version: 1.10 }]', /must be text.*in quotes/],
     ['a text for a number', 'server: { port: "80" }', /must be a whole number, got "80"; leave the quotes away/],
     ['a fraction', 'server: { port: 1.5 }', /server\.port must be a whole number, got 1\.5/],
     ['too small a number', 'server: { port: -1 }', /server\.port must be at least 0, got -1/],
@@ -143,12 +142,28 @@ describe('what is wrong is said in words', () => {
     ],
     ['an extension of your own without its module', 'extensions: { zzz: {} }', /extensions\.zzz needs "module"/],
     ['true for what can only be off', 'extensions: { audit: true }', /extensions\.audit must be false/],
+  ])('%s', async (_, text, message) => {
+    expect(await mistakesIn(text)).toMatch(message);
+  });
+
+  it.each<Row>([
+    ['a number for a version', 'tools: [{ name: a, run: { kind: x }, version: 1.10 }]', /must be text.*in quotes/],
     ['a tool of no run', 'tools: [{ name: a }]', /tools\[0\] needs one of run, tool_type/],
     ['a tool whose run has no kind', 'tools: [{ name: a, run: {} }]', /tools\[0\]\.run needs "kind"/],
     ['a tool of a bad name', 'tools: [{ name: "a.b", run: { kind: x } }]', /tools\[0\]\.name must be letters, digits/],
     ['an unknown key of a tool', 'tools: [{ name: a, run: { kind: x }, efects: {} }]', /Did you mean "effects"\?/],
-  ])('%s', async (_, text, message) => {
-    expect(await mistakesIn(text)).toMatch(message);
+  ])('%s, which costs that tool alone', async (_, text, message) => {
+    const written = `${text.slice(0, -1)}, { name: good, run: { kind: x } }]`;
+    const { config, problems, toolIndexes } = await loadYaml(written);
+    expect({ tools: config.tools, toolIndexes }).toMatchObject({ tools: [{ name: 'good' }], toolIndexes: [1] });
+    expect(problems).toEqual([
+      expect.objectContaining({
+        source: 'inline',
+        file: 'toolcrib.yaml',
+        line: 1,
+        message: expect.stringMatching(message),
+      }),
+    ]);
   });
 
   it('for a key that is near nothing, with all that is known', async () => {

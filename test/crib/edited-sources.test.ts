@@ -169,7 +169,7 @@ describe('what ends at once', () => {
     const after = await editable(server({}));
     expect(await after.edit({ ...BROKEN, onChange: 'stop' })).toMatchObject({ state: 'failed', toolCount: 0 });
     const unreadable = await editable(server({}, { onChange: 'stop' }));
-    expect(await unreadable.edit({ ...server({}), prefx: 'x' })).toBeUndefined();
+    expect(await unreadable.edit({ ...server({}), prefx: 'x' })).toMatchObject({ state: 'failed', toolCount: 0 });
   });
 
   const TAKEN: readonly (readonly [string, Fields])[] = [

@@ -245,7 +245,7 @@ sources:
     expect(namesOf(crib)).toEqual(['fine']);
     expect(crib.sources().find((source) => source.name === 'later')).toMatchObject({
       state: 'failed',
-      reason: expect.stringContaining('there is nothing to read at'),
+      reason: expect.stringContaining('does not exist'),
     });
     expect(crib.warnings().join('\n')).toContain('NOWHERE_TO_BE_FOUND');
   });
@@ -279,7 +279,7 @@ sources:
       const reasons = crib.sources().filter(({ state }) => state === 'failed');
       const reasonOf = (name: string) => reasons.find((source) => source.name === name)?.reason;
       for (const name of ['py', 'petstore'])
-        expect(reasonOf(name)).toMatch(/nothing to read|cannot be read|is not there/);
+        expect(reasonOf(name)).toMatch(/does not exist|cannot be read|is not there/);
       for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('there is no program "npx"');
       expect(reasonOf('gh')).toMatch(/^The secret "github" is missing/);
       expect(crib.warnings()).toContain('Not available in this version: profile "assistant" cannot delegate.');

@@ -65,10 +65,10 @@ describe('a watched file', () => {
     workspace.write('a.yaml', 'tools: [');
     workspace.write('b.yaml', yamlOf('marker'));
     await untilNames(crib, ['one', 'marker']);
-    expect(statusOf(crib, 'local')).toMatchObject({ state: 'down' });
+    expect(statusOf(crib, 'local')).toMatchObject({ state: 'ready', reason: expect.stringContaining('a.yaml') });
     workspace.write('a.yaml', yamlOf('two'));
     await untilNames(crib, ['two', 'marker']);
-    expect(statusOf(crib, 'local')).toMatchObject({ state: 'ready' });
+    expect(statusOf(crib, 'local')).toEqual({ name: 'local', state: 'ready', toolCount: 2 });
   });
 });
 

@@ -161,14 +161,14 @@ describe('reload', () => {
     expect(await crib.reload()).toEqual({ added: ['d'], removed: [], changed: [] });
     expect(crib.get('a')).toBe(before[0]);
     expect(statusOf(crib, 'local')).toMatchObject({
-      state: 'down',
+      state: 'ready',
       toolCount: 4,
       reason: expect.stringContaining(path),
     });
     expect(crib.warnings().some((warning) => warning.includes(path))).toBe(true);
     workspace.write('a.yaml', yamlOf('b'));
     expect(await crib.reload()).toEqual({ added: [], removed: ['a'], changed: [] });
-    expect(statusOf(crib, 'local')).toMatchObject({ state: 'ready' });
+    expect(statusOf(crib, 'local')).toEqual({ name: 'local', state: 'ready', toolCount: 3 });
   });
 
   it('of an entry that is bad now keeps the entry as it was', async () => {

@@ -8,6 +8,7 @@ import { messageOf } from '../../core/tool-error.ts';
 import { kindOf, needsOf, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
 import { traitsOf } from '../../kinds/index.ts';
 import { type EngineCore, requireStarted } from '../engine.ts';
+import type { SourceReport } from '../sources/source-slot.ts';
 
 /** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
 function findProblems(
@@ -137,20 +138,23 @@ export function createEngineProblems(core: EngineCore, isClosing: () => boolean)
   const { redact } = core.fixed.context;
   const ownProblems = () => [...core.definition.problems, ...core.auditKeys.problems()];
   const heldBack = () => generation().catalog.held.map(({ message }) => message);
+  const failedSources = () => {
+    const failed = (core.sources?.report() ?? []).filter(({ state }) => state === 'failed');
+    return untoldTroubles(failed, [...warnings.list(), ...ownProblems()].map(redact), redact);
+  };
   const announceAll = async (): Promise<void> => {
     const announced = core.definition;
     const sources = requireStarted(core.sources);
-    for (const report of sources.report())
-      if (report.state === 'failed') warnings.warn(`Source "${report.name}": ${sentence(report.reason)}`);
-    for (const problem of ownProblems()) warnings.announce(problem);
+    warnings.announce('configuration', ownProblems());
+    warnings.announce('sources', failedSources());
     if (!sources.isListed()) await sources.listed();
     if (core.definition !== announced || isClosing()) return; // a later edit tells
-    for (const problem of problemsOfLists(core)) warnings.announce(problem);
+    warnings.announce('lists', problemsOfLists(core));
   };
   return {
     announce: () => void announceAll().catch((cause: unknown) => warnings.warn(messageOf(cause))),
     list: () => {
-      const found = [...heldBack(), ...ownProblems(), ...problemsOfLists(core)];
+      const found = [...heldBack(), ...ownProblems(), ...failedSources(), ...problemsOfLists(core)];
       return [...new Set([...warnings.list(), ...found.map(redact)])];
     },
   };
@@ -166,8 +170,29 @@ function problemsOfLists({ sources, generation, definition, services, extensions
   ];
 }
 
-function sentence(reason = 'it failed'): string {
-  return reason.endsWith('.') ? reason : `${reason}.`;
+/** What is the matter with sources, a sentence each, without what was told already: by the source itself, or of its entry. */
+export function untoldTroubles(
+  reports: readonly Pick<SourceReport, 'name' | 'state' | 'reason'>[],
+  told: readonly string[],
+  redact: (text: string) => string = (text) => text,
+): readonly string[] {
+  return reports.flatMap(({ name, state, reason }) => {
+    const known = redact(reason ?? `it is ${state}`);
+    const isTold = told.some((sentence) => beginsWith(known, aboutIt(sentence, name)));
+    return isTold ? [] : [`Source "${name}": ${known.replace(/\.?$/, '.')}`];
+  });
+}
+
+/** A sentence about a source without its name; undefined for one that does not name it. */
+function aboutIt(sentence: string, name: string): string | undefined {
+  const prefix = `${name}: `;
+  if (sentence.startsWith(prefix)) return sentence.slice(prefix.length);
+  const [before, ...after] = sentence.split(`Source "${name}": `);
+  return after.length === 0 ? undefined : [before, ...after].join('');
+}
+
+function beginsWith(reason: string, begin: string | undefined): boolean {
+  return begin !== undefined && reason.startsWith(begin.replace(/\.$/, ''));
 }
 
 /** What executors say about the tools that they run; one that has none is not asked. */

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import {
   type ConfigText,
+  type Mistake,
   objectText,
   parseLeniently,
   readConfigFile,
@@ -13,7 +14,14 @@ import { copyJson, freezeJson, NotJsonError } from '../../core/json.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { isPlaceholder } from '../../system/placeholders.ts';
 import { configNode, mayBeEmpty } from './config-schema.ts';
-import { CONFIG_FILE_NAMES, type Config, type LoadedConfig } from './loaded-config.ts';
+import {
+  CONFIG_FILE_NAMES,
+  type Config,
+  type ConfigProblem,
+  INLINE,
+  type LoadedConfig,
+  toProblem,
+} from './loaded-config.ts';
 import { readSources } from './read-sources.ts';
 
 /** What a configuration is read against. */
@@ -81,11 +89,12 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   const known = new Set([...secretNames, ...Object.keys(asMap(written.secrets) ?? {})]);
   const surroundings = { env, folder, secretNames: known, note: (message: string) => void notes.push(message) };
   const spot: ConfigSpot = { path: [], surroundings, mistakes: [] };
-  const { sources = {}, mcpServers = {}, $schema: _schema, ...rest } = written;
+  const { sources = {}, mcpServers = {}, tools, $schema: _schema, ...rest } = written;
   const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // so it is, while there are no mistakes
   for (const [key, block] of Object.entries({ sources, mcpServers })) {
     if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map of names.');
   }
+  const inline = readTools(tools, spot, text);
   const found = await readSources(asMap(sources) ?? {}, asMap(mcpServers) ?? {}, { text, surroundings, showFile });
   const reports = [...spot.mistakes.map(text.show), ...found.clashes];
   if (reports.length > 0) throw toConfigError(text.shownAs, reports);
@@ -93,13 +102,40 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
     ...(file !== undefined && { file }),
     folder,
     written: value,
-    config: freezeJson({ ...read, sources: found.sources }),
+    config: freezeJson({ ...read, ...inline.config, sources: found.sources }),
     declared: found.declared,
-    problems: found.problems,
+    problems: [...found.problems, ...inline.problems],
+    toolIndexes: inline.indexes,
     notes,
     readings: found.readings,
     files: [...(file === undefined ? [] : [file]), ...found.files],
     locate: (path) => text.locate({ path, at: 'key' }),
+    show: (path, message) => text.show({ path, at: 'value', message }),
+  };
+}
+
+/** The tools of a configuration without those that have problems, and the place of each in the list. */
+interface ReadTools {
+  readonly config: Pick<Config, 'tools'>;
+  readonly indexes: readonly number[];
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Reads `tools`, each entry on its own, so that one bad tool never stops the others. */
+function readTools(written: unknown, spot: ConfigSpot, text: ConfigText): ReadTools {
+  if (written === undefined) return { config: {}, indexes: [], problems: [] };
+  const node = configNode.properties?.tools ?? {};
+  if (!Array.isArray(written)) readBySchema(node, written, { ...spot, path: ['tools'] }); // reports what it is instead
+  const entries = (Array.isArray(written) ? written : []).map((entry, index) => {
+    const mistakes: Mistake[] = [];
+    const tool = readBySchema(node.items ?? {}, entry, { ...spot, path: ['tools', index], mistakes });
+    return { index, mistakes, tool: tool as NonNullable<Config['tools']>[number] }; // so it is, while there are no mistakes
+  });
+  const good = entries.filter(({ mistakes }) => mistakes.length === 0);
+  return {
+    config: { tools: good.map(({ tool }) => tool) },
+    indexes: good.map(({ index }) => index),
+    problems: entries.flatMap(({ mistakes }) => mistakes.map((mistake) => toProblem(INLINE, mistake, text))),
   };
 }
 

@@ -6,6 +6,9 @@ import type { McpFileSourceConfig, WrittenSource } from '../../config/types/sour
 /** Names of a configuration in the working directory; the first that is there is read. */
 export const CONFIG_FILE_NAMES = ['toolcrib.yaml', 'toolcrib.yml', 'toolcrib.json'];
 
+/** The source of the tools that stand in the configuration itself. */
+export const INLINE = 'inline';
+
 /** A source as it is read: told apart by the one key that names its kind. */
 export type SourceConfig = Exclude<WrittenSource, McpFileSourceConfig>;
 
@@ -15,7 +18,7 @@ export interface Config extends Omit<WrittenConfig, '$schema' | 'sources' | 'mcp
   readonly sources: Readonly<Record<string, SourceConfig>>;
 }
 
-/** Why a source is left out. */
+/** Why a source, or a tool of the source `inline`, is left out. */
 export interface ConfigProblem {
   readonly source: string;
   readonly message: string;
@@ -46,6 +49,8 @@ export interface LoadedConfig {
   /** In their order, those with problems included. */
   readonly declared: readonly DeclaredSource[];
   readonly problems: readonly ConfigProblem[];
+  /** The place of each of `config.tools` in the list as it was written. */
+  readonly toolIndexes: readonly number[];
   /** What is allowed but hardly meant, or without effect. */
   readonly notes: readonly string[];
   /** How entries that were pasted from other programs were read. */
@@ -54,6 +59,8 @@ export interface LoadedConfig {
   readonly files: readonly string[];
   /** Where something stands in the file, for mistakes that others find later. */
   locate(path: Path): Position | undefined;
+  /** A mistake that others find later, with its place and its line. */
+  show(path: Path, message: string): string;
 }
 
 /** A mistake inside a source, as the reason why that source is left out. */
@@ -64,6 +71,15 @@ export function toProblem(source: string, mistake: Mistake, text: ConfigText): C
 }
 
 /** A problem as one sentence with its place. */
-export function inWords({ source, message, file, line }: ConfigProblem): string {
-  return `${file === undefined ? '' : `${file}:${line}: `}Source "${source}": ${message}`;
+export function inWords(problem: ConfigProblem): string {
+  return `${placeOf(problem)}Source "${problem.source}": ${problem.message}`;
+}
+
+/** The same for a reader who knows which source is meant. */
+export function reasonOf(problem: ConfigProblem): string {
+  return `${placeOf(problem)}${problem.message}`;
+}
+
+function placeOf({ file, line }: ConfigProblem): string {
+  return file === undefined ? '' : `${file}:${line}: `;
 }

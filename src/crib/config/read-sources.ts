@@ -15,6 +15,7 @@ import type { McpFileSourceConfig, McpServer, McpSourceConfig } from '../../conf
 import { describe } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { mcpNode } from '../../kinds/mcp/mcp-kind.ts';
+import { reportServerSlip, reportSlip } from './entry-slips.ts';
 import { type ConfigProblem, type DeclaredSource, type SourceConfig, toProblem } from './loaded-config.ts';
 import { describeServer, findServers, toPastedServer } from './pasted-server.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
@@ -102,6 +103,7 @@ function readSource(name: string, value: unknown, { text, surroundings }: Source
     report(spot, `is not a name: use ${NAME_SAYS}.`, 'key');
     return entry;
   }
+  if (reportSlip(name, value, spot)) return entry;
   const source = readBySchema(sourceNode, value, spot) as SourceConfig | McpFileSourceConfig; // the schema says so, while there are no mistakes
   if (mistakes.length > 0) return entry;
   const { folder } = surroundings;
@@ -186,6 +188,7 @@ function readServer(name: string, value: unknown, spot: ConfigSpot): ReadServer 
   // A name of digits would lose its place in the order.
   if (!/^(?!\d+$)[^\p{Cc}]{1,64}$/u.test(name)) report(spot, 'is not a name that a source can have.', 'key');
   if (rest.unused.length > 0) note(`${toPathText(spot.path)}: not used here: ${rest.unused.join(', ')}.`);
+  if (reportServerSlip(server, spot)) return undefined;
   const read = readBySchema(mcpNode, server, spot) as McpServer | undefined; // the schema says so, while there are no mistakes
   const inBundle =
     bundle === undefined ? {} : { bundle: readBySchema(bundleNode, bundle, inside(spot, 'bundle')) as string | false }; // likewise

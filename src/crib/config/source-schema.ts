@@ -98,6 +98,9 @@ export const sourceNode = either(
   } satisfies Record<keyof McpFileSourceConfig, SchemaNode>),
 );
 
+/** The keys that name the kinds of sources. */
+export const sourceKeys: readonly string[] = [...RECORDS.map(({ key }) => key), 'mcpFile'];
+
 function entryNode(description: string, key: string, properties: Properties): SchemaNode {
   return { type: 'object', description, properties, required: [key], additionalProperties: false };
 }

@@ -10,12 +10,13 @@ import { traitsOf } from '../../kinds/index.ts';
 import { SOURCES } from '../../sources/index.ts';
 import { readTemplate } from '../../specs/template.ts';
 import { type SecretTemplatePart, secretsIn } from '../../system/secrets/secret-template.ts';
-import { type Config, inWords, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
+import { type Config, INLINE, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
 import { recordOf } from '../config/source-schema.ts';
 import { connectionText, withSettings } from '../sources/source-settings.ts';
 import type { OpenKinds } from './configured-executors.ts';
 import type { LazyStore } from './lazy-store.ts';
 import type { SourceSecrets } from './source-secrets.ts';
+import { type KnownSource, standIns, unreadSource, whyUnread } from './unread-entries.ts';
 
 /** What sources of a configuration are made with. */
 export interface SourceSurroundings extends Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background'> {
@@ -32,13 +33,17 @@ export type ConfiguredSources = (loaded: LoadedConfig) => Promise<readonly Sourc
 
 export function createConfiguredSources(surroundings: SourceSurroundings): ConfiguredSources {
   const { used, secrets } = surroundings;
-  const known: Known = new Map();
-  const keep: Keep = async ({ name, from = name, text, make }) => {
+  const known = new Map<string, KnownSource>();
+  const keep: Keep = async ({ name, from = name, make, ...kept }) => {
     const before = known.get(name);
-    if (before?.text === text) return before.source;
+    if (before?.text === kept.text) return before.source;
     const source = await make();
-    known.set(name, { text, source, from });
+    known.set(name, { ...kept, source, from });
     return source;
+  };
+  const keepUnread = (name: string, loaded: LoadedConfig) => {
+    const reason = whyUnread(name, loaded);
+    return keep({ name, text: reason, isUnread: true, make: async () => unreadSource(name, reason) });
   };
   const ports = portsOf(surroundings);
   return async (loaded) => {
@@ -47,7 +52,10 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
     const { names } = secrets;
     const written = loaded.declared.flatMap(({ name, from }) => {
       const entry = sources[name];
-      if (entry === undefined) return standIns({ name, from }, loaded, known).map((source) => Promise.resolve(source));
+      if (entry === undefined) {
+        const before = standIns({ name, from }, loaded, known);
+        return before.length > 0 ? before.map(async (source) => source) : [keepUnread(name, loaded)];
+      }
       const record = recordOf(entry);
       const more = [used.markOf(entry), record.namesSecrets === true ? names : null];
       const make = async () => {
@@ -57,8 +65,11 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
       };
       return [keep({ name, from, text: canonicalJson([entry, more]), make })];
     });
-    const inline = { name: 'inline', text: canonicalJson([tools, names]), make: () => inlineOf(loaded, ports) };
-    const specs = tools.length === 0 ? [] : [keep(inline)];
+    const unread = whyUnread(INLINE, loaded);
+    const inline = () =>
+      keep({ name: INLINE, text: canonicalJson([tools, names, unread]), make: () => inlineOf(loaded, ports) });
+    const none = unread === '' ? [] : [keepUnread(INLINE, loaded)];
+    const specs = tools.length === 0 ? none : [inline()];
     const all = await Promise.all([
       ...specs,
       ...written,
@@ -117,25 +128,13 @@ function keptList(name: string, address: unknown, { lists }: LazyStore): KeptLis
   };
 }
 
-type Known = Map<string, { readonly text: string; readonly source: Source; readonly from: string }>;
-
-/** The sources from before that go on for an entry that cannot be read: its own, or those of a file of servers. */
-function standIns({ name, from }: { name: string; from: string }, loaded: LoadedConfig, known: Known) {
-  const problem = loaded.problems.find(({ source }) => source === name);
-  if (problem === undefined) return [];
-  return [...known.values()]
-    .filter(({ source, from: home }) => source.name === name || (home === name && from === name))
-    .map(({ source }) => source)
-    .filter((source) => source.onChange !== 'stop' && source.mayStay?.() !== false)
-    .map((source): Source => ({ ...source, mistake: inWords(problem) }));
-}
-
 /** A source that is made once for each text. */
 interface Kept {
   readonly name: string;
   /** The entry that it comes from. */
   readonly from?: string;
   readonly text: string;
+  readonly isUnread?: boolean;
   make(): Promise<Source>;
 }
 
@@ -165,13 +164,15 @@ async function inlineOf(
   { folder, traitsOf, readLocalText, describe }: SourcePorts,
 ): Promise<Source> {
   const { inline } = await import('../../sources/inline.ts');
-  const placeOf = (index: number) => {
+  const placeOf = (position: number) => {
+    const index = loaded.toolIndexes[position] ?? position;
     const line = loaded.locate(['tools', index])?.line;
     return loaded.file === undefined ? `tools[${index}]` : `${loaded.file}, line ${line}, tools[${index}]`;
   };
   const specs = loaded.config.tools ?? [];
   const names = new Set(specs.map((spec) => (isRecord(spec) ? spec.name : undefined)));
-  const source = inline({ specs, folder, placeOf, traitsOf, readRunText: readLocalText() });
+  const unread = whyUnread(INLINE, loaded);
+  const source = inline({ specs, folder, placeOf, traitsOf, unread, readRunText: readLocalText() });
   return { ...describe(source), adjust: (shown) => shown.filter(({ name }) => names.has(name)) };
 }
 

@@ -1,7 +1,8 @@
 import type { ProfileConfig, ResultsConfig, RetrievalConfig } from '../../config/types/config.ts';
+import type { ProfileSet } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
 import type { Store } from '../../core/ports/store.ts';
-import { messageOf } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { defineBundle } from '../../define/define-bundle.ts';
 import { offload } from '../../extensions/offload.ts';
 import { usage } from '../../extensions/usage.ts';
@@ -50,11 +51,11 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   return async (loaded) => {
     const { config, folder } = loaded;
     const bundles = Object.entries(config.bundles ?? {}).map(([name, bundle]) => defineBundle({ ...bundle, name }));
-    const written = { ...fromConfig(config.profiles ?? {}), ...options.profiles };
-    const profiles = readProfiles(written, options.defaultProfile ?? config.defaultProfile);
+    const profiles = profilesOf(loaded, options);
     const services = await servicesOf(config.services ?? {}, folder);
     const kept = config.results === undefined ? [] : await offloadOf(config.results, folder);
     const counted = config.retrieval?.usage === true ? counts : undefined;
+    const mistakes = loaded.problems.map(inWords);
     const ours = { keeps: config.results !== undefined, searches: someoneSearches(profiles) };
     return {
       bundles: [...code.bundles, ...bundles],
@@ -77,9 +78,10 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       openRetriever: await retrievalOf(config.retrieval ?? {}, folder),
       usage: counted,
       readings: loaded.readings,
+      mistakes,
       problems: [
         ...loaded.notes,
-        ...loaded.problems.map(inWords),
+        ...mistakes,
         ...laterParts(config),
         ...services.problems,
         ...findAccessProblems(config.access, profiles),
@@ -87,6 +89,20 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
       ],
     };
   };
+}
+
+/** The profiles of both. An unknown default profile is shown where the configuration names it. */
+function profilesOf(loaded: LoadedConfig, { profiles, defaultProfile }: CribOptions): ProfileSet {
+  const { config } = loaded;
+  try {
+    const written = { ...fromConfig(config.profiles ?? {}), ...profiles };
+    return readProfiles(written, defaultProfile ?? config.defaultProfile);
+  } catch (cause) {
+    const isWritten =
+      cause instanceof ToolcribError && cause.code === 'unknown_profile' && defaultProfile === undefined;
+    if (!isWritten) throw cause;
+    throw new ToolcribError(cause.code, loaded.show(['defaultProfile'], cause.message), { cause });
+  }
 }
 
 /** Makes something of a part of the configuration, and again only when that part says something else. */

@@ -107,7 +107,9 @@ function requireRun(spec: ToolSpec, { executors, schemas }: Judges): void {
   const executor = executors.get(kind);
   if (executor === undefined || typeof spec[RUN].run === 'function') return; // a function is all it takes, and defining the tool has seen one
   const { needs: _needs, parse: _parse, parseOutput: _parseOutput, settings: _settings, ...own } = spec[RUN];
-  const wrong = isSurelyValid(own, executor.runSchema) ? [] : wrongIn(own, schemas.parser(executor.runSchema));
+  const refused = isSurelyValid(own, executor.runSchema) ? [] : wrongIn(own, schemas.parser(executor.runSchema));
+  const cure = refused.length > 0 ? executor.cure?.(own) : undefined;
+  const wrong = cure === undefined ? refused : [...refused, cure];
   const issues = wrong.length > 0 ? wrong : (executor.check?.(spec[RUN], spec) ?? []);
   if (issues.length === 0) return;
   throw new ToolcribError('invalid_run', `Tool "${spec.name}" of kind ${kind}: ${issues.join('; ')}.`);

@@ -17,6 +17,14 @@ export interface SourceReport extends SourceStatus {
 export interface Listing {
   readonly specs: readonly ToolSpec[];
   readonly bundles: readonly Bundle[];
+  /** Why entries of it were not let in. */
+  readonly leftOut: readonly string[];
+}
+
+/** An entry that was let in, or why it was not. */
+export interface Judged {
+  readonly spec?: ToolSpec;
+  readonly trouble?: string;
 }
 
 /** A source, what runs for it, and the list of it that is in use. */
@@ -31,9 +39,10 @@ export interface Slot extends Listing {
   staleSince: number | undefined;
   specs: readonly ToolSpec[];
   bundles: readonly Bundle[];
+  leftOut: readonly string[];
   names: ReadonlySet<string>;
   /** What each entry of the list was let in as, so that an entry is judged once. */
-  readonly known: WeakMap<object, readonly ToolSpec[]>;
+  readonly known: WeakMap<object, Judged>;
   /** False while it is only prepared: it claims no name yet. */
   isInUse: boolean;
   /** The runner and its version at which the list was read. */
@@ -52,6 +61,7 @@ export function createSlot(source: Source, runner: Runner): Slot {
     staleSince: undefined,
     specs: [],
     bundles: [],
+    leftOut: [],
     names: new Set(),
     known: new WeakMap(),
     isInUse: false,
@@ -91,13 +101,15 @@ export async function refreshSlot(slot: Slot): Promise<void> {
     await slot.runner.live?.refresh?.();
     slot.runner.version++;
   } catch (cause) {
+    if (['failed', 'down'].includes(statusOf(slot.runner).state)) return; // it says better itself what is wrong
     slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
   }
 }
 
 /** Puts a list to use. */
-export function useListing(slot: Slot, { specs, bundles }: Listing): void {
+export function useListing(slot: Slot, { specs, bundles, leftOut }: Listing): void {
   slot.specs = specs;
+  slot.leftOut = leftOut;
   slot.bundles = bundles;
   slot.names = new Set(specs.map((spec) => spec.name));
   slot.wasListed = true;
@@ -127,9 +139,13 @@ export function reportOf(slot: Slot): SourceReport {
 }
 
 /** How what answers is doing, whatever the entry asks for. */
-export function ownStatus({ runner, failure, wasListed }: Slot): SourceStatus {
+export function ownStatus({ runner, failure, wasListed, leftOut }: Slot): SourceStatus {
   const reason = failure ?? runner.failure;
-  return reason === undefined ? statusOf(runner) : { state: wasListed ? 'down' : 'failed', reason };
+  if (reason !== undefined) return { state: wasListed ? 'down' : 'failed', reason };
+  const status = statusOf(runner);
+  const [first, ...others] = leftOut;
+  if (status.state !== 'ready' || status.reason !== undefined || first === undefined) return status;
+  return { ...status, reason: others.length === 0 ? first : `${first} And ${others.length} more.` };
 }
 
 /** What cannot be called is not stale but down; then both reasons are told. */

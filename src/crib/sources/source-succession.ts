@@ -3,7 +3,7 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { idleClock } from '../../system/clock.ts';
 import { type Runner, statusOf } from './source-runner.ts';
-import { createSlot, type Listing, ownStatus, type Slot } from './source-slot.ts';
+import { createSlot, type Judged, type Listing, ownStatus, type Slot } from './source-slot.ts';
 
 /** Starts a source: as one of its own, or as the successor of what runs. */
 export type StartSource = (source: Source, role: 'own' | 'successor') => Runner;
@@ -93,16 +93,18 @@ export interface ListingReaderOptions {
 
 /** Makes what reads the list of a slot under its settings; undefined while nothing runs that could have one. Throws for a list that cannot be used. */
 export function createListingReader({ admit, warn }: ListingReaderOptions): (slot: Slot) => Listing | undefined {
-  const admitOrWarn = (tool: ToolSpec, { source }: Slot): readonly ToolSpec[] => {
+  const admitOrWarn = (tool: ToolSpec, { source, runner }: Slot): Judged => {
     try {
-      return [admit(tool, source)];
+      return { spec: admit(tool, source) };
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
-      warn(`${source.name}: ${cause.message}`);
-      return [];
+      const place = runner.live?.placeOf?.(tool);
+      const trouble = `${place === undefined ? '' : `${place}: `}${cause.message}`;
+      warn(`${source.name}: ${trouble}`);
+      return { trouble };
     }
   };
-  const admitOnce = (tool: ToolSpec, slot: Slot): readonly ToolSpec[] => {
+  const admitOnce = (tool: ToolSpec, slot: Slot): Judged => {
     const known = isObject(tool) ? slot.known.get(tool) : undefined;
     if (known !== undefined) return known;
     const admitted = admitOrWarn(tool, slot);
@@ -112,9 +114,11 @@ export function createListingReader({ admit, warn }: ListingReaderOptions): (slo
   return (slot) => {
     const { live } = slot.runner;
     if (live === undefined) return undefined;
-    const admitted = live.specs().flatMap((tool) => admitOnce(tool, slot));
+    const judged = live.specs().map((tool) => admitOnce(tool, slot));
+    const admitted = judged.flatMap(({ spec }) => spec ?? []);
     const specs = slot.source.adjust?.(admitted) ?? admitted;
-    return { specs, bundles: [...(live.bundles?.() ?? [])] };
+    const leftOut = judged.flatMap(({ trouble }) => trouble ?? []);
+    return { specs, bundles: [...(live.bundles?.() ?? [])], leftOut };
   };
 }
 

@@ -42,6 +42,11 @@ export function toLines(text: string): string {
     .join('\n');
 }
 
+/** `1 row`, `2 rows`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 const PATIENCE_MS = 300;
 const STEP_MS = 100;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];

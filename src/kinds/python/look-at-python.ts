@@ -112,14 +112,14 @@ export interface PythonList {
   /** Tools as Python describes them, each with the file that it comes from. */
   readonly entries: readonly JsonObject[];
   readonly problems: readonly string[];
-  /** True if a file could not be read, so that what it offered before stays. */
-  readonly isPartial: boolean;
+  /** True if no file could be read, so that what they offered before stays. */
+  readonly isUnread: boolean;
 }
 
 /** A list that was kept. */
 export function readPythonList(entries: readonly JsonObject[], problems: unknown): PythonList {
   const said = Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
-  return { entries, problems: said, isPartial: false };
+  return { entries, problems: said, isUnread: false };
 }
 
 /** What was found, as the next list. A file that cannot be imported any more keeps its tools: calling them says why. */
@@ -132,7 +132,12 @@ export function toPythonList(before: PythonList, wanted: readonly Wanted[], foun
   const problems = found.flatMap((one, index) =>
     one.problems.map((problem) => `${placeOf(wanted[index])}: ${problem}.`),
   );
-  return { entries, problems, isPartial: found.some(({ isRead }) => !isRead) };
+  const ofFiles = found.filter((_, index) => placeOf(wanted[index]) !== INSTALLED);
+  return { entries, problems, isUnread: isUnread(ofFiles.length > 0 ? ofFiles : found) };
+}
+
+function isUnread(found: readonly Found[]): boolean {
+  return found.length > 0 && found.every(({ isRead }) => !isRead);
 }
 
 const INSTALLED = 'installed distributions';

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { canonicalJson } from '../../core/json.ts';
 import type { KeptListPort } from '../../core/ports/store.ts';
 import type { LiveSource, Source, SourceContext } from '../../core/source.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { messageOf, ToolcribError, whyUnreadable } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { keepKnown } from '../../specs/spec-list.ts';
 import {
@@ -147,7 +147,7 @@ function createLook({ settings, context, listing, kept, told }: LookParts): (fil
     ranBy = runsBy;
     list = toPythonList(list, wanted, findings.found);
     states = { ...(await statesOf(findings.paths)), ...before }; // of before they were read, lest an edit meanwhile be missed
-    show(root, list.isPartial);
+    show(root, list.isUnread);
     const about = { states, ranBy: runsBy, problems: list.problems };
     kept.write(list.entries, { hash: hash('sha256', canonicalJson([list.entries, about])), about });
   };
@@ -178,7 +178,7 @@ const NO_FOLDER = /^(?:\..*|__pycache__|node_modules|site-packages|tests?)$/;
 /** The public files of a folder and those below it, in the order of their names, or the one file that `path` is. */
 async function scanPython(path: string, { onFolder }: PythonScan): Promise<PythonFiles> {
   const found = await stat(path).catch((cause) => {
-    throw new ToolcribError('not_found', `there is nothing to read at ${path}: ${messageOf(cause)}`, { cause });
+    throw new ToolcribError('not_found', `${path} ${whyUnreadable(cause)}`, { cause });
   });
   if (found.isFile()) {
     const root = dirname(path);

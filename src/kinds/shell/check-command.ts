@@ -31,6 +31,18 @@ export function checkCommand(run: ShellRun, spec: ToolSpec): readonly string[] {
   ];
 }
 
+/** How a command that is written as one text is written as a list. No shell reads it, unless it is the program. */
+export function cureOfText(command: string): string {
+  if (/[|&;<>()$`*?~"'\\\n]/.test(command))
+    return `write a list of the program and its arguments; a pipe, a redirect or a variable needs a shell: [sh, -c, ${JSON.stringify(command)}]`;
+  const words = command.trim().split(/\s+/);
+  return `write a list of the program and its arguments: [${words.map(asItem).join(', ')}]`;
+}
+
+function asItem(word: string): string {
+  return /^[A-Za-z./][\w./-]*$/.test(word) ? word : JSON.stringify(word);
+}
+
 /** What is known of the arguments. */
 interface Known {
   readonly properties: ReadonlyMap<string, unknown>;

@@ -1,6 +1,6 @@
 import type { Executor } from '../../core/executor.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
-import { checkCommand } from './check-command.ts';
+import { checkCommand, cureOfText } from './check-command.ts';
 import { codeOf } from './own-code.ts';
 import type { Commands } from './run-command.ts';
 import type { ShellPorts } from './shell-kind.ts';
@@ -27,6 +27,7 @@ export function shellExecutor(ports: ShellPorts): Executor {
   return {
     kind: 'shell',
     runSchema: SHELL_RUN_SCHEMA,
+    cure: ({ command }) => (typeof command === 'string' ? cureOfText(command) : undefined),
     check: (run, spec) => checkCommand(note(run as ShellRun, spec), spec), // its schema was asked first
     precheck: async (call, run) => (await loaded()).precheck(call, note(run as ShellRun, call.spec)), // checked when the spec was let in
     review: async (specs) => (await loaded()).review(specs),

@@ -45,6 +45,7 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   const loader = createModuleLoader({ timeoutMs: importTimeoutMs, clock, signal });
   const found = createFoundModules(source, warn);
   const listeners = createListeners();
+  const failures = createFailures(warn);
   let status: SourceStatus = { state: 'ready' };
   let looking: Promise<unknown> = Promise.resolve();
 
@@ -53,9 +54,8 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   };
   const load = async ({ file, label, factories, parts }: ModuleToRead): Promise<void> => {
     const { good, failure } = await loader.load(file, factories);
-    if (failure !== undefined) {
-      warn(`${label} ${good === undefined ? 'is left out' : 'keeps its old tools'}: ${failure}.`);
-    }
+    const fate = good === undefined ? 'is left out' : 'keeps its old tools';
+    failures.note(file, failure === undefined ? undefined : `${label} ${fate}: ${failure}.`);
     if (good === undefined) return;
     const isNews = parts.map(({ place, choose }) => found.put(place, choose(good.exports)));
     if (isNews.includes(true)) announce();
@@ -64,7 +64,8 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
     try {
       const modules = await options.find();
       status = { state: 'ready' };
-      loader.keep(new Set(modules.map(({ file }) => file)));
+      const files = new Set(modules.map(({ file }) => file));
+      for (const keep of [loader.keep, failures.keep]) keep(files);
       if (found.keep(modules.flatMap(({ parts }) => parts.map(({ place }) => place)))) announce();
       return modules;
     } catch (cause) {
@@ -91,10 +92,33 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
       return {
         specs: found.specs,
         bundles: found.bundles,
-        status: () => status,
+        status: () => (status.state === 'ready' ? failures.status(found.specs().length) : status),
         refresh: readAll,
         onChange: listeners.add,
       };
+    },
+  };
+}
+
+/** Remembers which modules cannot be imported. That is a warning, as long as there are tools of others. */
+function createFailures(warn: (message: string) => void) {
+  const failures = new Map<string, string>();
+  return {
+    /** Without a `trouble`, the module could be imported. */
+    note(file: string, trouble: string | undefined): void {
+      failures.delete(file);
+      if (trouble === undefined) return;
+      failures.set(file, trouble);
+      warn(trouble);
+    },
+    keep(files: ReadonlySet<string>): void {
+      for (const file of failures.keys()) if (!files.has(file)) failures.delete(file);
+    },
+    status(toolCount: number): SourceStatus {
+      const [first, ...others] = failures.values();
+      if (first === undefined) return { state: 'ready' };
+      const reason = others.length === 0 ? first : `${first} And ${others.length} more.`;
+      return { state: toolCount > 0 ? 'ready' : 'failed', reason };
     },
   };
 }

@@ -5,7 +5,7 @@ import { initTimeoutMs, type OwnEntry, paths, requireOne, type SourceRecord } fr
 import type { ModulesSourceConfig } from '../../config/types/sources.ts';
 import { readOptions } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
-import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { ToolcribError, whyUnreadable } from '../../core/tool-error.ts';
 import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { createFolderWatch, scanAndListen } from '../../system/watch.ts';
 import type { ModuleToRead } from './module-reading.ts';
@@ -118,7 +118,7 @@ async function scanModules(path: string, { onFolder, warn }: ScanOptions): Promi
         if (kind.isDirectory()) await walk(found);
         else if (kind.isFile() && isModule(found) && (await isNew(found))) files.push(found);
       } catch (cause) {
-        warn(`${found} is left out: it cannot be read: ${messageOf(cause)}.`);
+        warn(`${found} is left out: it ${whyUnreadable(cause)}.`);
       }
     }
   };
@@ -136,6 +136,6 @@ function isModule(path: string): boolean {
 
 function describeMissing(path: string): (cause: unknown) => never {
   return (cause) => {
-    throw new ToolcribError('not_found', `there is nothing to read at ${path}: ${messageOf(cause)}`, { cause });
+    throw new ToolcribError('not_found', `${path} ${whyUnreadable(cause)}`, { cause });
   };
 }

@@ -23,7 +23,7 @@ const BREAK_SEARCH = `const { toFixed } = Number.prototype; Number.prototype.toF
 describe('toolcrib check', () => {
   it('exits with 0 where nothing is wrong', async () => {
     const { code, stdout, stderr } = await workshop(OFFICE).run(['check']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Nothing is wrong.\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'No problems found.\n' });
     expect(stdout).toMatch(/office +ready +5/);
     expect(stdout).toMatch(/750 +approval +a person is asked once per call/);
     expect(stdout).toMatch(/PROFILE +TOOLS +OPENAI +ANTHROPIC +GEMINI +MCP\nreader \(default\) +2 +\d+ +\d+ +\d+ +\d+/);
@@ -72,7 +72,7 @@ describe('toolcrib check', () => {
     chmodSync(token, 0o600);
     expect((await crib.run(['check'])).stdout).toContain('The operator token and the audit key were moved from');
     expect(existsSync(token)).toBe(false);
-    expect(await crib.run(['check'])).toMatchObject({ code: 0, stderr: 'Nothing is wrong.\n' });
+    expect(await crib.run(['check'])).toMatchObject({ code: 0, stderr: 'No problems found.\n' });
   });
 
   it('says how pasted servers were read, and does not call it a problem', async () => {
@@ -90,7 +90,7 @@ describe('toolcrib check', () => {
       'mcp.json': JSON.stringify({ mcpServers: servers }),
     });
     const { code, stdout, stderr } = await shop.run(['check']);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'Nothing is wrong.\n' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'No problems found.\n' });
     expect(stdout).toContain(
       '  mcpServers.s: startup_timeout_sec: 30 is the time to start, 30000 ms; timeout: 60 is the time of a call, 60000 ms; autoApprove is not obeyed: ',
     );

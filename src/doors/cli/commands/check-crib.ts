@@ -3,11 +3,12 @@ import type { StoreStatus } from '../../../core/ports/store.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { ToolSpec } from '../../../core/tool-spec.ts';
 import { EXTENSION_ORDER } from '../../../crib/built-ins.ts';
+import { untoldTroubles } from '../../../crib/catalog/problems.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { type Counting, TOKEN_FORMATS, type TokenFormat, tokensByFormat } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { describeStarting, openProfiles, withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, reportFailure, toLine, withProgress } from '../output.ts';
+import { counted, note, paint, print, printJson, reportFailure, toLine, withProgress } from '../output.ts';
 import { figures, flexible, printTable, tokenText } from '../table.ts';
 import { describeSources, printSources, type StaleSource, staleSources } from './list-sources.ts';
 
@@ -31,9 +32,13 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
 
 function printReport(report: CheckReport): void {
   const counting: Counting = report.tokensExact ? 'exact' : 'estimate';
-  print(`${paint('bold', 'Configuration')}  ok`);
+  print(`${paint('bold', 'Configuration')}  ${report.ok ? 'ok' : countProblems(report)}`);
   if (report.store !== undefined) printStore(report.store);
-  if (report.sources.length > 0) section('Sources', () => printSources(report.sources, counting));
+  // Their reasons stand under the problems, where nothing is cut.
+  const sources = report.sources.map(({ reason, ...source }) =>
+    reason === undefined ? source : { ...source, reason: 'see Problems' },
+  );
+  if (sources.length > 0) section('Sources', () => printSources(sources, counting));
   section('Extensions, outermost first', () =>
     printTable(
       [figures('PRIORITY'), 'NAME', flexible('WHY HERE')],
@@ -56,9 +61,23 @@ function printReport(report: CheckReport): void {
   printSentences('Problems', report.problems);
   note(
     report.ok
-      ? paint('green', 'Nothing is wrong.', process.stderr)
-      : paint('yellow', 'Something is wrong, see above.', process.stderr),
+      ? paint('green', 'No problems found.', process.stderr)
+      : paint('yellow', `${countProblems(report)}: ${whereProblems(report)}.`, process.stderr),
   );
+}
+
+function countProblems({ conflicts, problems }: CheckReport): string {
+  return `${counted(conflicts.length + problems.length, 'problem')} found`;
+}
+
+/** The headings under which the problems stand, and the sources that do not work. */
+function whereProblems({ conflicts, problems, sources }: CheckReport): string {
+  const failing = sources.filter(({ state }) => state !== 'ready').map(({ name }) => toLine(name));
+  return [
+    ...(conflicts.length > 0 ? [`${conflicts.length} under Name conflicts`] : []),
+    ...(problems.length > 0 ? [`${problems.length} under Problems`] : []),
+    ...(failing.length > 0 ? [`not ready: ${failing.join(', ')}`] : []),
+  ].join('; ');
 }
 
 function printStore({ engine, location, warnings }: NonNullable<CheckReport['store']>): void {
@@ -91,7 +110,7 @@ export interface CheckReport {
   readonly guardsOff: readonly string[];
   /** Names that two sources claim. */
   readonly conflicts: readonly string[];
-  /** Selectors that match nothing, requirements nobody meets, entries that were left out, tools that cannot run here. */
+  /** Entries with mistakes, sources that are not ready, selectors that match nothing, requirements that are not met, tools that cannot run here. */
   readonly problems: readonly string[];
   /** What works, and otherwise than the owner may think: commands that run without a sandbox, and how pasted servers were read. */
   readonly notes: readonly string[];
@@ -113,18 +132,24 @@ export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): 
   const sources = await describeSources(crib, counting, stale);
   const { store, storeProblems } = await lookAtStore(crib);
   const conflicts = crib.catalog.held.map(({ message }) => message);
+  const warnings = crib.warnings().filter((warning) => !conflicts.includes(warning));
+  const mistakes = crib.server.mistakes();
   const review = await crib.review();
   const found = [
-    ...otherWarnings(crib, conflicts),
+    ...mistakes,
+    ...warnings,
+    ...untoldTroubles(
+      sources.filter(({ state }) => state !== 'ready'),
+      warnings,
+    ),
     ...crib.server.stateWarnings(),
     ...storeProblems,
     ...review.problems,
   ];
   const problems = [...new Set(found)];
-  const isUp = sources.every(({ state }) => state === 'ready');
   return {
-    ok: isUp && conflicts.length === 0 && problems.length === 0,
-    configuration: { ok: true },
+    ok: conflicts.length === 0 && problems.length === 0,
+    configuration: mistakes.length === 0 ? { ok: true } : { ok: false, message: mistakes.join('\n') },
     sources,
     ...(store !== undefined && { store }),
     extensions: describeExtensions(crib),
@@ -177,14 +202,6 @@ async function lookAtStore(
     if (!(cause instanceof ToolcribError)) throw cause;
     return { storeProblems: [cause.message] }; // it could not even be opened
   }
-}
-
-// A source that failed is told with the sources, a name that was held back with the conflicts.
-function otherWarnings(crib: Crib, conflicts: readonly string[]): readonly string[] {
-  const ofSources = crib.sources().map(({ name }) => `Source "${name}": `);
-  return crib
-    .warnings()
-    .filter((warning) => !conflicts.includes(warning) && !ofSources.some((begin) => warning.startsWith(begin)));
 }
 
 function describeExtensions(crib: Crib): CheckReport['extensions'] {

@@ -5,7 +5,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, paint, print, printJson, toLine } from '../output.ts';
+import { counted, note, paint, print, printJson, toLine } from '../output.ts';
 import { figures, flexible, printTable } from '../table.ts';
 
 const VERBS: Readonly<Record<string, (crib: Crib, flags: Flags) => Promise<ExitCode>>> = {
@@ -95,10 +95,6 @@ async function exportAudit(crib: Crib): Promise<ExitCode> {
     if (!process.stdout.write(`${JSON.stringify(row)}\n`)) await once(process.stdout, 'drain');
   }
   return 0;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function timeText(at: number): string {

@@ -6,11 +6,12 @@ import { type Counting, tokensOf } from '../../../formats/token-cost.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, findConfig } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
-import { note, printJson, withProgress } from '../output.ts';
-import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
+import { note, printJson, toLine, withProgress } from '../output.ts';
+import { countingOf, figures, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
 /** `toolcrib sources`: where tools come from, how each source is doing and what its tools cost. */
 export function listSources({ flags }: Invocation): Promise<ExitCode> {
+  process.removeAllListeners('warning'); // what is wrong with a source stands beside it
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
     await withProgress('Asking sources', crib.reload()); // what is known of a server from before does not say whether it is there
@@ -49,13 +50,13 @@ function runningFields({ state, reason, since }: RunningSource): Pick<RunningSou
 /** The same as a table. */
 export function printSources(sources: Awaited<ReturnType<typeof describeSources>>, counting: Counting): void {
   printTable(
-    ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), flexible('REASON')],
+    ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), { heading: 'REASON', isWhole: true }],
     sources.map(({ name, state, reason = '', since, toolCount, tokens }) => [
       name,
       state,
       String(toolCount),
       tokenText(tokens, counting),
-      since === undefined ? reason : `since ${since}: ${reason}`,
+      toLine(since === undefined ? reason : `since ${since}: ${reason}`),
     ]),
   );
 }
