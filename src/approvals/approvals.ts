@@ -1,7 +1,6 @@
 import { isRemember, whyNotAnswer } from '../core/approval-request.ts';
 import { cutArguments } from '../core/approval-text.ts';
 import { type Caller, readCaller } from '../core/caller.ts';
-import { defined } from '../core/defined.ts';
 import { APPROVAL_STATES, type ApprovalState } from '../core/ports/approval-states.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type StoredApprovals,
   UNLISTED_KEYS,
 } from '../core/ports/stored-approvals.ts';
-import { describe, didYouMean, readNameList, readOptions } from '../core/read-options.ts';
+import { defined, describe, didYouMean, readNameList, readOptions } from '../core/read-options.ts';
 import { type Redact, redactData } from '../core/redact-result.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 
@@ -116,7 +115,16 @@ function redactApproval(approval: Approval, redact: Redact): Approval {
   return clean === free ? approval : { ...approval, ...clean };
 }
 
-const FREE = ['arguments', 'reason', 'inputResponses', 'conversation', 'turn', 'timeZone', 'idempotencyKey'] as const;
+const FREE = [
+  'arguments',
+  'reason',
+  'question',
+  'inputResponses',
+  'conversation',
+  'turn',
+  'timeZone',
+  'idempotencyKey',
+] as const;
 
 /** Does something with a request that its caller may answer. */
 type Change = (
@@ -149,6 +157,7 @@ function whyOver({ id, state, answer, expiresAt }: StoredApproval): string {
 
 function whyNotRemembered(remember: Remember | undefined, request: StoredApproval): string | undefined {
   if (remember === undefined) return undefined;
+  if (request.question !== undefined) return 'it answers a question in the middle of a call';
   if (request.callerId === '') return 'whoever asked did not say who they are';
   const isLost = remember === 'conversation' && request.conversation === undefined;
   return isLost ? 'the call named no conversation' : undefined;

@@ -1,11 +1,11 @@
 import { type Ask, type HostAnswer, type Question, readHostAnswer } from '../core/approval-request.ts';
 import { whyNotByCaller } from '../core/approval-text.ts';
-import type { ApprovalRequest } from '../core/caller.ts';
-import { defined } from '../core/defined.ts';
+import type { ApprovalRequest, Approve } from '../core/caller.ts';
 import { isPromise } from '../core/json.ts';
 import type { Approver } from '../core/policy.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { NewApproval } from '../core/ports/stored-approvals.ts';
+import { defined } from '../core/read-options.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
@@ -27,6 +27,8 @@ export type Ending =
 /** What is waited for. */
 export interface Waiting {
   readonly call: ToolCall;
+  /** The host's way to ask a person; without one an answer comes from somewhere else, or none. */
+  readonly approve: Approve | undefined;
   readonly request: Omit<ApprovalRequest, 'signal'>;
   readonly clock: Clock;
   readonly timeoutMs: number;
@@ -47,10 +49,10 @@ export function askCallback({ clock, timeoutMs: usual }: { readonly clock: Clock
       return own ? { id: call.id, by: callerOf(call) } : denied(`The caller said no to "${name}".`);
     if (call.approvalId !== undefined)
       return denied(`There is no approval "${call.approvalId}": this crib has no store that keeps them.`);
-    if (call.caller.approve === undefined)
-      return call.mayPark ? noStore(call, question) : nobodyToAsk(call, question, notByCaller);
+    const { approve } = call.caller;
+    if (approve === undefined) return call.mayPark ? noStore(call, question) : nobodyToAsk(call, question, notByCaller);
     const request = { ...describeCall(call, question), id: call.id, expiresAt: Math.round(clock.now() + timeoutMs) };
-    return waitForAnswer({ call, request, clock, timeoutMs }).then((ending) => {
+    return waitForAnswer({ call, approve, request, clock, timeoutMs }).then((ending) => {
       if (typeof ending === 'string') return nobodyAnswered(name, timeoutMs);
       if ('answer' in ending)
         return ending.answer.isYes ? { id: call.id, by: ending.answer.by } : saidNo(name, ending.answer.note);
@@ -102,9 +104,13 @@ export function waitForAnswer(waiting: Waiting): Promise<Ending> {
   });
 }
 
-function ask(request: ApprovalRequest, { call, onSlow }: Waiting, end: (ending: Ending) => void): void {
+function ask(request: ApprovalRequest, { approve, onSlow }: Waiting, end: (ending: Ending) => void): void {
+  if (approve === undefined) {
+    onSlow?.();
+    return;
+  }
   try {
-    const answer: unknown = call.caller.approve?.(request);
+    const answer: unknown = approve(request);
     if (isPromise(answer)) {
       const read = Promise.resolve(answer).then(readHostAnswer);
       read.then((said) => end({ answer: said })).catch((failure) => end({ failure }));
@@ -121,7 +127,7 @@ function noLongerAsked(ending: Exclude<Ending, { answer: HostAnswer }>): ToolErr
 }
 
 /** What a person is shown of a call. */
-export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
+export function describeCall(call: ToolCall, { reason, asked }: Question): ShownCall {
   const { spec, caller, answers } = call;
   const { responses } = answers?.input ?? {};
   const inside = ancestorsOf(call).map((ancestor) => ancestor.spec.name);
@@ -132,6 +138,7 @@ export function describeCall(call: ToolCall, { reason }: Question): ShownCall {
     caller: defined(caller, ['id', 'roles']),
     profile: call.profile,
     reason,
+    ...(asked !== undefined && { question: asked }),
     door: call.door,
     ...defined(call, ['conversation', 'turn', 'timeZone', 'idempotencyKey']),
     ...(responses !== undefined && { inputResponses: responses }),

@@ -1,23 +1,13 @@
-import type { ApprovalOptions, ApprovalPorts, Ask, Permit, Question } from '../core/approval-request.ts';
-import { defined } from '../core/defined.ts';
+import type { ApprovalOptions, ApprovalPorts, Ask, Permit } from '../core/approval-request.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound, type KeepBound, keepBoundsOf, RETRY_WITHOUT_ROOM_MS } from '../core/ports/stored-results.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, type WaitingResult } from '../core/tool-result.ts';
-import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
-import {
-  ancestorsOf,
-  approversOf,
-  askCallback,
-  denied,
-  describeCall,
-  LIBRARY_DOOR,
-  nobodyToAsk,
-  ownAnswerOf,
-  SERVER_DOORS,
-} from './ask-callback.ts';
+import { askCallback, denied, LIBRARY_DOOR, nobodyToAsk, ownAnswerOf, SERVER_DOORS } from './ask-callback.ts';
+import { subjectOf } from './bind-request.ts';
+import { confirmByCallback, confirmThroughStore } from './confirm.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
 import { createWebhook, type Hook, toMessage } from './webhook.ts';
 
@@ -41,14 +31,16 @@ export function createApprover(
 ): ApprovalPorts {
   const { timeoutMs = USUAL_TIMEOUT_MS, clock = ports.clock } = options;
   const { store, poller, recheck, redact, warn, onParked } = ports;
-  if (store === undefined) return { ask: askCallback({ clock, timeoutMs }) };
+  if (store === undefined)
+    return { ask: askCallback({ clock, timeoutMs }), confirm: confirmByCallback({ clock, timeoutMs }) };
   const rest = { poller, recheck, redact, warn, onParked };
   const context = { approvals: store.approvals, clock, timeoutMs, bounds: keepBoundsOf(options), ...rest };
-  if (hook === undefined) return { ask: requestApproval(context) };
+  if (hook === undefined) return { ask: requestApproval(context), confirm: confirmThroughStore(context) };
   const { url, secret } = hook;
   const webhook = createWebhook({ url, sign: (text) => ports.sign(secret, text), clock, warn });
   const announce = (approval: StoredApproval) => webhook.send(toMessage(approval, redact));
-  return { ask: requestApproval({ ...context, announce }), close: webhook.close };
+  const announcing = { ...context, announce };
+  return { ask: requestApproval(announcing), confirm: confirmThroughStore(announcing), close: webhook.close };
 }
 
 /** Asks through the store, so that anybody who may can answer, also after a restart. Each yes is taken up once. */
@@ -152,39 +144,6 @@ function waitingFor({ id, expiresAt, parked, notByCaller }: StoredApproval, call
 /** The crib runs what came to it when somebody has said yes; not what a tool called, whose result that tool wants. */
 function isRunLater({ door, parent }: ToolCall): boolean {
   return parent === undefined && RUN_LATER_DOORS.includes(door);
-}
-
-/** Everything that the call would run with is bound to the request, or kept with it. */
-function subjectOf(call: ToolCall, question: Question, usualMs: number): Asking['subject'] {
-  const { spec, input, answers } = call;
-  const { approve: _approve, ...caller } = call.caller;
-  const { state, ...rest } = answers?.input ?? {};
-  const around = ancestorsOf(call);
-  const answered = answersHash(answers?.input);
-  return {
-    ...describeCall(call, question),
-    ...approversOf(call, question),
-    callerId: caller.id ?? '',
-    callerHash: callerHash(caller),
-    definitionHash: definitionHash(spec),
-    argumentsHash: argumentsHash(input),
-    ...(answered !== undefined && { answersHash: answered }),
-    ...(around.length > 0 && { insideHash: insideHash(around) }),
-    ground: question.ground,
-    lifetimeMs: spec.policy.approvalTimeoutMs ?? usualMs,
-    unlisted: {
-      caller,
-      ...defined(call, ['traceparent']),
-      ...defined(rest, ['capabilities']),
-      ...(state !== undefined && { inputState: state }),
-    },
-  };
-}
-
-/** A tool sees the call inside which it was called, and what that one was given. */
-function insideHash(around: readonly ToolCall[]): string {
-  const parts = around.map(({ spec, input, answers }) => [spec.name, input, answersHash(answers?.input) ?? null]);
-  return argumentsHash({ around: parts });
 }
 
 /** Why the approval that a call names is not for it. Who has no business with it does not learn that it exists. */

@@ -1,10 +1,10 @@
 import type { HostAnswer, Permit, Question } from '../core/approval-request.ts';
 import type { Recheck } from '../core/caller.ts';
-import { defined } from '../core/defined.ts';
 import { freezeJson } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { NewApproval, ParkedEnd, StoredApproval, StoredApprovals } from '../core/ports/stored-approvals.ts';
 import type { KeepBounds } from '../core/ports/stored-results.ts';
+import { defined } from '../core/read-options.ts';
 import { redactResult } from '../core/redact-result.ts';
 import type { SaidAlong, TakenUp, ToolCall } from '../core/tool-call.ts';
 import { messageOf } from '../core/tool-error.ts';
@@ -62,6 +62,7 @@ export async function awaitAnswer(asking: Asking, approval: StoredApproval): Pro
   const leftMs = expiresAt > context.clock.now() ? Math.min(lifetimeMs, expiresAt - context.clock.now()) : lifetimeMs;
   const ending = await waitForAnswer({
     call,
+    approve: call.caller.approve,
     request: toRequest(approval),
     clock: context.clock,
     timeoutMs: approval.isParked ? leftMs : lifetimeMs,
@@ -81,7 +82,7 @@ export function answerToOwn(
 }
 
 /** What a person at hand is shown: the request as it was made, which may be by an earlier call. */
-function toRequest(approval: StoredApproval): Waiting['request'] {
+export function toRequest(approval: StoredApproval): Waiting['request'] {
   const shown = [
     'id',
     'expiresAt',
@@ -92,6 +93,7 @@ function toRequest(approval: StoredApproval): Waiting['request'] {
     'caller',
     'profile',
     'reason',
+    'question',
     'door',
   ] as const;
   return defined(approval, [...shown, ...SAID, 'inputResponses', 'inside']);

@@ -140,9 +140,10 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
 /** What the webhook is told of a request that waits. */
 export function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
   const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
-  const { arguments: given, argumentsLength } = rest;
+  const { arguments: given, argumentsLength, question } = rest;
   const text = approvalText(toShownApproval(approval, redact)); // of all arguments, each cut by itself
-  const message = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, expiresAt, text };
+  const about = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, question };
+  const message = { ...about, expiresAt, text };
   return JSON.parse(JSON.stringify(message)); // without what is absent
 }
 

@@ -1,4 +1,3 @@
-import { defined } from '../core/defined.ts';
 import type { Extension } from '../core/extension.ts';
 import type { AuditReport } from '../core/ports/audit-report.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
@@ -10,7 +9,7 @@ import {
   type Recording,
   type StoredChain,
 } from '../core/ports/stored-audit.ts';
-import { describe, readOptions } from '../core/read-options.ts';
+import { defined, describe, readOptions } from '../core/read-options.ts';
 import { messageOf, notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { idleClock, systemClock } from '../system/clock.ts';
 import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';

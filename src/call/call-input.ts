@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { LONGEST_QUESTION } from '../core/approval-text.ts';
 import { frozenCopy, isJsonObject, type JsonObject } from '../core/json.ts';
-import { readOptions } from '../core/read-options.ts';
+import { describe, readOptions } from '../core/read-options.ts';
 import type { ClientAnswers, InputAnswers, Progress, SaidAlong } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 
@@ -137,4 +138,14 @@ export function readContext(context: unknown): Pick<CallOptions, 'context'> {
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
     throw new ToolcribError('invalid_option', `${what} must be a plain object; name what is in it: { session }.`);
   return Object.keys(read).length === 0 ? {} : { context: Object.freeze(read) };
+}
+
+/** A question that a tool asks in the middle of its call. */
+export function readQuestion(question: unknown): string {
+  if (typeof question === 'string' && question.trim() !== '' && question.length <= LONGEST_QUESTION) return question;
+  const got = typeof question === 'string' && question.length > LONGEST_QUESTION ? 'a longer one' : describe(question);
+  throw new ToolcribError(
+    'invalid_option',
+    `call.confirm takes a question of 1 to ${LONGEST_QUESTION} characters, got ${got}.`,
+  );
 }

@@ -1,3 +1,5 @@
+import type { Confirm } from '../core/approval-request.ts';
+import { holdCallTime } from '../core/call-time.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
 import { readTraceparent, toTraceparent } from '../core/ports/observability.ts';
@@ -14,7 +16,7 @@ import {
 } from '../core/tool-call.ts';
 import { messageOf, notAvailable, type ToolError } from '../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
-import { type CallOptions, createCallId } from './call-input.ts';
+import { type CallOptions, createCallId, readQuestion } from './call-input.ts';
 import { Cancellation, explainEnd } from './cancellation.ts';
 
 /** What all copies of one call share. */
@@ -37,6 +39,8 @@ export interface CallHost {
   servicesFor(needs: readonly string[] | undefined): Readonly<Record<string, unknown>>;
   stateFor(tool: string): unknown;
   toolsFor(call: Call): ToolCall['tools'];
+  /** Asks a person in the middle of a call. */
+  readonly confirm: Confirm;
   warn(message: string): void;
 }
 
@@ -188,6 +192,17 @@ export class Call implements ToolCall {
 
   #complain(cause: unknown): void {
     this.origin.host.warn(`The progress listener of a call of "${this.spec.name}" failed: ${messageOf(cause)}`);
+  }
+
+  async confirm(question: string): Promise<boolean> {
+    const asked = readQuestion(question);
+    if (this.#facts.isOver === true || this.cancellation.reason !== undefined) return false; // nothing hears the answer
+    const goOn = holdCallTime(this);
+    try {
+      return await this.origin.host.confirm(this, asked, this.origin.caller.approve); // that of a taken-up call is gone
+    } finally {
+      goOn();
+    }
   }
 
   async delegate(_profile: string): Promise<never> {

@@ -210,15 +210,19 @@ function toFailure(cause: unknown, call: Call): FailedResult {
 
 /** Ends when the call is called off, whatever the gates and the tool make of it, and lets go of what outlives it. */
 function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
-  if (!isPromise(result)) {
+  const release = () => {
+    call[FACTS].isOver = true;
     call.cancellation.release();
+  };
+  if (!isPromise(result)) {
+    release();
     return result;
   }
   return new Promise((resolve) => {
     const stopListening = call.onAbort((reason) => resolve(failed(reason)));
     result.then((settled) => {
       stopListening();
-      call.cancellation.release();
+      release();
       resolve(settled);
     });
   });

@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import type { Approve, Caller } from './caller.ts';
 import type { MaybePromise } from './json.ts';
 import type { ApprovalMode, Approver } from './policy.ts';
 import type { Remember } from './ports/stored-approvals.ts';
@@ -11,6 +11,8 @@ import type { ToolSpec } from './tool-spec.ts';
 export interface Question {
   readonly reason: string;
   readonly ground: string;
+  /** What a tool asks in the middle of its call, where that is what is asked. */
+  readonly asked?: string;
 }
 
 /** Somebody said yes. */
@@ -27,6 +29,9 @@ export interface Permit {
 
 /** Finds out whether a call may run: the yes; or why it does not run now; or the result where it has been run. */
 export type Ask = (call: ToolCall, question: Question) => MaybePromise<Permit | ToolResult>;
+
+/** Asks a person what a tool wants to know in the middle of its call. Whatever is not a clear yes is a no: also that nobody answers. */
+export type Confirm = (call: ToolCall, asked: string, approve: Approve | undefined) => Promise<boolean>;
 
 /** True if some call of the tool may have to ask. */
 export function mayAsk(spec: ToolSpec): boolean {
@@ -105,5 +110,6 @@ export interface ApprovalOptions extends Partial<KeepBounds> {
 /** Who is asked, and what ends with the crib. */
 export interface ApprovalPorts {
   readonly ask: Ask;
+  readonly confirm: Confirm;
   close?(): Promise<void>;
 }

@@ -11,16 +11,18 @@ export type ShownRequest = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal' |
 export const MAX_CALLER_TEXT_BYTES = 16_384;
 
 const LONGEST_WORDS = 500;
+/** The longest question that a tool may ask in the middle of its call. */
+export const LONGEST_QUESTION = 2000;
 
 /**
  * The text that a person is asked with, one fact a line. Every name of an argument stands in it; each value is cut by
  * itself and says its length; nothing in it is invisible, and no value can be taken for another line.
  */
 export function approvalText(request: ShownRequest): string {
-  const { tool, title, description, reason, inputResponses, inside, profile, caller, expiresAt } = request;
+  const { tool, title, description, inputResponses, inside, profile, caller, expiresAt } = request;
+  const named = `${quoted(tool)}${title === undefined ? '' : ` (${quotedUpTo(title, LONGEST_WORDS)})`}`;
   const lines = [
-    `May ${quoted(tool)}${title === undefined ? '' : ` (${quotedUpTo(title, LONGEST_WORDS)})`} run?`,
-    `It asks first because ${visible(reason)}.`,
+    ...questionLines(request, named),
     ...(description === '' ? [] : [`Description: ${quotedUpTo(description, LONGEST_WORDS)}`]),
     ...memberLines('Arguments', request.arguments),
     ...(inputResponses === undefined ? [] : memberLines('Answers to its questions', inputResponses)),
@@ -31,6 +33,12 @@ export function approvalText(request: ShownRequest): string {
     ...(expiresAt === undefined ? [] : [`Expires: ${new Date(expiresAt).toISOString()}`]),
   ];
   return lines.join('\n');
+}
+
+/** What is to be decided; a tool that asks in the middle of its call is quoted. */
+function questionLines({ question, reason }: ShownRequest, named: string): readonly string[] {
+  if (question !== undefined) return [`${named} is running and asks: ${quotedUpTo(question, LONGEST_QUESTION)}`];
+  return [`May ${named} run?`, `It asks first because ${visible(reason)}.`];
 }
 
 const SENT_ALONG = [

@@ -44,6 +44,8 @@ export interface ApprovalRequest {
   readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
   readonly profile: string;
   readonly reason: string;
+  /** What the tool asks in the middle of its call; absent where the question is whether it may run. */
+  readonly question?: string;
   /** Where the call came in: `library`, `rest`, `mcp`, `cli`. */
   readonly door: string;
   readonly conversation?: string;

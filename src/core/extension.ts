@@ -1,3 +1,4 @@
+import type { Confirm } from './approval-request.ts';
 import type { MaybePromise } from './json.ts';
 import type { Policy } from './policy.ts';
 import type { Selector } from './selector.ts';
@@ -8,6 +9,9 @@ import type { ToolSpec } from './tool-spec.ts';
 
 /** Goes on with the call, or with a derived one. Calling it again is a retry, and a `conflict` where the tool has run and may not be repeated. */
 export type Next = (call?: ToolCall) => MaybePromise<ToolResult>;
+
+/** The key under which the extension that asks people answers what tools ask in the middle of their calls. */
+export const CONFIRM: unique symbol = Symbol('toolcrib.confirm');
 
 /** Takes part in every call it applies to: a gate that wraps, or an observer that watches. */
 export interface Extension {
@@ -30,6 +34,7 @@ export interface Extension {
   /** May rewrite description, title and schema text of what is shown; never the name, never the set. */
   onList?(specs: readonly ToolSpec[]): readonly ToolSpec[];
   close?(): Promise<void>;
+  readonly [CONFIRM]?: Confirm;
 }
 
 /** The key in the context of a call by which it is found out whether something that was down works again. A symbol: no name of the host's is taken. */

@@ -1,6 +1,7 @@
 import type { Question } from './approval-request.ts';
 import type { BegunRuns } from './begun-runs.ts';
 import type { BundleInfo } from './bundle.ts';
+import type { CallTime } from './call-time.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Scope } from './policy.ts';
@@ -40,6 +41,10 @@ export interface CallFacts extends BegunRuns {
   intents?: number;
   /** The trace context of its own span. */
   traceparent?: string;
+  /** What times it. */
+  time?: CallTime;
+  /** It has answered. */
+  isOver?: boolean;
 }
 
 /** What the asking client sent along with a call. */
@@ -132,6 +137,11 @@ export interface ToolCall {
     call(name: string, input: unknown): Promise<ToolResult>;
   };
   report(progress: Progress): void;
+  /**
+   * Asks a person in the middle of the call, by the same ways as an approval. The call waits in memory, and its time
+   * stands still. Whatever is not a clear yes is false: no answer in time, nobody to ask, a call that has ended.
+   */
+  confirm(question: string): Promise<boolean>;
   delegate(
     profile: string,
   ): Promise<{ readonly ok: true; readonly chest: unknown } | { readonly ok: false; readonly error: ToolError }>;

@@ -1,9 +1,9 @@
 import { orderExtensions } from '../call/extension-order.ts';
 import { createPipeline, type Pipeline } from '../call/pipeline.ts';
-import { defined } from '../core/defined.ts';
 import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { type Policy, withFallback } from '../core/policy.ts';
+import { defined } from '../core/read-options.ts';
 import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';

@@ -1,7 +1,7 @@
 import { lostResult } from '../approvals/parked-results.ts';
-import { defined } from '../core/defined.ts';
 import type { LostClaim, SilentProcess, Store } from '../core/ports/store.ts';
 import type { AuditTrail, LostCall } from '../core/ports/stored-audit.ts';
+import { defined } from '../core/read-options.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
 import { systemClock } from '../system/clock.ts';

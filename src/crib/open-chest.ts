@@ -5,10 +5,9 @@ import type { Pipeline } from '../call/pipeline.ts';
 import { type BundleInfo, bundleInfo } from '../core/bundle.ts';
 import type { Caller } from '../core/caller.ts';
 import type { Generation } from '../core/catalog.ts';
-import { defined } from '../core/defined.ts';
 import { isPromise } from '../core/json.ts';
 import type { Profile } from '../core/profile.ts';
-import { describe, readMember } from '../core/read-options.ts';
+import { defined, describe, readMember } from '../core/read-options.ts';
 import type { Retriever, SearchHit, SearchOptions } from '../core/retriever.ts';
 import type { CallRequest, ToolCall } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
@@ -192,7 +191,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   }
 
   #openEntrance(): Entrance {
-    const { lifetime, servicesFor, stateFor, warn, pipeline, now, isClosed, isStarting } = this.#host;
+    const { lifetime, servicesFor, stateFor, confirm, warn, pipeline, now, isClosed, isStarting } = this.#host;
     const toolsFor = (call: Call): ToolCall['tools'] => {
       const chest = this.#asWhoParked(call);
       return {
@@ -204,7 +203,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     };
     return {
       caller: this.#caller,
-      host: { lifetime, servicesFor, stateFor, warn, toolsFor },
+      host: { lifetime, servicesFor, stateFor, confirm, warn, toolsFor },
       view: () => this.#view(),
       pipeline,
       now,

@@ -1,12 +1,13 @@
 import { requireNamedKey } from '../audit/crib-audit.ts';
 import { cribClosed } from '../call/cancellation.ts';
 import type { Generation } from '../core/catalog.ts';
-import { messageOf } from '../core/tool-error.ts';
+import { CONFIRM } from '../core/extension.ts';
 import { createSearchIndex, type OpenRetriever } from '../search/search-index.ts';
 import { systemClock, waitAtMost } from '../system/clock.ts';
 import { createGeneration, createGenerations, type Generations } from './catalog/generations.ts';
 import { createEngineProblems, type EngineProblems, reviewTools } from './catalog/problems.ts';
 import { knowsBundles, requireBundles, requireRules } from './catalog/read-profile.ts';
+import { closeEngine } from './close-engine.ts';
 import { type CribDefinition, type FixedDefinition, homesOf } from './crib-definition.ts';
 import { createEngineCore, type Engine, type EngineCore } from './engine.ts';
 import type { ChestHost } from './open-chest.ts';
@@ -15,8 +16,6 @@ import { type LiveSources, startSources } from './sources/live-sources.ts';
 import { createSourceOutputs, type SourceOutputs } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
-/** How long closing waits for calls that are under way. */
-const DRAIN_MS = 10_000;
 /** What starts so soon is worth waiting for: then an edit is one change, not two. */
 const QUICK_MS = 100;
 /** How long a listing may wait for sources in their first start. */
@@ -180,6 +179,10 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
     usageOf: (profile, callerId) => core.definition.usage?.of(profile, callerId),
     servicesFor: services.chosen,
     stateFor: (tool) => setups.stateFor(tool),
+    async confirm(...asked) {
+      const asking = extensions.list().find((extension) => extension[CONFIRM] !== undefined);
+      return (await asking?.[CONFIRM]?.(...asked)) ?? false; // without the extension that asks nobody is asked
+    },
     warn: warnings.warn,
   };
 }
@@ -215,34 +218,10 @@ async function applyDefinition(
   return { listed: prepared.listed };
 }
 
-async function closeEngine(core: StartedCore): Promise<void> {
-  const { inFlight, lifetime, poller, setups, extensions, trail, warnings, fixed } = core;
-  await inFlight.drained(DRAIN_MS);
-  lifetime.abort(cribClosed());
-  poller.close();
-  await setups.close();
-  await core.sources.close();
-  for (const part of [...extensions.list(), ...extensions.retired(), ...fixed.executors.values()])
-    await closePart(part, warnings.warn);
-  await trail?.close();
-}
-
 function replacedGuard(name: string): string {
   return `The built-in guard "${name}" is replaced by an extension of the same name, and does not take part in calls. If that is not meant, rename the extension.`;
 }
 
 function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {
   return report.reason === undefined ? report : { ...report, reason: redact(report.reason) };
-}
-
-/** An extension or an executor. */
-type Part = { readonly name?: string; readonly kind?: string; close?(): Promise<void> };
-
-/** Closes a part; one that cannot be closed must not keep the others open. */
-async function closePart(part: Part, warn: (message: string) => void): Promise<void> {
-  try {
-    await part.close?.();
-  } catch (cause) {
-    warn(`Closing ${part.name ?? part.kind} failed: ${messageOf(cause)}`);
-  }
 }

@@ -4,7 +4,7 @@ import { address, choice, object, text, typed, whole } from '../config/schema-no
 import type { ApprovalConfig } from '../config/types/guards.ts';
 import { type Ask, mayAsk, type Question, whyAsk } from '../core/approval-request.ts';
 import { allowOneRun, endUnbegun } from '../core/begun-runs.ts';
-import type { Next } from '../core/extension.ts';
+import { CONFIRM, type Next } from '../core/extension.ts';
 import { APPROVAL_MODES } from '../core/policy.ts';
 import { requireBounds } from '../core/ports/stored-results.ts';
 import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
@@ -40,7 +40,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
     const { mode = 'dangerous', timeoutMs } = options;
     requireBounds(options, 'approval()');
     readPolicy({ approval: mode, timeoutMs }, 'approval()');
-    const { ask, close } = ports.approver(options, ports);
+    const { ask, confirm, close } = ports.approver(options, ports);
     return {
       defaults: { approval: mode },
       applies: mayAsk,
@@ -49,6 +49,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
         return question === undefined ? next(call) : runIfApproved(call, next, ask(call, question));
       },
       close: async () => close?.(),
+      [CONFIRM]: confirm,
     };
   },
 };

@@ -1,6 +1,7 @@
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { TimeoutConfig } from '../config/types/guards.ts';
+import { startCallTimer } from '../core/call-time.ts';
 import { isPromise } from '../core/json.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
@@ -39,11 +40,12 @@ export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
             stopListening();
             fork.release();
           };
-          const stopTimer = clock.setTimer(timeoutMs, () =>
-            end(
-              toolError('timeout', `"${call.spec.name}" did not finish within ${timeoutMs} ms.`, { retryable: true }),
-            ),
-          );
+          const message = `"${call.spec.name}" did not finish within ${timeoutMs} ms.`;
+          const stopTimer = startCallTimer(call, {
+            clock,
+            timeMs: timeoutMs,
+            onEnd: () => end(toolError('timeout', message, { retryable: true })),
+          });
           const stopListening = call.onAbort(end);
           result.then((settled) => {
             stop();

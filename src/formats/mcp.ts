@@ -1,5 +1,5 @@
-import { defined } from '../core/defined.ts';
 import { isRecord, type JsonValue } from '../core/json.ts';
+import { defined } from '../core/read-options.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import type { CallAnswer, Content, ContentAnnotations, ToolResult } from '../core/tool-result.ts';
 import type { Effects, ToolSpec } from '../core/tool-spec.ts';

@@ -1,6 +1,5 @@
-import { defined } from '../core/defined.ts';
 import type { StoredKey, StoredKeys } from '../core/ports/store.ts';
-import { describe, readNameList, readOptions } from '../core/read-options.ts';
+import { defined, describe, readNameList, readOptions } from '../core/read-options.ts';
 import { notAvailable, ToolcribError } from '../core/tool-error.ts';
 import { type Outcome, outcome } from '../core/tool-result.ts';
 import {

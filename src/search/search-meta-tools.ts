@@ -1,6 +1,6 @@
 import type { Bundles } from '../core/bundle.ts';
-import { defined } from '../core/defined.ts';
 import { META_SOURCE, RESERVED_NAMES } from '../core/meta-tools.ts';
+import { defined } from '../core/read-options.ts';
 import { type SearchHit, toSearchAnswer } from '../core/retriever.ts';
 import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';

@@ -8,11 +8,10 @@ import {
 } from '../config/records.ts';
 import { address } from '../config/schema-node.ts';
 import type { HttpSourceConfig } from '../config/types/sources.ts';
-import { defined } from '../core/defined.ts';
 import type { MaybePromise } from '../core/json.ts';
 import type { ReadRunText } from '../core/ports/extension-ports.ts';
 import type { KeptListPort } from '../core/ports/store.ts';
-import { describe, readOptions } from '../core/read-options.ts';
+import { defined, describe, readOptions } from '../core/read-options.ts';
 import type { LiveSource, Source, SourceContext } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type FetchHeaders, FIRST_FETCH_MS, followList, type ListAddress } from '../specs/fetched-list.ts';

@@ -1,6 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
 import { cutArguments } from '../core/approval-text.ts';
-import { defined } from '../core/defined.ts';
 import { canonicalJson } from '../core/json.ts';
 import { type ApprovalState, canExpire, stateAfter } from '../core/ports/approval-states.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type StoredApproval,
   UNLISTED_KEYS,
 } from '../core/ports/stored-approvals.ts';
+import { defined } from '../core/read-options.ts';
 import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { jsonOf, numberOf, type Row, textOf } from './engines/sql-engine.ts';

@@ -83,6 +83,7 @@ function callOf(parts: Parts, ending: Ending): TestCall {
     abort: ending.abort,
     onAbort: ending.onAbort,
     report: (progress) => void reported.push(progress),
+    confirm: given.confirm ?? (async () => false),
     delegate: async () => ({ ok: false, error: toolError('unavailable', 'There are no other profiles in a test.') }),
     with: (more) => callOf({ ...parts, given: { ...given, context: { ...context, ...more } } }, ending),
     fork() {

@@ -25,7 +25,12 @@ export const TRANSITIONS = [
   { from: 'waiting', event: 'withdraw', to: 'withdrawn', who: 'the call that asked: it no longer waits' },
   { from: 'waiting', event: 'expire', to: 'expired', who: 'time' },
   { from: 'approved', event: 'expire', to: 'expired', who: 'time' },
-  { from: 'approved', event: 'claim', to: 'claimed', who: 'the one call that runs' },
+  {
+    from: 'approved',
+    event: 'claim',
+    to: 'claimed',
+    who: 'the one call that runs; of a question, the call that asked it',
+  },
   { from: 'claimed', event: 'giveBack', to: 'approved', who: 'that call: its tool did not begin' },
   { from: 'claimed', event: 'finish', to: 'done', who: 'that call' },
   { from: 'claimed', event: 'lose', to: 'lost', who: 'another process: the one of the call is silent' },

@@ -36,6 +36,8 @@ export interface NewApproval extends ApprovalSubject {
   readonly title?: string;
   /** Why a person is asked, in words. */
   readonly reason: string;
+  /** What the tool asks in the middle of its call; absent where the question is whether it may run. */
+  readonly question?: string;
   readonly description: string;
   readonly arguments: JsonObject;
   readonly turn?: string;

@@ -1,8 +1,7 @@
 import type { CustomExtensionConfig, ExtensionsConfig } from '../../config/types/guards.ts';
-import { defined } from '../../core/defined.ts';
 import type { Extension } from '../../core/extension.ts';
 import { canonicalJson, isRecord } from '../../core/json.ts';
-import { didYouMean } from '../../core/read-options.ts';
+import { defined, didYouMean } from '../../core/read-options.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { HOOKS, isHook } from '../../define/define-extension.ts';
 import { EXTENSION_ENTRIES } from '../../extensions/index.ts';

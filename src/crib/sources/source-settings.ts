@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import type { OverrideConfig, SourceSettings } from '../../config/types/sources.ts';
-import { defined } from '../../core/defined.ts';
 import { canonicalJson, frozenCopy, type JsonObject } from '../../core/json.ts';
 import { prefix, rename, tightenPolicy } from '../../core/policy.ts';
-import { didYouMean } from '../../core/read-options.ts';
+import { defined, didYouMean } from '../../core/read-options.ts';
 import type { Source } from '../../core/source.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { createRun, isToolName, RUN, type ToolSpec, toToolName } from '../../core/tool-spec.ts';

@@ -2,8 +2,8 @@ import type { InputRequest, InputRequiredResult } from '@modelcontextprotocol/se
 import type { CallOptions } from '../../call/call-input.ts';
 import { approvalText } from '../../core/approval-text.ts';
 import type { Caller } from '../../core/caller.ts';
-import { defined } from '../../core/defined.ts';
 import type { JsonObject, JsonValue } from '../../core/json.ts';
+import { defined } from '../../core/read-options.ts';
 import type { WaitingResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';

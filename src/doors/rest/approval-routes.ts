@@ -24,6 +24,9 @@ export const APPROVAL = object({
   'inside?': list(text(), 'The tools inside whose calls it was called, the nearest first.'),
   door: text('Where the call came in.'),
   reason: text('Why somebody is asked.'),
+  'question?': text(
+    'What the tool asks in the middle of its call, which waits for the answer; absent where the question is whether it may run.',
+  ),
   approvers: list(text(), 'Who may answer besides an operator.'),
   'notByCaller?': text('Why the caller is not among them although policy names it.'),
   isParked: flag('Nobody waits for the answer in memory.'),

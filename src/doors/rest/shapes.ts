@@ -1,5 +1,5 @@
-import { defined } from '../../core/defined.ts';
 import type { JsonSchema } from '../../core/json.ts';
+import { defined } from '../../core/read-options.ts';
 import { flagsOf } from '../../core/selector.ts';
 import type { SourceStatus } from '../../core/source.ts';
 import { kindOf, type ToolSpec } from '../../core/tool-spec.ts';

@@ -1,5 +1,5 @@
-import { defined } from '../../core/defined.ts';
 import type { AuditRow } from '../../core/ports/stored-audit.ts';
+import { defined } from '../../core/read-options.ts';
 import { toTime } from '../shown.ts';
 import { ok } from './answers.ts';
 import type { Route, RouteRequest } from './route.ts';

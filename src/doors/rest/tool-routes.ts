@@ -1,5 +1,5 @@
 import { notListedYet } from '../../call/enter-call.ts';
-import { defined } from '../../core/defined.ts';
+import { defined } from '../../core/read-options.ts';
 import { toSearchAnswer } from '../../core/retriever.ts';
 import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../core/selector.ts';
 import { ToolcribError, toolError } from '../../core/tool-error.ts';

@@ -1,6 +1,6 @@
-import { defined } from '../../core/defined.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
+import { defined } from '../../core/read-options.ts';
 import { beginningOf } from '../../core/visible-text.ts';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
 

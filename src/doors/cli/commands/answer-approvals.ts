@@ -1,9 +1,9 @@
 import type { Approval, ApprovalOutcome } from '../../../approvals/approvals.ts';
 import { argumentsLine } from '../../../core/approval-text.ts';
 import type { Caller } from '../../../core/caller.ts';
-import { defined } from '../../../core/defined.ts';
 import type { ApprovalState } from '../../../core/ports/approval-states.ts';
 import type { Remember } from '../../../core/ports/stored-approvals.ts';
+import { defined } from '../../../core/read-options.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { visible, visibleJson } from '../../../core/visible-text.ts';
 import type { Crib } from '../../../crib/crib.ts';
@@ -89,8 +89,9 @@ function printApprovals(value: unknown): void {
 }
 
 function toRow(approval: Approval): readonly string[] {
-  const { id, tool, caller, reason, expiresAt, state } = approval;
-  const shown = [tool, caller.id ?? '', reason].map(visible);
+  const { id, tool, caller, reason, question, expiresAt, state } = approval;
+  const why = question === undefined ? reason : `it asks: ${question}`;
+  const shown = [tool, caller.id ?? '', why].map(visible);
   return [id, ...shown, toTime(expiresAt), state, argumentsLine(approval)];
 }
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { approvalText } from '../../../core/approval-text.ts';
 import type { ApprovalRequest, Approve } from '../../../core/caller.ts';
-import { defined } from '../../../core/defined.ts';
 import { isRecord, type JsonSchema, resolveReference } from '../../../core/json.ts';
+import { defined } from '../../../core/read-options.ts';
 import { messageOf, ToolcribError } from '../../../core/tool-error.ts';
 import {
   type Content,
@@ -227,7 +227,7 @@ async function ask(request: ApprovalRequest, interruption: Interruption): Promis
   const { confirm, isCancel } = await import('@clack/prompts');
   note(approvalText(request));
   const answer = await confirm({
-    message: `Run ${toLine(request.tool)}?`,
+    message: request.question === undefined ? `Run ${toLine(request.tool)}?` : 'Yes?',
     initialValue: false,
     input: process.stdin,
     output: process.stderr,

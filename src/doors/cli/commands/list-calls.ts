@@ -1,5 +1,5 @@
 import type { CallRow } from '../../../audit/recorded-calls.ts';
-import { defined } from '../../../core/defined.ts';
+import { defined } from '../../../core/read-options.ts';
 import { toShownCall } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { readCount } from '../flags.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../../core/defined.ts';
+import { defined } from '../../../core/read-options.ts';
 import { toSearchAnswer } from '../../../core/retriever.ts';
 import type { Criteria } from '../../../core/selector.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';

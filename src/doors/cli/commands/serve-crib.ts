@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { defined } from '../../../core/defined.ts';
+import { defined } from '../../../core/read-options.ts';
 import { messageOf } from '../../../core/tool-error.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { packageVersion } from '../../../system/package-version.ts';

@@ -1,6 +1,6 @@
-import { defined } from '../../../core/defined.ts';
 import { type Rate, rateInWords } from '../../../core/policy.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
+import { defined } from '../../../core/read-options.ts';
 import { flagsOf } from '../../../core/selector.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';

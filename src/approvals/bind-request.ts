@@ -1,0 +1,39 @@
+import type { Question } from '../core/approval-request.ts';
+import type { NewApproval } from '../core/ports/stored-approvals.ts';
+import { defined } from '../core/read-options.ts';
+import type { ToolCall } from '../core/tool-call.ts';
+import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
+import { ancestorsOf, approversOf, describeCall } from './ask-callback.ts';
+
+/** Everything that the call would run with is bound to the request, or kept with it. */
+export function subjectOf(call: ToolCall, question: Question, usualMs: number): Omit<NewApproval, 'isParked'> {
+  const { spec, input, answers } = call;
+  const { approve: _approve, ...caller } = call.caller;
+  const { state, ...rest } = answers?.input ?? {};
+  const around = ancestorsOf(call);
+  const answered = answersHash(answers?.input);
+  return {
+    ...describeCall(call, question),
+    ...approversOf(call, question),
+    callerId: caller.id ?? '',
+    callerHash: callerHash(caller),
+    definitionHash: definitionHash(spec),
+    argumentsHash: argumentsHash(input),
+    ...(answered !== undefined && { answersHash: answered }),
+    ...(around.length > 0 && { insideHash: insideHash(around) }),
+    ground: question.ground,
+    lifetimeMs: spec.policy.approvalTimeoutMs ?? usualMs,
+    unlisted: {
+      caller,
+      ...defined(call, ['traceparent']),
+      ...defined(rest, ['capabilities']),
+      ...(state !== undefined && { inputState: state }),
+    },
+  };
+}
+
+/** A tool sees the call inside which it was called, and what that one was given. */
+function insideHash(around: readonly ToolCall[]): string {
+  const parts = around.map(({ spec, input, answers }) => [spec.name, input, answersHash(answers?.input) ?? null]);
+  return argumentsHash({ around: parts });
+}
