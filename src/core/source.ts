@@ -19,7 +19,7 @@ export interface Source {
   problems?(specs: readonly ToolSpec[]): readonly string[];
   /** An entry as a spec of this source, which lists what is kept in the store; throws for a bad one. Entries are taken over. */
   readStored?(entry: unknown): ToolSpec;
-  /** How long its start may take; 60 s if absent. After 10 s the others go on without it, and it is `starting`. */
+  /** How long its start may take; 60 s if absent. After 11 s the others go on without it, and it is `starting`. */
   readonly startTimeoutMs?: number;
   /** The same text as long as `start` would start the same: then an edit goes on with what runs. Absent: only this object. */
   connection?(): string;

@@ -28,14 +28,14 @@ function starting(source: Partial<Source> = {}) {
 }
 
 describe('a source that is slow to start', () => {
-  it('keeps the others waiting for ten seconds, is starting meanwhile, and has failed after a minute', async () => {
+  it('keeps the others waiting for eleven seconds, is starting meanwhile, and has failed after a minute', async () => {
     const { clock, runner } = starting();
-    clock.advance(9999);
+    clock.advance(10_999);
     expect(await isResolved(runner.started)).toBe(false);
     clock.advance(1);
     expect(await isResolved(runner.started)).toBe(true);
     expect(statusOf(runner)).toEqual({ state: 'starting' });
-    clock.advance(49_999);
+    clock.advance(48_999);
     expect(await isResolved(runner.listed)).toBe(false);
     expect(statusOf(runner)).toEqual({ state: 'starting' });
     clock.advance(1);
@@ -45,7 +45,7 @@ describe('a source that is slow to start', () => {
 
   it('is used when it comes after all', async () => {
     const { clock, runner, finish } = starting();
-    clock.advance(10_000);
+    clock.advance(11_000);
     await runner.started;
     finish();
     await runner.listed;

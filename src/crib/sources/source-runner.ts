@@ -34,8 +34,8 @@ export interface SourceRunnerOptions {
 }
 
 const START_TIMEOUT_MS = 60_000;
-/** How long the others wait for a source that starts. */
-const OTHERS_WAIT_MS = 10_000;
+/** How long the others wait for a source that starts: a little longer than one that goes on by itself after 10 s, and then says how far it is. */
+const OTHERS_WAIT_MS = 11_000;
 
 /** Starts a source. The others wait for it only so long; one that takes too long counts as failed until it comes after all. */
 export function startRunner(source: Source, options: SourceRunnerOptions): Runner {

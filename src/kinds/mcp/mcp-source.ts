@@ -53,8 +53,14 @@ const NEXT_START_MS = 10_000;
 /** How long the others wait for the list of a server that starts. */
 const OTHERS_WAIT_MS = 10_000;
 
+/** Waits for the list of a server, but no longer than the others do. */
+function whileOthersWait(learned: Promise<void>, begunAt: number, clock: Clock): Promise<void> {
+  return waitAtMost(Math.max(0, begunAt + OTHERS_WAIT_MS - clock.now()), learned, clock);
+}
+
 async function startMcp(settings: Settings, context: SourceContext): Promise<LiveSource> {
   const { name, address, share, servers, refreshMs, initTimeoutMs = FIRST_START_MS } = settings;
+  const begunAt = context.clock.now();
   const output = createOutputTail();
   output.onAdd((printed) => context.onOutput?.(name, printed));
   const listing = createListing();
@@ -88,7 +94,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
 
   if (stored !== undefined) tools.showKept(stored);
   const learned = stored === undefined ? learn().finally(() => (isLearning = false)) : undefined;
-  if (settings.learnsLater !== true && learned !== undefined) await waitAtMost(OTHERS_WAIT_MS, learned, context.clock);
+  if (settings.learnsLater !== true && learned !== undefined) await whileOthersWait(learned, begunAt, context.clock);
   mayTell = true;
   const stop = refreshMs === undefined ? () => {} : repeat(refreshMs, learn);
   const { specs, onChange, status } = listing;

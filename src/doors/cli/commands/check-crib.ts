@@ -17,8 +17,7 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
   process.removeAllListeners('warning'); // each of them stands in the report
   try {
     return await withCrib(flags, async (crib) => {
-      // What is known of a server from before says nothing about whether it is there.
-      await withProgress(() => `Asking sources ${describeStarting(crib)}`, crib.reload());
+      await withProgress(() => `Asking sources ${describeStarting(crib)}`, askAll(crib));
       const report = await reportOn(crib, await staleSources(crib, flags));
       if (flags.json === true) printJson(report);
       else printReport(report);
@@ -28,6 +27,12 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
     if (flags.json === true && cause instanceof ToolcribError) printJson(reportUnusable(cause.message));
     return reportFailure(cause);
   }
+}
+
+/** What is known of a server from before says nothing about whether it is there. */
+async function askAll(crib: Crib): Promise<void> {
+  await crib.server.allListed();
+  await crib.reload();
 }
 
 function printReport(report: CheckReport): void {
