@@ -60,3 +60,16 @@ describe('a source that is slow to start', () => {
     expect(statusOf(runner)).toEqual({ state: 'failed', reason: 'it did not start within 20 ms' });
   });
 });
+
+it('an edit waits for the list of a source that goes on by itself for as long as a start does', async () => {
+  const listed = Promise.withResolvers<void>();
+  const { clock, runner } = starting({ start: async () => ({ ...LIVE, listed: listed.promise }) });
+  await runner.started;
+  clock.advance(10_999);
+  expect(await isResolved(runner.listedSoon)).toBe(false);
+  clock.advance(1);
+  expect(await isResolved(runner.listedSoon)).toBe(true);
+  expect(await isResolved(runner.listed)).toBe(false);
+  listed.resolve();
+  await runner.listed;
+});

@@ -29,7 +29,7 @@ import {
 
 /** Sources that are being started and not yet used. */
 export interface PreparedSources {
-  /** Resolves when those that were started have a list or could not get one. */
+  /** Resolves when those that were started have a list or could not get one, or take too long to wait for. */
   listed(): Promise<void>;
   /** What they bring so far. */
   bundles(): readonly BundleList[];
@@ -163,7 +163,7 @@ export class LiveSources {
       return this.#readAll(next);
     };
     return {
-      listed: async () => void (await Promise.all(begun.map(({ listed }) => listed))),
+      listed: async () => void (await Promise.all(begun.map(({ listedSoon }) => listedSoon))),
       bundles: () => bundlesOf(settle()),
       requireDistinct: async () => {
         if (onDuplicate !== 'error') return;

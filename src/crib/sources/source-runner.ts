@@ -17,6 +17,8 @@ export interface Runner {
   started: Promise<void>;
   /** Resolves when its first list is there or could not be had. */
   listed: Promise<void>;
+  /** The same, or when the others go on without it. */
+  listedSoon: Promise<void>;
   /** Asks for its list once more; one that could not be started is started again. */
   retry(): Promise<void>;
   /** Ends it, also if it is still being started. */
@@ -49,6 +51,7 @@ export function startRunner(source: Source, options: SourceRunnerOptions): Runne
     version: 0,
     started: Promise.resolve(),
     listed: Promise.resolve(),
+    listedSoon: Promise.resolve(),
     async retry() {
       if (runner.live !== undefined) await runner.live.refresh?.();
       else if (!attempt.isUnderWay()) await attempt.begin().waited;
@@ -66,6 +69,7 @@ export function startRunner(source: Source, options: SourceRunnerOptions): Runne
     await runner.live?.listed?.catch(() => {}); // its status says why
     options.onListed(runner);
   });
+  runner.listedSoon = waitAtMost(OTHERS_WAIT_MS, runner.listed, options.clock);
   return runner;
 }
 
