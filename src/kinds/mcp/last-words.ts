@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { didYouMean } from '../../core/read-options.ts';
 import { beginningOf } from '../../core/visible-text.ts';
+import { isNetworkTrouble } from '../../system/processes/network-trouble.ts';
 import type { ChildEnd } from '../../system/processes/start-child.ts';
 import type { ServerCommand } from './child-transport.ts';
-import { isNetworkTrouble, isRunner } from './server-environment.ts';
+import { isRunner } from './server-environment.ts';
 
 /** How a server ended or why it could not be started, with the cure where one is known. `said` is what it printed. */
 export function describeEnd(end: ChildEnd, server: ServerCommand, said: string): string {

@@ -116,11 +116,3 @@ function describeMissing(env: Environment, given: Environment): string {
   );
   return isSet ? '' : 'no proxy and no certificates are set in the environment of toolcrib';
 }
-
-const NETWORK_TROUBLE =
-  /ENOTFOUND|EAI_AGAIN|getaddrinfo|could not resolve|name resolution|name or service not known|dns error|nodename nor servname|self[- ]signed certificate|SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF)|issuer certificate|certificate[ _]verify[ _]failed|CERT_HAS_EXPIRED|UnknownIssuer|invalid peer certificate|SSLError|ERR_(SSL|TLS)_/i;
-
-/** True if what a program says is about names that cannot be resolved or certificates that are not trusted. */
-export function isNetworkTrouble(output: string): boolean {
-  return NETWORK_TROUBLE.test(output);
-}

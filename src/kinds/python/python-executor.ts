@@ -4,7 +4,7 @@ import type { Executor } from '../../core/executor.ts';
 import { isJson, type JsonObject, type JsonValue } from '../../core/json.ts';
 import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
-import { failed, type ToolResult, toResult } from '../../core/tool-result.ts';
+import { type FailedResult, failed, type ToolResult, toResult } from '../../core/tool-result.ts';
 import { type Need, type Run, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
 import { MAX_ANSWER_BYTES, PythonFailure } from './python-worker.ts';
 import type { PythonAnswer, PythonWorkers } from './python-workers.ts';
@@ -97,7 +97,8 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
         return call.onAbort(listener);
       },
     });
-    return toToolResult(answer, call, { module: run.module, yielded });
+    const result = toToolResult(answer, call, { module: run.module, yielded });
+    return result.status === 'failed' ? withHint(result, workers) : result;
   } catch (cause) {
     if (!(cause instanceof PythonFailure)) throw cause;
     const { spec } = call;
@@ -105,6 +106,13 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
     if (yieldedBytes <= MAX_ANSWER_BYTES) return failed(pythonFailure(cause, spec));
     return failed(toolError('too_large', `"${spec.name}" yielded more than can be taken; ask for less.`));
   }
+}
+
+/** A worker without network fails for reasons that only its owner can mend. */
+function withHint(result: FailedResult, { describeWithheld }: PythonWorkers): FailedResult {
+  const { error } = result;
+  const hint = describeWithheld?.(error.message) ?? '';
+  return hint === '' ? result : { ...failed({ ...error, message: `${error.message}\n${hint}` }) };
 }
 
 /** What a function learns that has a parameter `toolcrib_call`. */

@@ -13,6 +13,8 @@ import type { PythonConfig } from '../../config/types/guards.ts';
 import type { PythonSourceConfig } from '../../config/types/sources.ts';
 import { idleClock } from '../../system/clock.ts';
 import { createListeners } from '../../system/listeners.ts';
+import { childEnvironment } from '../../system/processes/child-environment.ts';
+import { describeWithheld } from '../../system/processes/network-trouble.ts';
 import { fillAll } from '../../system/secrets/secret-template.ts';
 import { findInterpreter, interpreterFile } from './interpreter.ts';
 import type { FollowedPythonWorkers, PythonWorkers } from './python-workers.ts';
@@ -70,10 +72,7 @@ function lazyWorkers({
   const outputs = createListeners<[string, Uint8Array]>();
   const interpreter = () => interpreterFile(findInterpreter(settings().interpreter), env.PATH);
   const load = async (): Promise<PythonWorkers> => {
-    const [{ createPythonWorkers }, { childEnvironment }] = await Promise.all([
-      import('./python-workers.ts'),
-      import('../../system/processes/child-environment.ts'),
-    ]);
+    const { createPythonWorkers } = await import('./python-workers.ts');
     const environment = async () => {
       const filled = await fillAll(settings().env ?? {}, (text) => secrets.fill(text, { child: true }));
       return childEnvironment(env, filled);
@@ -92,6 +91,13 @@ function lazyWorkers({
     settingsText: () => JSON.stringify(settings()),
     output: (folder) => workers?.output(folder) ?? '',
     onOutput: (folder, listener) => outputs.add((from, printed) => from === folder && listener(printed)),
+    describeWithheld(said) {
+      const given = childEnvironment(
+        env,
+        Object.fromEntries(Object.keys(settings().env ?? {}).map((name) => [name, ''])),
+      );
+      return describeWithheld({ said, env, given, cure: 'write what it needs into executors.python.env' });
+    },
     close: async () => (await loading)?.close(),
   };
 }

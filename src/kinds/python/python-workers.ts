@@ -45,6 +45,8 @@ export interface PythonWorkers {
   settingsText(): string;
   /** The end of what tools of a folder printed. */
   output(folder: string): string;
+  /** A sentence about what a worker that cannot reach the network was not given; empty where what it said is about something else. */
+  describeWithheld?(said: string): string;
   close(): Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import { ToolcribError, type ToolError, toolError } from '../../core/tool-error.
 import { done, type FailedResult, failed, type ToolResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { parseJson } from '../../system/parse-json.ts';
+import { describeWithheld, isNetworkTrouble } from '../../system/processes/network-trouble.ts';
 import { createPrograms, type ProgramEnd, type RunningProgram } from '../../system/processes/programs.ts';
 import { type CommandPlan, planCommand, UnfitArgument } from './command-plan.ts';
 import { type PreparedProgram, prepareProgram } from './prepare-program.ts';
@@ -77,8 +78,8 @@ export function createCommands(ports: ShellPorts): Commands {
         return toCommandResult(end, {
           name: call.spec.name,
           result: run.result,
-          maxBytes: MAX_BYTES,
           isSandboxed: prepared.program.isContained,
+          networkHint: networkHintOf(run, prepared, ports),
         });
       } catch (cause) {
         return failed(reason ?? refusal(cause, call));
@@ -142,8 +143,9 @@ function closed({ spec: { name } }: ToolCall): ToolResult {
 interface ResultContext {
   readonly name: string;
   readonly result: ShellRun['result'];
-  readonly maxBytes: number;
   readonly isSandboxed: boolean;
+  /** What to say of the network, given what the command said. */
+  networkHint(said: string): string;
 }
 
 const MAX_STDERR = 4000;
@@ -151,10 +153,10 @@ const MAX_WORDS = 1000;
 
 /** What became of a command, for whoever called. */
 function toCommandResult(end: ProgramEnd, context: ResultContext): ToolResult {
-  const { name, maxBytes, isSandboxed } = context;
+  const { name, isSandboxed } = context;
   if (end.kind === 'failed') return cannotStart(name, end.reason);
   if (end.saidTooMuch)
-    return failed(toolError('too_large', `"${name}" said more than ${maxBytes} bytes, and was ended; ask for less.`));
+    return failed(toolError('too_large', `"${name}" said more than ${MAX_BYTES} bytes, and was ended; ask for less.`));
   if (isSandboxed && end.code === 1 && end.stderr.startsWith('bwrap: ')) return noSandboxMade(name, end.stderr);
   if (end.code !== 0) return commandFailed(end, context);
   const result = answerOf(end.stdout.toString('utf8'), context);
@@ -173,7 +175,7 @@ function answerOf(text: string, { name, result = 'text' }: ResultContext): ToolR
 
 function commandFailed(
   end: Extract<ProgramEnd, { kind: 'ended' }>,
-  { name, isSandboxed }: ResultContext,
+  { name, isSandboxed, networkHint }: ResultContext,
 ): FailedResult {
   const { code: exitCode, stdout } = end;
   // Who passes on how a program ended adds 128, as shells do.
@@ -181,9 +183,20 @@ function commandFailed(
   const stderr = lastOf(end.stderr, MAX_STDERR);
   const how = signal === null ? `exit code ${exitCode}` : signal;
   const words = lastOf(stderr.trimEnd(), MAX_WORDS);
-  const error = toolError('tool_error', `"${name}" ended with ${how}${words === '' ? '.' : `: ${words}`}`);
+  const hint = networkHint(stderr);
+  const why = words === '' ? '.' : `: ${words}`;
+  const error = toolError('tool_error', `"${name}" ended with ${how}${why}${hint === '' ? '' : `\n${hint}`}`);
   const said = lastOf(stdout.subarray(-4 * MAX_STDERR).toString('utf8'), MAX_STDERR);
   return { ...failed(error), data: { exitCode, signal, stderr, ...(said !== '' && { stdout: said }) } };
+}
+
+/** A command without network fails for reasons that only its owner can mend. */
+function networkHintOf(run: ShellRun, { program }: PreparedProgram, { env }: ShellPorts): ResultContext['networkHint'] {
+  return (said) => {
+    const hasNetwork = !program.isContained || run.sandbox?.network !== false;
+    if (!hasNetwork) return isNetworkTrouble(said) ? 'Its sandbox has no network: sandbox.network is false.' : '';
+    return describeWithheld({ said, env, given: program.env, cure: 'write what it needs into the env of its run' });
+  };
 }
 
 function signalOf(exitCode: number | null): string | null {

@@ -19,3 +19,24 @@ it('a Python worker gets certificates and exceptions from proxies, and nothing t
   const result = await (await crib.open()).call('look');
   expect(result).toMatchObject({ data: ['/certs', '.local', null, null, null, null] });
 });
+
+it('a function that fails on a name or a certificate says what its worker was not given, by name', async () => {
+  for (const name of Object.keys(process.env))
+    if (/proxy|ca_bundle|_cert|^(npm|uv|pip)_/i.test(name)) delete process.env[name];
+  Object.assign(process.env, { HTTPS_PROXY: 'http://ann:password@proxy.test', REQUESTS_CA_BUNDLE: '/ca.pem' });
+  const folder = folderWith({
+    'a.py': 'def fetch(why: str):\n    """Fetches."""\n    raise OSError(why)\n',
+  });
+  const why = '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed';
+  const messageOf = async (said: string, rest = {}) => {
+    const crib = await cribWith({ py: { python: folder, initTimeoutMs: 60_000 } }, { rest });
+    const result = await (await crib.open()).call('fetch', { why: said });
+    return result.status === 'failed' ? result.error.message : result.status;
+  };
+  expect(await messageOf(why)).toMatch(
+    /^OSError: \[SSL.*\nIt was not given HTTPS_PROXY, REQUESTS_CA_BUNDLE: write what it needs into executors\.python\.env\.$/,
+  );
+  expect(await messageOf('no such page')).toBe('OSError: no such page');
+  const given = { executors: { python: { env: { HTTPS_PROXY: 'http://proxy.test', REQUESTS_CA_BUNDLE: '/ca.pem' } } } };
+  expect(await messageOf(why, given)).toBe(`OSError: ${why}`);
+});

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { MODES, SANDBOX, said, script, shopWith } from './shell-shop.ts';
 
 const LOOK = script(
@@ -31,5 +31,43 @@ describe('of the variables about the network a command gets', () => {
     const { chest } = await shopWith({ tools: [LOOK], sandbox: 'required' });
     const seen = 'SSL_CERT_FILE=\nSSL_CERT_DIR=\nNO_PROXY=.local\n';
     expect(said(await chest.call('look', {}))).toBe(`${seen}${NOT_FOR_COMMANDS}`);
+  });
+});
+
+describe('a command that fails on a name or a certificate', () => {
+  beforeEach(() => {
+    for (const name of Object.keys(process.env))
+      if (/proxy|ca_bundle|_cert|^(npm|uv|pip)_/i.test(name)) delete process.env[name];
+  });
+  const fails = (line: string, rest: object = {}) => script('fetch', `echo '${line}' >&2; exit 6`, rest);
+  const messageOf = async (tool: object, sandbox: 'required' | 'none') => {
+    const { chest } = await shopWith({ tools: [tool], sandbox });
+    const result = await chest.call('fetch', {});
+    return result.status === 'failed' ? result.error.message : result.status;
+  };
+  const RESOLVE = 'curl: (6) Could not resolve host: example.test';
+
+  it.each(MODES)('says what it was not given, by name, %s', async (_, sandbox) => {
+    set('/etc/ssl');
+    const message = await messageOf(fails(RESOLVE), sandbox);
+    expect(message).toBe(
+      `"fetch" ended with exit code 6: ${RESOLVE}\nIt was not given HTTP_PROXY, PIP_INDEX_URL, UV_INDEX, https_proxy, npm_config_registry: write what it needs into the env of its run.`,
+    );
+  });
+
+  it.each(MODES)('names nothing that its run gives it, nor for another failure, %s', async (_, sandbox) => {
+    set('/etc/ssl');
+    const env = { HTTP_PROXY: 'http://a', https_proxy: 'http://a', PIP_INDEX_URL: 'x', UV_INDEX: 'x' };
+    const tool = fails('SSL: certificate verify failed', { env });
+    expect(await messageOf(tool, sandbox)).toMatch(/\nIt was not given npm_config_registry: /);
+    expect(await messageOf(fails('no such page'), sandbox)).toBe('"fetch" ended with exit code 6: no such page');
+  });
+
+  it.runIf(SANDBOX.ok)('names the certificates that its sandbox hides, and a sandbox without network', async () => {
+    set('/not-in-the-sandbox');
+    expect(await messageOf(fails(RESOLVE), 'required')).toMatch(/ SSL_CERT_DIR, SSL_CERT_FILE, /);
+    expect(await messageOf(fails(RESOLVE, { sandbox: { network: false } }), 'required')).toMatch(
+      /\nIts sandbox has no network: sandbox\.network is false\.$/,
+    );
   });
 });
