@@ -8,6 +8,8 @@ export const EVENT_HEADERS = {
 
 /** How many events wait for somebody who reads slowly, before the oldest are dropped. */
 const MAX_WAITING = 1000;
+/** The same in characters, for events that are long. */
+const MAX_WAITING_LENGTH = 2_000_000;
 /** How many are handed to the connection ahead of reading. */
 const AHEAD = 16;
 
@@ -24,17 +26,23 @@ export interface EventStream {
 export function createEventStream(onGone: () => void): EventStream {
   const encoder = new TextEncoder();
   const waiting: string[] = [];
+  let waitingLength = 0;
   let lost = 0;
   let isOver = false;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
+  const takeOldest = (): string => {
+    const oldest = waiting.shift() ?? '';
+    waitingLength -= oldest.length;
+    return oldest;
+  };
   const hasRoom = () => (controller?.desiredSize ?? 0) > 0;
   const write = (text: string) => controller?.enqueue(encoder.encode(text));
   const flush = (): void => {
     if (isOver || !hasRoom()) return;
     if (lost > 0) write(toText('lost', { count: lost }));
     lost = 0;
-    while (waiting.length > 0 && hasRoom()) write(waiting.shift() ?? '');
+    while (waiting.length > 0 && hasRoom()) write(takeOldest());
   };
   const leave = (): void => {
     if (isOver) return;
@@ -58,9 +66,11 @@ export function createEventStream(onGone: () => void): EventStream {
     stream,
     send(event, data) {
       if (isOver) return;
-      waiting.push(toText(event, data));
-      if (waiting.length > MAX_WAITING) {
-        waiting.shift();
+      const text = toText(event, data);
+      waiting.push(text);
+      waitingLength += text.length;
+      while (waiting.length > MAX_WAITING || (waitingLength > MAX_WAITING_LENGTH && waiting.length > 1)) {
+        takeOldest();
         lost++;
       }
       flush();

@@ -169,6 +169,12 @@ describe('toolcrib logs, where no server runs', () => {
       stderr: expect.stringContaining('Did you mean "broken"?'),
     });
     expect((await shop.run(['logs'], { env })).code).toBe(2);
+    const nowhere = createWorkshop();
+    onTestFinished(nowhere.remove);
+    expect(await nowhere.run(['logs', 'noisy'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/There is no toolcrib\.yaml here[^]*There is no source "noisy"/),
+    });
   });
 
   it('with --follow goes on until Ctrl-C, and ends what it started', async () => {

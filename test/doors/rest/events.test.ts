@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEventFeed } from '../../../src/doors/rest/event-feed.ts';
+import { createEventStream } from '../../../src/doors/rest/event-stream.ts';
 import { serverOf } from '../../kinds/mcp/upstream.ts';
 import { execute, type Served, serve } from './served.ts';
 
@@ -174,6 +175,16 @@ mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}
     expect((await next('output')).data.lines[0]).toBe('begun with [secret key]');
     await execute(served.ask, 'noisy_say', { text: 'one\nand hunter2hunter2\n' });
     expect((await next('output')).data.lines).toEqual(['one', 'and [secret key]']);
+  });
+
+  it('costs so much memory and no more, however long its lines are', async () => {
+    const { stream, send } = createEventStream(() => {});
+    const { next } = listenTo(stream);
+    for (let count = 0; count < 100; count++) send('output', { lines: [`${count} ${'x'.repeat(100_000)}`] });
+    const { data } = await next('lost');
+    expect(data.count).toBeGreaterThan(50);
+    expect(data.count).toBeLessThan(90);
+    expect((await next('output')).data.lines[0].length).toBeGreaterThan(100_000);
   });
 
   it('counts among those who listen, and ends with the server', async () => {

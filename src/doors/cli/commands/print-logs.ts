@@ -23,16 +23,28 @@ interface Asked {
 /** `toolcrib logs SOURCE`: what the program of a source prints, in the server of this configuration that runs, or by starting the source. */
 export async function printLogs({ words, flags }: Invocation): Promise<ExitCode> {
   const [source = ''] = words;
-  const config = flags.config ?? findConfig(process.cwd()) ?? process.cwd();
+  const found = flags.config ?? findConfig(process.cwd());
+  if (found === undefined) note('There is no toolcrib.yaml here; "toolcrib init" writes one.');
+  const config = found ?? process.cwd();
   const { signal } = cancelOnInterrupt();
   const asked = { source, config, follows: flags.follow === true, signal, print: createPrinting(source, flags) };
   const url = await findServer(config);
   return url === undefined ? logsOfOwnStart(asked) : logsOfServer(url, asked);
 }
 
-/** Prints lines so that they can do nothing to a terminal. */
+/** What may wait to be read from our stdout; more would only fill our own memory. */
+const MAX_WAITING_BYTES = 16_000_000;
+
+/** Prints lines so that they can do nothing to a terminal. Where the reader is too slow they are dropped, which is said. */
 function createPrinting(source: string, { json }: Flags): Asked['print'] {
+  let dropped = 0;
   return (lines) => {
+    if (process.stdout.writableLength > MAX_WAITING_BYTES) {
+      dropped += lines.length;
+      return;
+    }
+    if (dropped > 0) note(`${dropped} lines were dropped: they are read too slowly.`);
+    dropped = 0;
     for (const line of lines)
       print(json === true ? visibleJson(JSON.stringify({ source, line })) : toLines(line).trimEnd());
   };
@@ -121,7 +133,7 @@ interface State {
 function noteState({ source, output, state, reason }: State): void {
   const isWell = state === 'ready' || state === 'stale' || typeof reason !== 'string';
   if (!isWell) note(`"${source}" ${state === 'failed' ? 'has failed' : `is ${state}`}: ${toLine(reason)}`);
-  if (output === '') note(`"${source}" has printed nothing yet.`);
+  if (output === '' && isWell) note(`"${source}" has printed nothing yet.`);
   if (output === undefined && isWell)
     note(
       `"${source}" prints nothing here: no program of its own runs on this machine. Only MCP servers that are started by a command, and Python files, have one.`,
@@ -139,8 +151,9 @@ async function printEvents({ body }: Response, printLines: Asked['print']): Prom
       const value = parseJson(data);
       if (name === 'output' && isRecord(value) && Array.isArray(value.lines)) printLines(value.lines.map(String));
       else if (name === 'lost' && isRecord(value))
-        note(`${value.count} pieces were dropped: this terminal reads too slowly.`);
+        note(`${value.count} pieces were dropped: they are read too slowly.`);
     }
+    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain'); // then the server keeps or drops the rest
   }
 }
 
