@@ -33,13 +33,15 @@ const MAX_FOLDERS = 10_000;
 /** Finds the spec files of a folder and those below it, or the one file that `root` is. `listen` hears of each folder before it is read. */
 export async function scanSpecFiles(root: string, listen: Listen): Promise<SpecScan> {
   const stats = await lookAndListen(root, listen);
-  if (stats === undefined) return refused(root, 'there is nothing at this path');
+  if (stats === undefined) return refused(root, `there is nothing at this path${/[*?]/.test(root) ? PATTERN : ''}`);
   if (stats.isDirectory()) return scanFolder(root, listen);
   if (!stats.isFile()) return refused(root, 'it is no plain file');
   if (formatOfName(root) === undefined) return refused(root, 'its name ends in none of .yaml, .yml, .json, .ndjson');
   await listenToTarget(root, listen);
   return { files: [toFound(root, stats)], unreadable: [] };
 }
+
+const PATTERN = '; it is not read as a pattern: name the folder, or each file';
 
 /** What is at `root`, with an ear where it would appear or be replaced: its folder, or the nearest that exists. */
 async function lookAndListen(root: string, listen: Listen): Promise<Stats | undefined> {

@@ -16,11 +16,12 @@ export interface ArgumentPlace extends PathUse {
 }
 
 /** The folder that a command runs in, which must be one that it may use. */
-export function findCwd(cwd: Template, input: JsonObject, { base, folders }: ArgumentPlace): string {
+export function findCwd(cwd: Template, input: JsonObject, place: ArgumentPlace): string {
+  const { base, folders } = place;
   const path = allowPath(fillText(cwd, input), base, folders)?.named;
   if (path !== undefined) return existsSync(path) ? realpathSync.native(path) : path; // what is not there is told when it is started
   const [name] = namesIn(cwd);
-  if (name !== undefined) throw outside(name);
+  if (name !== undefined) throw outside(name, place);
   throw new ToolcribError('outside_folder', 'the folder it runs in is not one that it may use');
 }
 
@@ -66,7 +67,7 @@ function requireWholePaths(plan: CommandPlan, input: JsonObject, { base, spend, 
         const names = namesIn(path);
         const name = names.at(-1) ?? '';
         // Behind a link `..` leads elsewhere than it seems.
-        if (text.split('/').includes('..')) throw outside(name);
+        if (text.split('/').includes('..')) throw outside(name, use);
         requireUsable(text, name, { base, spend, ...useOf(names[0] ?? '', plan, use) });
       }
   }
@@ -88,15 +89,20 @@ function requirePath(values: JsonObject, name: string, place: ArgumentPlace): st
 function requireUsable(text: string, name: string, { base, spend, ...use }: ArgumentPlace): string {
   spend(2 * (resolve(base, text).split('/').length + text.length / 100));
   const path = allowPath(text, base, use.folders);
-  if (path === undefined) throw outside(name);
+  if (path === undefined) throw outside(name, use);
   const reason = whyNotUsed(path, use);
   if (reason !== undefined) throw new UnfitArgument(name, reason);
   return path.named;
 }
 
+const MANY_ROOTS = 5;
+
 /** It says nothing about what is there. */
-function outside(name: string): UnfitArgument {
-  return new UnfitArgument(name, 'must lie in a folder that this tool may use');
+function outside(name: string, { folders: { roots }, opensMore }: PathUse): UnfitArgument {
+  const shown = roots.slice(0, MANY_ROOTS).map(({ path }) => path);
+  const rest = roots.length > shown.length ? ` and ${roots.length - shown.length} more` : '';
+  const places = shown.length === 0 ? 'there is none' : `${shown.join(', ')}${rest}`;
+  return new UnfitArgument(name, `must lie in a folder that this tool may use: ${places}; ${opensMore} opens more`);
 }
 
 /** What a command finds in its environment; a variable whose value may be missing is left out with it. */
@@ -149,6 +155,8 @@ interface PathUse {
   readonly folders: AllowedFolders;
   readonly intent: Intent;
   readonly isSandboxed: boolean;
+  /** The key by which the owner lets it use other folders. */
+  readonly opensMore: string;
 }
 
 const HELP = 'a tool that only reads says effects: { readOnly: true }, or names the argument under reads';

@@ -26,7 +26,7 @@ import {
   textsIn,
   WORD_ENDS,
 } from './state-arguments.ts';
-import { cureOf, modeOf, rootsOf } from './surroundings.ts';
+import { cureOf, modeOf, rootsKeyOf, rootsOf } from './surroundings.ts';
 
 /** Everything that one call is prepared of. */
 export interface Preparation {
@@ -58,7 +58,8 @@ export async function resolveCall(preparation: Preparation): Promise<ResolvedCal
   const base = roots[0]?.path ?? (sandbox === undefined ? ports.folder : OWN_FOLDER);
   const needsFolders = sandbox !== undefined || plan.pathNames.size > 0 || plan.cwd !== undefined;
   const folders = findFolders(needsFolders ? roots : [], ports.hidden());
-  const use = { folders, intent: intentOf(call), isSandboxed: sandbox !== undefined };
+  const opensMore = rootsKeyOf(run);
+  const use = { folders, intent: intentOf(call), isSandboxed: sandbox !== undefined, opensMore };
   fillArguments(plan, call.input); // judged as they came, before paths are resolved
   const { cwd, input } = needsFolders
     ? resolveFolders(preparation, { ...use, base: realpathSync.native(base), spend: createWork(call.input) })

@@ -35,9 +35,18 @@ export function rootsOf({ sandbox = {} }: ShellRun, settings: ShellSettings, fol
   const toRoots = (paths: string | readonly string[] | undefined, isWritable: boolean): readonly Root[] =>
     listOf(paths).map((path) => ({ path: resolve(folder, path), isWritable }));
   const own = [...toRoots(sandbox.write, true), ...toRoots(sandbox.read, false)];
-  if (sandbox.read !== undefined || sandbox.write !== undefined) return own;
+  if (namesFolders(sandbox)) return own;
   const configured = toRoots(settings.roots, true);
   return configured.length > 0 ? configured : toRoots(folder, false);
+}
+
+/** The key that names the folders of a command. */
+export function rootsKeyOf({ sandbox = {} }: ShellRun): string {
+  return namesFolders(sandbox) ? 'sandbox.read or sandbox.write of the tool' : 'executors.shell.roots';
+}
+
+function namesFolders({ read, write }: NonNullable<ShellRun['sandbox']>): boolean {
+  return read !== undefined || write !== undefined;
 }
 
 /** How many processes a sandbox may hold where nothing is said. */

@@ -19,7 +19,8 @@ async function read({ chest }: Shop, path: string): Promise<string> {
   return said(await chest.call('read', { path }));
 }
 
-const REFUSED = /^invalid_input: .*: must lie in a folder that this tool may use$/;
+const REFUSED =
+  /^invalid_input: .*: must lie in a folder that this tool may use: (\/[^;]+|there is none); (executors\.shell\.roots|sandbox\.read or sandbox\.write of the tool) opens more$/;
 
 describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
   it('stay inside the folder of the configuration', async () => {
@@ -46,6 +47,17 @@ describe.each(MODES)('paths in arguments %s', (_, sandbox) => {
     expect(await read(shop, 'a\0.txt')).toMatch(/may not hold a NUL$/);
     expect(await read(shop, 'a'.repeat(5000))).toMatch(REFUSED);
     expect(await read(shop, 'not-there.txt')).toMatch(/: is not there, and this tool may make nothing there: /);
+  });
+
+  it('that are refused name the folders that are allowed, and the key that opens more', async () => {
+    const own = shellTool('own', { path: TEXT }, { command: ['cat', '{path}'], sandbox: { read: ['./a', './b'] } });
+    const files = { 'a/x': 'A', 'b/x': 'B' };
+    const shop = await shopWith({ sandbox, tools: [CAT, own], files });
+    const { chest, folder } = shop;
+    expect(await read(shop, '/etc/passwd')).toContain(`may use: ${folder}; executors.shell.roots opens more`);
+    expect(said(await chest.call('own', { path: '/etc/passwd' }))).toContain(
+      `may use: ${folder}/a, ${folder}/b; sandbox.read or sandbox.write of the tool opens more`,
+    );
   });
 
   it('are not led out by links, at any place of the path, be what they lead to there or not', async () => {
