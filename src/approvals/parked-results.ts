@@ -24,7 +24,7 @@ export async function returnParkedResult(asking: Asking, approval: StoredApprova
   if (ending === 'given back') return 'again';
   const result = await context.approvals.takeResult(id, call.approvalId === undefined ? 'first' : 'any');
   if (result !== undefined) {
-    call[FACTS].isReplayed = true;
+    call[FACTS].replayed = 'repeat';
     return result;
   }
   return call.approvalId === undefined

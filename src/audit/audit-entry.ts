@@ -105,7 +105,7 @@ type About = Pick<AuditEntry, 'kind' | 'outcome' | 'at'> &
 
 function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): DraftEntry {
   const { spec, caller, conversation, parent } = call;
-  const { approval, input, isReplayed } = call[FACTS];
+  const { approval, input, replayed } = call[FACTS];
   return {
     approval: approval === undefined ? undefined : { by: clean(approval.by), id: clean(approval.id) },
     argumentsHash: about.kind === 'many' ? undefined : hashOrNothing(input ?? call.input),
@@ -117,7 +117,7 @@ function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): D
     door: clean(call.door),
     durationMs: about.durationMs,
     intents: about.intents,
-    isReplayed: isReplayed === true ? true : undefined,
+    isReplayed: replayed === undefined ? undefined : true,
     kind: about.kind,
     number: 0,
     operator: caller.operator === true ? true : undefined,

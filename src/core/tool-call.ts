@@ -35,8 +35,8 @@ export interface CallFacts extends BegunRuns {
   asks?: Question;
   /** The approval it ran under and who gave it. */
   approval?: { readonly id: string; readonly by: string };
-  /** Answered without running the tool. */
-  isReplayed?: boolean;
+  /** Answered without running the tool: by the run of the same call that was sent before, or by what is cached. */
+  replayed?: 'repeat' | 'cache';
   /** How often it was put on record that it is about to run. */
   intents?: number;
   /** The trace context of its own span. */

@@ -61,7 +61,7 @@ export const cache: ExtensionRecord = {
         const key = keyOf(call, definitionHash(call.spec));
         const known = recall(key);
         if (known !== undefined) {
-          call[FACTS].isReplayed = true;
+          call[FACTS].replayed = 'cache';
           return known;
         }
         const { cacheMs = 0 } = call.spec.policy;

@@ -97,7 +97,7 @@ function makeOnce({ repeats, bounds, findLost, withoutSecrets }: Repeating): Ext
     if (first.argumentsHash !== hash)
       return conflict('The idempotency key was used for other arguments; use a new key for a new call.');
     if (first.state === 'ended') {
-      call[FACTS].isReplayed = true;
+      call[FACTS].replayed = 'repeat';
       return first.result;
     }
     if (first.state === 'running')
@@ -127,7 +127,7 @@ export function readRepeatKey(key: string): {
 
 /** True if a failure is what the tool, or the run that this call repeats, came to. What did not begin may be made again. */
 function isOutcome(call: ToolCall): boolean {
-  return call[FACTS].isReplayed === true || !endUnbegun(call);
+  return call[FACTS].replayed !== undefined || !endUnbegun(call);
 }
 
 /** The arguments and answers of a call: with others under the same key it is another call. */

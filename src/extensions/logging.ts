@@ -81,7 +81,8 @@ function tellOfCalls(level: LogLevel, ports: LoggingPorts): ExtensionParts {
       const lineLevel = levelOf(result);
       if (!isTold(lineLevel)) return;
       const durationMs = Math.max(0, Math.round((clock.now() - call[FACTS].startedAt) * 1000) / 1000);
-      write({ ...lineOf(call, lineLevel, 'call.end'), ...aboutResult(result, show), durationMs });
+      const replay = call[FACTS].replayed === undefined ? {} : { isReplayed: true as const };
+      write({ ...lineOf(call, lineLevel, 'call.end'), ...aboutResult(result, show), ...replay, durationMs });
     },
   };
 }

@@ -54,7 +54,7 @@ export const measure: ExtensionRecord<MeasureOptions & WithClock> = {
       },
       onEnd(call, result) {
         const { source, tool, mcpServer } = tools.of(call);
-        const { startedAt, isReplayed } = call[FACTS];
+        const { startedAt, replayed } = call[FACTS];
         const seconds = secondsSince(startedAt, clock);
         const failure = failureOf(result);
         instruments.inFlight(-1, source);
@@ -63,9 +63,9 @@ export const measure: ExtensionRecord<MeasureOptions & WithClock> = {
           ...source,
           ...failure,
           'toolcrib.outcome': result.status,
-          ...(isReplayed === true && { 'toolcrib.replayed': true }),
+          ...(replayed !== undefined && { 'toolcrib.replayed': true }),
         });
-        if (isReplayed !== true) instruments.executeTool(seconds, { ...tool, ...failure });
+        if (replayed === undefined) instruments.executeTool(seconds, { ...tool, ...failure });
         if (call.door === MCP_DOOR && call.parent === undefined)
           instruments.mcpServer(seconds, { ...mcpServer, ...failure });
       },

@@ -25,6 +25,8 @@ interface Tally {
   readonly tool: string;
   readonly source: string;
   readonly ends: number[];
+  /** Calls that were answered without running the tool; they are not among the ends. */
+  readonly replays: number[];
   /** Not yet added up; the last holds what took longer than all. */
   readonly durations: number[];
   seconds: number;
@@ -52,7 +54,6 @@ export const metrics: ExtensionRecord<MetricsOptions & WithClock> = {
 function counting(clock: Clock): ExtensionParts & CountingExtension {
   const tallies = createToolRecords(createTally);
   let approved = 0;
-  let replayed = 0;
 
   return {
     onStart(call) {
@@ -63,15 +64,18 @@ function counting(clock: Clock): ExtensionParts & CountingExtension {
       const tally = tallies.of(call);
       tally.inFlight--;
       const outcome = outcomeOf(result);
+      if (facts.replayed !== undefined) {
+        tally.replays[outcome] = (tally.replays[outcome] ?? 0) + 1;
+        return;
+      }
       tally.ends[outcome] = (tally.ends[outcome] ?? 0) + 1;
       const seconds = Math.max(0, clock.now() - facts.startedAt) / 1000;
       const bucket = bucketOf(seconds);
       tally.durations[bucket] = (tally.durations[bucket] ?? 0) + 1;
       tally.seconds += seconds;
       if (facts.approval !== undefined) approved++;
-      if (facts.isReplayed === true) replayed++;
     },
-    [COUNTED]: () => familiesOf(tallies.all(), { approved, replayed }),
+    [COUNTED]: () => familiesOf(tallies.all(), approved),
   };
 }
 
@@ -80,6 +84,7 @@ function createTally(tool: string, source: string): Tally {
     tool,
     source,
     ends: OUTCOMES.map(() => 0),
+    replays: OUTCOMES.map(() => 0),
     durations: [...BUCKETS_SECONDS, 0].map(() => 0),
     seconds: 0,
     inFlight: 0,
@@ -96,17 +101,16 @@ function bucketOf(seconds: number): number {
   return index;
 }
 
-function familiesOf(
-  tallies: readonly Tally[],
-  { approved, replayed }: { readonly approved: number; readonly replayed: number },
-): readonly MetricFamily[] {
-  const called = tallies.filter(({ ends, inFlight }) => inFlight > 0 || ends.some((count) => count > 0));
+function familiesOf(tallies: readonly Tally[], approved: number): readonly MetricFamily[] {
+  const isCounted = (count: number) => count > 0;
+  const called = tallies.filter(({ ends, inFlight }) => inFlight > 0 || ends.some(isCounted));
+  const replayed = tallies.filter(({ replays }) => replays.some(isCounted));
   return [
     {
       name: 'toolcrib_calls_total',
-      help: 'Calls that have ended, by what became of them.',
+      help: 'Calls that have ended, by what became of them, without those that were replayed.',
       type: 'counter',
-      samples: called.flatMap(endSamples),
+      samples: called.flatMap(({ tool, source, ends }) => outcomeSamples({ tool, source }, ends)),
     },
     {
       name: 'toolcrib_call_duration_seconds',
@@ -130,15 +134,15 @@ function familiesOf(
       name: 'toolcrib_replayed_calls_total',
       help: 'Calls that were answered without running the tool again.',
       type: 'counter',
-      samples: [{ labels: {}, value: replayed }],
+      samples: replayed.flatMap(({ tool, source, replays }) => outcomeSamples({ tool, source }, replays)),
     },
   ];
 }
 
-function endSamples({ tool, source, ends }: Tally): readonly MetricSample[] {
+function outcomeSamples(of: Pick<Tally, 'tool' | 'source'>, counts: readonly number[]): readonly MetricSample[] {
   return OUTCOMES.flatMap((outcome, index) => {
-    const value = ends[index] ?? 0;
-    return value === 0 ? [] : [{ labels: { tool, source, outcome }, value }];
+    const value = counts[index] ?? 0;
+    return value === 0 ? [] : [{ labels: { ...of, outcome }, value }];
   });
 }
 

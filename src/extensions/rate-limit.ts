@@ -2,12 +2,14 @@ import { ratesNode } from '../config/policy-schema.ts';
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object } from '../config/schema-node.ts';
 import type { RateLimitConfig } from '../config/types/guards.ts';
-import { RATE_LIMIT_PRIORITY } from '../core/extension.ts';
+import { type Next, RATE_LIMIT_PRIORITY } from '../core/extension.ts';
+import { isPromise } from '../core/json.ts';
 import type { Rate } from '../core/policy.ts';
-import type { StoredRates } from '../core/ports/stored-results.ts';
-import { subjectOf, type ToolCall } from '../core/tool-call.ts';
+import type { Clock } from '../core/ports/crib-context.ts';
+import { type RateCell, refundOf, type StoredRates } from '../core/ports/stored-results.ts';
+import { FACTS, subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
-import { type FailedResult, failed } from '../core/tool-result.ts';
+import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
 
 /** For each subject the moment at which all it has used will have flowed off. */
@@ -25,7 +27,7 @@ const MANY_CELLS = 10_000;
 export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
   name: 'rateLimit',
   priority: RATE_LIMIT_PRIORITY,
-  reason: 'counts every attempt, unknown names too; a call it refuses costs no slot',
+  reason: 'counts every attempt, unknown names too; a call that is refused here, or repeated, costs no slot',
   options: object('Bounds how often calls are made.', { rates: ratesNode }),
   codeOptions: ['clock'],
   make(options, ports) {
@@ -51,9 +53,16 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
       applies: (spec) => everyCall.length > 0 || (spec.policy.rates ?? []).length > 0,
       wrap(call, next) {
         const meters = metersOf(call.spec.policy.rates);
-        if (shared !== undefined) return chargeShared(shared, meters, call).then((refusal) => refusal ?? next(call));
-        const waitMs = charge(meters, call, clock.now());
-        return waitMs === 0 ? next(call) : tooMany(waitMs);
+        if (shared !== undefined) return limitShared({ shared, clock }, { meters, call }, next);
+        const begunAt = clock.now();
+        const waitMs = charge(meters, call, begunAt);
+        if (waitMs > 0) return tooMany(waitMs);
+        const result = next(call);
+        if (!isPromise(result)) return result; // a repeated call waits for the first
+        return result.then((settled) => {
+          if (isRepeated(call)) giveBack(meters, call, clock.now() - begunAt);
+          return settled;
+        });
       },
     };
   },
@@ -65,17 +74,38 @@ function tooMany(waitMs: number): FailedResult {
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
 }
 
-/** What cannot be counted is not let through. */
-async function chargeShared(
-  shared: StoredRates,
-  meters: readonly Meter[],
-  call: ToolCall,
-): Promise<FailedResult | undefined> {
+/** True for the same call sent again, which got the result of the first: it ran nothing. */
+function isRepeated(call: ToolCall): boolean {
+  return call[FACTS].replayed === 'repeat';
+}
+
+interface Counted {
+  readonly meters: readonly Meter[];
+  readonly call: ToolCall;
+}
+
+/** The same by rates that several processes share. */
+async function limitShared(
+  { shared, clock }: { readonly shared: StoredRates; readonly clock: Clock },
+  { meters, call }: Counted,
+  next: Next,
+): Promise<ToolResult> {
   const cells = meters.map(({ rate: { of, scope, amount, perMs } }) => ({
     name: JSON.stringify([of ?? '', scope, amount, perMs, subjectOf(scope, call)]),
     amount,
     perMs,
   }));
+  const begunAt = clock.now();
+  const refusal = await chargeShared(shared, cells);
+  if (refusal !== undefined) return refusal;
+  const result = await next(call);
+  // Where that cannot be noted too much is charged, never too little.
+  if (isRepeated(call)) await shared.refund(cells, clock.now() - begunAt).catch(() => undefined);
+  return result;
+}
+
+/** What cannot be counted is not let through. */
+async function chargeShared(shared: StoredRates, cells: readonly RateCell[]): Promise<FailedResult | undefined> {
   try {
     const waitMs = await shared.charge(cells);
     return waitMs === 0 ? undefined : tooMany(waitMs);
@@ -99,6 +129,15 @@ function charge(meters: readonly Meter[], call: ToolCall, now: number): number {
     if (cells.size > MANY_CELLS) forgetIdle(cells, now);
   }
   return 0;
+}
+
+/** Gives back what a call was charged, as far as that has not flowed off for certain. */
+function giveBack(meters: readonly Meter[], call: ToolCall, elapsedMs: number): void {
+  for (const { rate, cells } of meters) {
+    const subject = subjectOf(rate.scope, call);
+    const fullUntil = cells.get(subject);
+    if (fullUntil !== undefined) cells.set(subject, fullUntil - refundOf(rate, elapsedMs));
+  }
 }
 
 function forgetIdle(cells: Cells, now: number): void {

@@ -46,7 +46,8 @@ export const trace: ExtensionRecord<TraceOptions> = {
       },
       onEnd(call, result) {
         const failure = result.status === 'failed' ? redact(result.error.message) : undefined;
-        spans.get(call[FACTS])?.end(outcomeAttributes(result), failure);
+        const replay = call[FACTS].replayed === undefined ? {} : { 'toolcrib.replayed': 'true' };
+        spans.get(call[FACTS])?.end({ ...outcomeAttributes(result), ...replay }, failure);
       },
     };
   },

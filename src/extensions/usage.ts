@@ -1,4 +1,5 @@
 import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
+import { FACTS } from '../core/tool-call.ts';
 
 /** How often tools were used, for ties between tools that fit a request equally well. */
 export interface Usage extends ExtensionParts {
@@ -19,8 +20,9 @@ export const usage = {
     const counts = new Map<string, Map<string, number>>();
     const keyOf = (profile: string, callerId = '') => JSON.stringify([profile, callerId]);
     return {
-      onEnd({ spec, profile, caller }, result) {
-        if (!result.ok) return;
+      onEnd(call, result) {
+        if (!result.ok || call[FACTS].replayed === 'repeat') return; // the same call twice is one use
+        const { spec, profile, caller } = call;
         const key = keyOf(profile, caller.id);
         const own = counts.get(key) ?? new Map<string, number>();
         // Who was here last is kept longest, and so is what was used last.

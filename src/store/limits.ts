@@ -2,6 +2,7 @@ import {
   type BudgetCell,
   mostOf,
   periodEnd,
+  refundOf,
   type StoredBudgets,
   type StoredRates,
 } from '../core/ports/stored-results.ts';
@@ -13,6 +14,14 @@ export function rates(engine: SqlEngine): StoredRates {
     charge: async (cells) => {
       const [row] = await engine.read(sql`SELECT toolcrib_charge(${JSON.stringify(cells)}) AS wait_ms`);
       return row === undefined ? 0 : numberOf(row, 'wait_ms');
+    },
+    async refund(given, elapsedMs) {
+      await engine.write(
+        inOneOrder(given).map(
+          (cell) => sql`
+            UPDATE toolcrib_rates SET full_until = full_until - ${refundOf(cell, elapsedMs)} WHERE name = ${cell.name}`,
+        ),
+      );
     },
   };
 }

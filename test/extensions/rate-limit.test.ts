@@ -55,6 +55,16 @@ describe('rate limit: N in the window', () => {
     expect(await passes([chest, 'a'], [chest, 'a'], [chest, 'a'], [chest, 'a'])).toEqual([true, true, true, false]);
   });
 
+  it('a repeated call that gets the result of the first costs nothing, one that is cached costs its slot', async () => {
+    const read = { ...tool('r', per('tool', 2)), effects: { readOnly: true } } as ToolInput;
+    const cached = { ...read, name: 'c', policy: { rates: per('tool', 2), cacheMs: 60_000 } } as ToolInput;
+    const chest = await open({ tools: [read, cached] });
+    for (let time = 0; time < 5; time++)
+      expect(await chest.call('r', {}, { idempotencyKey: 'k' })).toMatchObject({ ok: true });
+    expect(await passes([chest, 'r'], [chest, 'r'])).toEqual([true, false]);
+    expect(await passes([chest, 'c'], [chest, 'c'], [chest, 'c'])).toEqual([true, true, false]);
+  });
+
   it('a tool that was refused did not run', async () => {
     const run = vi.fn();
     const chest = await open({ tools: [{ name: 'a', description: '', policy: { rates: per('tool', 1) }, run }] });

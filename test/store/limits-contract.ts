@@ -87,6 +87,17 @@ export function ratesContract(opened: (options?: Partial<StoreOptions>) => Promi
     expect(await rates.charge([cell('wide', 2)])).toBeGreaterThan(0);
   });
 
+  it('gives back what a call was charged, but not what has flowed off since', async () => {
+    const { rates } = await opened();
+    const [a, b] = [cell('a', 1), cell('b', 1)];
+    await rates.charge([a, b]);
+    await rates.refund([b, a], 0);
+    expect(await rates.charge([a, b])).toBe(0);
+    await rates.refund([a, b], HOUR);
+    expect(await rates.charge([a])).toBeGreaterThan(0);
+    expect(await rates.charge([b])).toBeGreaterThan(0);
+  });
+
   it('what has flowed off is free again', async () => {
     const { rates } = await opened();
     const short = cell('a', 1, 1);

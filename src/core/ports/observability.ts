@@ -25,6 +25,8 @@ export interface LogLine {
   /** Only at `debug`. */
   readonly arguments?: JsonValue;
   readonly outcome?: 'done' | 'failed' | 'waiting';
+  /** Answered without running the tool. */
+  readonly isReplayed?: true;
   /** Why it failed. */
   readonly code?: string;
   readonly durationMs?: number;

@@ -64,7 +64,7 @@ export interface RepeatEnding extends Keeping {
 export const RESERVED_BYTES = 1000;
 
 /** One rate that a call is charged to; all processes that share the store count together. */
-interface RateCell {
+export interface RateCell {
   readonly name: string;
   readonly amount: number;
   readonly perMs: number;
@@ -74,6 +74,13 @@ interface RateCell {
 export interface StoredRates {
   /** Charges one call to every cell and answers 0, or to none and says how many milliseconds to wait. */
   charge(cells: readonly RateCell[]): Promise<number>;
+  /** Gives back what a call was charged this long ago. */
+  refund(cells: readonly RateCell[], elapsedMs: number): Promise<void>;
+}
+
+/** How much of the charge for one call can be given back after this time: what may have flowed off is not given twice. */
+export function refundOf({ amount, perMs }: Pick<RateCell, 'amount' | 'perMs'>, elapsedMs: number): number {
+  return Math.max(0, perMs / amount - Math.max(0, elapsedMs));
 }
 
 /** One budget that a price is taken out of. */

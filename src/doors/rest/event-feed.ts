@@ -154,7 +154,7 @@ function toShownSource({ since, ...report }: SourceReport): object {
 /** Without arguments and answers: those are looked up by who may see them. */
 function toShownEnd(call: ToolCall, result: ToolResult) {
   const { id, spec, profile, caller, door, parent } = call;
-  const { startedAt } = call[FACTS];
+  const { startedAt, replayed } = call[FACTS];
   return {
     callId: id,
     ...(parent !== undefined && { parentId: parent.id }),
@@ -163,6 +163,7 @@ function toShownEnd(call: ToolCall, result: ToolResult) {
     ...(caller.id !== undefined && { caller: caller.id }),
     door,
     outcome: result.status === 'failed' ? result.error.code : result.status,
+    ...(replayed !== undefined && { isReplayed: true }),
     at: new Date(startedAt).toISOString(),
   };
 }

@@ -27,7 +27,8 @@ export const STATS_ROUTES: readonly Route[] = [
           sources: anyObject('How many are ready, down, failed.'),
           approvalsWaiting: whole(),
           calls: object({
-            count: whole(),
+            count: whole('Without those that were replayed.'),
+            replayed: whole('Calls that were answered without running the tool.'),
             'since?': time(),
             byOutcome: anyObject(),
             byTool: list(
@@ -76,6 +77,7 @@ async function describeCrib({ crib, asker }: RouteRequest) {
   ]);
   const chest = await crib.openAll(asker.caller);
   const oldest = rows.at(-1);
+  const ran = rows.filter(({ isReplayed }) => isReplayed !== true);
   return ok({
     tools: crib.catalog.specs.length,
     bundles: chest.available().length,
@@ -83,10 +85,11 @@ async function describeCrib({ crib, asker }: RouteRequest) {
     sources: countBy(crib.sources(), ({ state }) => state),
     approvalsWaiting: waiting.length,
     calls: {
-      count: rows.length,
+      count: ran.length,
+      replayed: rows.length - ran.length,
       ...(oldest !== undefined && { since: toTime(oldest.at) }),
-      byOutcome: countBy(rows, ({ outcome }) => outcome),
-      byTool: byTool(rows),
+      byOutcome: countBy(ran, ({ outcome }) => outcome),
+      byTool: byTool(ran),
     },
   });
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createCrib } from '../../../src/index.ts';
 import { OFFICE } from './office.ts';
 import { createWorkshop } from './workshop.ts';
 
@@ -151,4 +152,22 @@ describe('after calls', () => {
     expect(guardsOff).toEqual(expect.arrayContaining(['audit', 'auditIntent']));
     off.remove();
   });
+});
+
+it('a call that was answered by an earlier one is listed as its replay', async () => {
+  const till = createWorkshop({ 'toolcrib.yaml': 'profiles: {}\n' });
+  onTestFinished(() => till.remove());
+  const crib = await createCrib({
+    configFile: till.folder,
+    tools: [{ name: 'pay', description: 'Pay', run: () => 'paid' }],
+    watch: false,
+  });
+  const chest = await crib.open(undefined, { id: 'ann' });
+  for (let time = 0; time < 2; time++) await chest.call('pay', {}, { idempotencyKey: 'order-7' });
+  await crib.close();
+  const { stdout } = await till.run(['calls']);
+  const outcomes = stdout.trimEnd().split('\n').slice(1);
+  expect(outcomes.map((line) => line.split(/ {2,}/)[2])).toEqual(['done (replay)', 'done']);
+  const { calls } = (await till.json(['calls'])) as { calls: readonly { readonly isReplayed?: true }[] };
+  expect(calls.map(({ isReplayed }) => isReplayed)).toEqual([true, undefined]);
 });

@@ -30,10 +30,10 @@ export function printCalls(rows: readonly CallRow[]): void {
       ...['AT', 'TOOL', 'OUTCOME', figures('MS'), flexible('CALLER'), 'PROFILE', 'APPROVED BY', flexible('CALL')],
       ...(isMarked ? ['KEY'] : []),
     ],
-    rows.map(({ at, tool, outcome, durationMs, caller = '', profile, approval, callId, count, key = 'own' }) => [
+    rows.map(({ at, tool, durationMs, caller = '', profile, approval, callId, key = 'own', ...row }) => [
       new Date(at).toISOString(),
       tool,
-      count === undefined ? outcome : `${outcome} x ${count}`,
+      outcomeText(row),
       durationMs === undefined ? '' : durationMs.toFixed(durationMs < 10 ? 1 : 0),
       caller,
       profile,
@@ -42,4 +42,9 @@ export function printCalls(rows: readonly CallRow[]): void {
       ...(isMarked ? [key] : []),
     ]),
   );
+}
+
+function outcomeText({ outcome, count, isReplayed }: Pick<CallRow, 'outcome' | 'count' | 'isReplayed'>): string {
+  if (count !== undefined) return `${outcome} x ${count}`;
+  return isReplayed === true ? `${outcome} (replay)` : outcome;
 }
