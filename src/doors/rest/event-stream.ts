@@ -26,8 +26,7 @@ export interface EventStream {
 export function createEventStream(onGone: () => void): EventStream {
   const encoder = new TextEncoder();
   const waiting: string[] = [];
-  let waitingLength = 0;
-  let lost = 0;
+  let [waitingLength, lost] = [0, 0];
   let isOver = false;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
@@ -79,9 +78,8 @@ export function createEventStream(onGone: () => void): EventStream {
       if (!isOver && waiting.length === 0 && hasRoom()) write(': \n\n');
     },
     end() {
-      if (isOver) return;
+      if (!isOver) controller?.close();
       leave();
-      controller?.close();
     },
   };
 }

@@ -27,7 +27,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
               name: text(),
               state: choice(
                 SOURCE_STATES,
-                'Down: its tools are listed and cannot be called. Stale: the connection from before an edit answers.',
+                'Down: its tools are listed and cannot be called. Stale: the connection from before an edit answers. Starting: it has no list yet; the reason has what its program printed last.',
               ),
               'reason?': text(),
               'since?': text('Since when it is stale.'),
