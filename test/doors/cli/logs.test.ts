@@ -173,7 +173,7 @@ describe('toolcrib logs, where no server runs', () => {
     onTestFinished(nowhere.remove);
     expect(await nowhere.run(['logs', 'noisy'])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/There is no toolcrib\.yaml here[^]*There is no source "noisy"/),
+      stderr: expect.stringMatching(/There is no toolcrib\.yaml here[\s\S]*There is no source "noisy"/),
     });
   });
 
