@@ -91,7 +91,7 @@ function compileCriterion(key: string, value: unknown, flags: ReadonlySet<string
     return (spec) =>
       key === 'tags' ? wanted.every((tag) => spec.tags.includes(tag)) : wanted.some((tag) => spec.tags.includes(tag));
   }
-  if (CRITERIA.some((known) => known === key)) {
+  if (isCriterion(key)) {
     if (typeof value !== 'string' || value === '')
       throw wrongValue(key, key === 'namePattern' ? 'a glob or a RegExp' : 'a string');
     if (key === 'namePattern') return compileSelector(requireNameGlob(value));
@@ -104,6 +104,11 @@ function compileCriterion(key: string, value: unknown, flags: ReadonlySet<string
     throw new ToolcribError('unknown_criterion', `"${key}" is not a criterion.${didYouMean(key, known)}`);
   }
   return (spec) => flagsOf(spec).get(key) === value;
+}
+
+/** True for the name of a criterion that is not a flag. */
+export function isCriterion(key: string): boolean {
+  return CRITERIA.some((known) => known === key);
 }
 
 /** The booleans of a tool's `meta` and `effects`. */

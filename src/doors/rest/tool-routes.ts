@@ -1,7 +1,7 @@
 import { notListedYet } from '../../call/enter-call.ts';
-import { defined } from '../../core/read-options.ts';
+import { defined, nearest } from '../../core/read-options.ts';
 import { toSearchAnswer } from '../../core/retriever.ts';
-import { type Criteria, compileCriteria, flagsOf, type Matches } from '../../core/selector.ts';
+import { type Criteria, compileCriteria, flagsOf, isCriterion, type Matches } from '../../core/selector.ts';
 import { ToolcribError, toolError } from '../../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../../core/tool-spec.ts';
 import { ok, refuseFor } from './answers.ts';
@@ -60,7 +60,7 @@ export const TOOL_ROUTES: readonly Route[] = [
       'bundle?': shortText('Tools of this bundle; a glob.'),
       'flag?': list(
         text(),
-        'Tools of which this is true, such as readOnly; NAME=false: false. Flags other than effects are for operators.',
+        'Tools of which this is true, such as readOnly; NAME=false: false. A flag that no tool has selects none; those other than effects are for operators.',
       ),
       'profile?': PROFILE,
       'q?': shortText('Tools that have all of these words in name, title or description.', 1000),
@@ -159,9 +159,15 @@ function flagsFor({ asker }: RouteRequest, specs: readonly ToolSpec[]): Readonly
 
 /** Each flag on its own: of two that contradict each other, both must hold. */
 function compileFilters({ flag = [], ...filters }: ListQuery, flags: ReadonlySet<string>): Matches {
-  const criteria = [toCriteria(filters), ...flag.map((given) => Object.fromEntries([readFlag(given)]))];
-  const tests = criteria.map((each) => compileCriteria(each, flags));
+  const tests = [compileCriteria(toCriteria(filters), flags), ...flag.map((given) => compileFlag(given, flags))];
   return (spec, bundles) => tests.every((matches) => matches(spec, bundles));
+}
+
+/** A flag that no tool has, as far as the caller is shown, selects none; one that is nearly an effect is a mistake. */
+function compileFlag(given: string, flags: ReadonlySet<string>): Matches {
+  const [name, value] = readFlag(given);
+  const isAbsent = !flags.has(name) && !isCriterion(name) && nearest(name, EFFECT_KEYS) === undefined;
+  return isAbsent ? () => false : compileCriteria(Object.fromEntries([[name, value]]), flags);
 }
 
 function toCriteria({ tag, tagAny, pattern, q, ...rest }: Omit<ListQuery, 'limit' | 'flag'>): Criteria {

@@ -104,8 +104,12 @@ describe('tools are listed', () => {
     ['flag=kind=true', 400],
     ['flag=source=code', 400],
     ['flag=text=add', 400],
-    ['flag=quick', 400],
-    ['flag=quick=false', 400],
+    ['flag=quick', 200],
+    ['flag=quick=false', 200],
+    ['flag=nothing', 200],
+    ['flag=nothing=false', 200],
+    ['flag=__proto__', 200],
+    ['flag=redOnly', 400],
     ['flag=readOnly=kind', 400],
     ['flag=readOnly=true=false', 400],
     ['flag=readOnly==', 400],
@@ -138,6 +142,9 @@ describe('tools are listed', () => {
     for (const credential of [token, key]) {
       expect(namesIn((await ask('/api/tools?kind=function&flag=quick', { token: credential })).json)).toEqual(['add']);
       expect((await ask('/api/tools?flag=kind=function', { token: credential })).status).toBe(400);
+      expect((await ask('/api/tools?flag=redOnly', { token: credential })).status).toBe(400);
+      for (const flag of ['nothing', 'nothing=false', '__proto__', 'constructor'])
+        expect((await ask(`/api/tools?flag=${flag}`, { token: credential })).json).toEqual({ tools: [], total: 0 });
     }
   });
 
