@@ -47,7 +47,10 @@ describe('a retriever without a crib', () => {
   it('keeps to limit, minScore and filter', async () => {
     const retriever = createRetriever(tools);
     expect(await retriever.search('file mail weather button', { limit: 2 })).toHaveLength(2);
-    expect(await retriever.search('mail', { filter: (tool) => tool !== tools[1], minScore: 0.9 })).toEqual([]);
+    expect((await retriever.search('send_mail')).map(({ name }) => name)).toContain('send_mail');
+    const others = await retriever.search('send_mail', { filter: (tool) => tool !== tools[1] });
+    expect(others.map(({ name }) => name)).not.toContain('send_mail');
+    expect(await retriever.search('bake some bread', { minScore: 0.99 })).toEqual([]);
     expect(await retriever.search('mail', { limit: 0 })).toEqual([]);
   });
 
@@ -69,8 +72,8 @@ describe('a retriever without a crib', () => {
     expect((await retriever.search('email')).map(({ name }) => name)).not.toContain('b');
   });
 
-  it('a removal while a search waits is heeded', async () => {
-    const retriever = createRetriever(tools);
+  it.each(['builtin', 'none'] as const)('a removal while a search waits is heeded (%s)', async (embeddings) => {
+    const retriever = createRetriever(tools, { embeddings });
     const found = retriever.search('send an email');
     retriever.remove('send_mail');
     expect((await found).map(({ name }) => name)).not.toContain('send_mail');

@@ -1,5 +1,5 @@
 import { type } from 'arktype';
-import { describe, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { z as z325 } from 'zod3';
@@ -7,6 +7,7 @@ import { z as z40 } from 'zod40';
 import { z as z41 } from 'zod41';
 import { z as z322 } from 'zod322';
 import { createCrib, defineTool, type ToolCall, type ToolResult, type ToolSpec } from '../../src/index.ts';
+import { createRetriever } from '../../src/search/tool-search.ts';
 
 // `npm run typecheck` is what fails here; running them costs nothing.
 describe('types', () => {
@@ -124,5 +125,14 @@ describe('types', () => {
     };
     expectTypeOf(narrow).returns.not.toBeAny();
     expectTypeOf(defineTool<{ type: 'object' }>).returns.toEqualTypeOf<ToolSpec>();
+  });
+
+  it('what a retriever without a crib finds are the tools that it was given', async () => {
+    const retriever = createRetriever([{ name: 'a', description: '', cost: 1 }], { embeddings: 'none' });
+    const [found] = await retriever.search('a', { filter: (tool) => tool.cost === 1 });
+    expectTypeOf(found?.tool.cost).toEqualTypeOf<number | undefined>();
+    expectTypeOf(found?.confidence).toEqualTypeOf<'high' | 'low' | undefined>();
+    // @ts-expect-error -- a tool has a name
+    expect(() => createRetriever([{ description: '' }])).toThrow('no name');
   });
 });

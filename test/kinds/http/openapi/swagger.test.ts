@@ -148,15 +148,20 @@ describe('a description of Swagger 2.0', () => {
 
   it('from an address is at its host, by its scheme, and is kept over a restart', async () => {
     const server = await startServer();
-    server.give({ ...one({}), host: undefined, schemes: undefined });
+    const parameters = [{ in: 'body', name: 'body', required: true, schema: { $ref: '#/definitions/Pet' } }];
+    const definitions = { Pet: { type: 'object', properties: { name: { type: 'string' } } } };
+    server.give({ ...one({ parameters }, { method: 'post', definitions }), host: undefined, schemes: undefined });
     const source = { openapi: `http://${server.host}/swagger.json` };
     const folder = folderWith({ 'toolcrib.yaml': JSON.stringify({ sources: { pets: source } }) });
     const kept = { store: { url: `sqlite:${join(folder, 'crib.db')}` } };
     const first = await cribOf(folder, kept);
     expect(runOf(toolIn(first, 'pets_x'))).toMatchObject({ baseUrl: `http://${server.host}/v2` });
+    const before = toolIn(first, 'pets_x').input;
     await first.close();
     server.answer((_, response) => void response.destroy());
-    expect(namesOf(await cribOf(folder, kept))).toEqual(['pets_x']);
+    const again = await cribOf(folder, kept);
+    expect(toolIn(again, 'pets_x').input).toEqual(before);
+    expect(toolIn(again, 'pets_x').input).toMatchObject({ properties: { name: { type: 'string' } } });
   });
 
   it.each([
