@@ -1,5 +1,5 @@
 import type { Confirm } from '../core/approval-request.ts';
-import { holdCallTime } from '../core/call-time.ts';
+import { holdCallTime } from '../core/begun-runs.ts';
 import type { Caller } from '../core/caller.ts';
 import { isPromise, type JsonObject } from '../core/json.ts';
 import { readTraceparent, toTraceparent } from '../core/ports/observability.ts';

@@ -1,7 +1,6 @@
 import type { Question } from './approval-request.ts';
-import type { BegunRuns } from './begun-runs.ts';
+import type { BegunRuns, CallTime } from './begun-runs.ts';
 import type { BundleInfo } from './bundle.ts';
-import type { CallTime } from './call-time.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { Scope } from './policy.ts';

@@ -1,7 +1,7 @@
 import type { ExtensionRecord, WithClock } from '../config/records.ts';
 import { object, whole } from '../config/schema-node.ts';
 import type { TimeoutConfig } from '../config/types/guards.ts';
-import { startCallTimer } from '../core/call-time.ts';
+import { startCallTimer } from '../core/begun-runs.ts';
 import { isPromise } from '../core/json.ts';
 import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
