@@ -7,6 +7,7 @@ const SYSTEM = [
   'test/audit/**/*.test.ts',
   'test/doors/**/*.test.ts',
   'test/crib/**/*.test.ts',
+  'test/designs/**/*.test.ts',
   'test/kinds/{function,mcp,python,shell}/**/*.test.ts',
   'test/kinds/{*,http/*}.test.ts',
   'test/formats/**/*.test.ts',
