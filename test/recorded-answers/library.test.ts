@@ -13,6 +13,7 @@ const ENTRIES = {
   'formats/langchain': () => import('../../src/formats/langchain.ts'),
   'formats/mcp': () => import('../../src/formats/mcp.ts'),
   'formats/openai': () => import('../../src/formats/openai.ts'),
+  search: () => import('../../src/search/tool-search.ts'),
   testing: () => import('../../src/testing/index.ts'),
 };
 
