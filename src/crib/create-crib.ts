@@ -6,7 +6,7 @@ import { readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs, type Generation } from '../core/catalog.ts';
 import { type Executor, REPLACES } from '../core/executor.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
-import { nearest } from '../core/read-options.ts';
+import { defined, nearest } from '../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
 import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
@@ -18,6 +18,7 @@ import { requireNode } from '../system/require-node.ts';
 import { metricsText } from './built-ins.ts';
 import { explain } from './catalog/explain.ts';
 import { joinSections, type Section, sectionsOf } from './catalog/list-view.ts';
+import type { DeprecatedCribNames } from './chest.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
 import { readDefinition, readFixedDefinition } from './crib-definition.ts';
@@ -26,6 +27,30 @@ import { type CribServer, createReadiness, createServer } from './crib-server.ts
 import type { Engine } from './engine.ts';
 import { chooseProfile, createOpening } from './open.ts';
 import { startEngine } from './start-engine.ts';
+
+/** Members of `crib.server` that are found on the crib itself as well; these are deprecated. */
+const FORMER_NAMES: readonly (keyof DeprecatedCribNames)[] = [
+  'activeSets',
+  'checkStored',
+  'endCalls',
+  'idle',
+  'isStarting',
+  'keptResult',
+  'listed',
+  'noteListening',
+  'onListings',
+  'openAtDoor',
+  'operatorToken',
+  'operatorTokenFile',
+  'parked',
+  'reloadSource',
+  'reloadStored',
+  'requestStates',
+  'runParked',
+  'serverSettings',
+  'stateWarnings',
+  'warn',
+];
 
 /** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
@@ -51,7 +76,6 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
   const { row: callRow, audit, calls } = createRecords(engine, context);
   const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow });
-  const { poll: _new, callRow: _newer, followOutput: _newest, ...deprecated } = server;
   const reload = createReload(engine, configuration);
   configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
 
@@ -69,7 +93,7 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
     keys,
     ...opening,
     server,
-    ...deprecated,
+    ...defined(server, FORMER_NAMES),
     explain: (caller, name, tool) =>
       explain(generation(), chooseProfile(name, profiles(), {}), readCaller(caller), tool),
     sections: () => allSections(engine),
