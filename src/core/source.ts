@@ -64,8 +64,8 @@ export interface LiveSource {
   placeOf?(spec: ToolSpec): string | undefined;
   /** Resolves when its first list is there or could not be had; absent where `start` waited for that. */
   readonly listed?: Promise<unknown>;
-  /** Resolves then, too, or when its program does nothing for a while: until then ending it would leave it half installed. Absent where there is no such program. */
-  readonly installed?: Promise<unknown>;
+  /** Resolves when its program has started, could not be started, or does nothing for a while: ending it before would leave it half installed. Absent where there is no such program. */
+  installed?(): Promise<unknown>;
   /** Called on a successor that takes the place of the one before. */
   takeOver?(): void;
   /** Bundles it brings besides its home; the tools of each are among its specs. */

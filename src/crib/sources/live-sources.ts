@@ -135,7 +135,7 @@ export class LiveSources {
 
   /** Resolves when no program of a source is being installed any more. */
   async installed(): Promise<void> {
-    await Promise.all(runnersOf(this.#slots).map((runner) => runner.live?.installed));
+    await Promise.all(runnersOf(this.#slots).map((runner) => runner.live?.installed?.()));
   }
 
   /** True once everything has a list or could not get one. */

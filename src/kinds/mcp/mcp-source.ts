@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { KeptListPort } from '../../core/ports/store.ts';
-import type { LiveSource, Source, SourceContext, SourceStatus } from '../../core/source.ts';
+import type { LiveSource, Source, SourceContext } from '../../core/source.ts';
 import { createKeptList, createListing, createWarnOnce } from '../../specs/spec-listing.ts';
 import { idleClock, repeat, waitAtMost } from '../../system/clock.ts';
 import { createOutputTail, type OutputTail } from '../../system/processes/child-output.ts';
@@ -9,7 +9,7 @@ import { createLearning, readKeptEra } from './learn-tools.ts';
 import type { McpServers, Share } from './mcp-servers.ts';
 import { type McpAddress, type McpConnection, openConnection } from './open-connection.ts';
 import { createShownTools, type ShownTools } from './shown-tools.ts';
-import { describeStart, LONGEST_START_MS, type StartReport } from './start-watch.ts';
+import { createFirstStarts, type FirstStarts, LONGEST_START_MS } from './start-watch.ts';
 import { createToolReader } from './tool-entry.ts';
 
 /** An MCP server whose tools are a source. */
@@ -75,13 +75,8 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     readTools: createToolReader({ source: name, isRemote: address.kind === 'remote', server: settings.server }),
     mayTell: () => mayTell && !context.signal.aborted,
   });
-  let start: StartReport | undefined;
-  const quiet = Promise.withResolvers<void>();
-  const onStart = (report: StartReport) => {
-    start = report;
-    if (report.phase === 'silent') quiet.resolve();
-  };
-  const connections = connectionsTo({ settings, context, tools, output, onStart, era: readKeptEra(stored?.about) });
+  const starts = createFirstStarts();
+  const connections = connectionsTo({ settings, context, tools, output, starts, era: readKeptEra(stored?.about) });
   const server = { connections, share };
   let isAdded = false;
   const takeOver = (): void => {
@@ -103,8 +98,8 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
     onChange,
     takeOver,
     ...(learned !== undefined && { listed: learned }),
-    ...(learned !== undefined && address.kind === 'child' && { installed: Promise.race([learned, quiet.promise]) }),
-    status: () => (isLearning && specs().length === 0 ? startingStatus(start) : status()),
+    installed: () => starts.installed(address.kind === 'child' ? learned : undefined),
+    status: () => (isLearning && specs().length === 0 ? starts.status() : status()),
     refresh: learn,
     ...(address.kind === 'child' && { output: output.text }),
     async close() {
@@ -118,39 +113,37 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
   };
 }
 
-function startingStatus(start: StartReport | undefined): SourceStatus {
-  const reason = start === undefined ? undefined : describeStart(start);
-  return { state: 'starting', ...(reason !== undefined && { reason }) };
-}
-
 interface Connecting {
   readonly settings: Settings;
   readonly context: SourceContext;
   readonly tools: ShownTools;
   readonly output: OutputTail;
-  readonly onStart: (report: StartReport) => void;
+  readonly starts: FirstStarts;
   readonly era: ReturnType<typeof readKeptEra>;
 }
 
-function connectionsTo({ settings, context, tools, output, onStart, era }: Connecting): Connections {
+function connectionsTo({ settings, context, tools, output, starts, era }: Connecting): Connections {
   const { address, share, initTimeoutMs, servers, reopens = true } = settings;
   let wasOpen = false;
   const { clock } = context;
   const announce = createAnnouncements(tools, idleClock);
   return createConnections({
-    open: (attempt) =>
-      openConnection({
+    open(attempt) {
+      const opening = openConnection({
         ...attempt,
         address,
         timeoutMs: initTimeoutMs ?? (wasOpen ? NEXT_START_MS : FIRST_START_MS),
         isFirst: !wasOpen,
         starts: servers.starts,
-        onStart,
+        onStart: starts.onStart,
         clock,
         idleClock,
         output,
         onToolsChanged: announce,
-      }),
+      });
+      if (address.kind === 'child' && !wasOpen) starts.attempt(opening);
+      return opening;
+    },
     era,
     reopens: reopens && share === 'all',
     clock,

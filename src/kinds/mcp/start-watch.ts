@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/ports/crib-context.ts';
+import type { SourceStatus } from '../../core/source.ts';
 import type { ProgressWatch } from '../../system/processes/process-progress.ts';
 import type { Family } from '../../system/processes/process-tree.ts';
 import type { StartQueue } from '../../system/processes/start-queue.ts';
@@ -116,6 +117,38 @@ export function watchStart({ timeoutMs, clock, progress, onPhase, onOver }: Star
       stopListening = next.onOutput(onProgress);
     },
     stop,
+  };
+}
+
+/** The first starts of a server, as its source shows them. */
+export interface FirstStarts {
+  onStart(report: StartReport): void;
+  /** Told of each attempt. */
+  attempt(opening: Promise<unknown>): void;
+  status(): SourceStatus;
+  /** Resolves when no attempt is under way that does something, and what it was made for is done. */
+  installed(purpose: Promise<unknown> | undefined): Promise<unknown>;
+}
+
+/** Nothing is under way yet. */
+export function createFirstStarts(): FirstStarts {
+  let report: StartReport | undefined;
+  let quiet = Promise.withResolvers<void>();
+  let attempt: Promise<unknown> = Promise.resolve();
+  return {
+    onStart(next) {
+      report = next;
+      if (next.phase === 'waiting') quiet = Promise.withResolvers();
+      if (next.phase === 'silent') quiet.resolve();
+    },
+    attempt(opening) {
+      attempt = opening.catch(() => {}); // its failure is told elsewhere
+    },
+    status() {
+      const reason = report === undefined ? undefined : describeStart(report);
+      return { state: 'starting', ...(reason !== undefined && { reason }) };
+    },
+    installed: (purpose) => Promise.race([Promise.all([attempt, purpose]), quiet.promise]),
   };
 }
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LiveSource } from '../../../src/core/source.ts';
-import { createMcpServers } from '../../../src/kinds/mcp/mcp-servers.ts';
+import { createMcpServers, MAIN } from '../../../src/kinds/mcp/mcp-servers.ts';
 import { mcp } from '../../../src/kinds/mcp/mcp-source.ts';
 import { type ManualClock, manualClock } from '../../crib/manual-clock.ts';
 import { namesOf } from '../../crib/workshop.ts';
@@ -26,6 +26,7 @@ function world() {
   });
   return {
     clock,
+    servers,
     async start(server: ReturnType<typeof serverOf>, isAwaited = false): Promise<LiveSource> {
       const { env = {}, ...command } = server;
       const source = mcp({
@@ -97,7 +98,7 @@ describe('a first start', () => {
       state: 'starting',
       reason: 'it is being started, and has done nothing for 10 s',
     });
-    await live.installed; // nothing is lost if it ends now
+    await live.installed?.(); // nothing is lost if it ends now
     await passUntil(clock, () => live.status().state !== 'starting');
     expect(live.status()).toEqual({ state: 'failed', reason: 'it did not answer within 60000 ms' });
     await presence.left();
@@ -115,6 +116,19 @@ describe('a first start', () => {
     writeFileSync(file, '');
     await live.listed;
     expect(live.status()).toEqual({ state: 'ready' });
+  });
+
+  it('does not wait for a place where a caller waits for it', async () => {
+    const { start, servers } = world();
+    const presence = await watchPresence();
+    const places = Math.max(2, availableParallelism());
+    for (let count = 0; count < places; count++) await start(doing('waits', '', presence));
+    const next = await start(serverOf('rough.ts'));
+    await presence.arrived(places);
+    expect(next.status().reason).toContain('it waits for its turn');
+    await servers.get('s')?.connections.use({ subject: MAIN, work: async () => {} });
+    await next.listed;
+    expect(next.status()).toEqual({ state: 'ready' });
   });
 
   it('waits for a place: as many start at a time as there are cores, and one that does nothing gives its place away', async () => {
