@@ -57,7 +57,7 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   return createObservedCrib(given);
 }
 
-/** The same with a configuration that `observe` has seen first: so a test knows which of its keys are read. */
+/** The same with a configuration that `observe` has seen first: a test learns which of its keys are read, and `logs` starts one source of many. */
 export async function createObservedCrib(given: CribOptions, observe?: Observe): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);

@@ -41,7 +41,7 @@ export interface Configuration {
   close(): Promise<void>;
 }
 
-/** Takes the place of a configuration that was read with something that says the same. */
+/** Takes the place of a configuration that was read with something that says the same, or a part of it. */
 export type Observe = (config: Config) => Config;
 
 /** The configuration that the options name. */

@@ -25,28 +25,22 @@ export interface EventStream {
 /** Whoever reads too slowly is told how many were lost, and costs no more memory. */
 export function createEventStream(onGone: () => void): EventStream {
   const encoder = new TextEncoder();
-  const waiting: string[] = [];
-  let [waitingLength, lost] = [0, 0];
+  const backlog = createBacklog();
   let isOver = false;
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-  const takeOldest = (): string => {
-    const oldest = waiting.shift() ?? '';
-    waitingLength -= oldest.length;
-    return oldest;
-  };
   const hasRoom = () => (controller?.desiredSize ?? 0) > 0;
   const write = (text: string) => controller?.enqueue(encoder.encode(text));
   const flush = (): void => {
     if (isOver || !hasRoom()) return;
+    const lost = backlog.takeLost();
     if (lost > 0) write(toText('lost', { count: lost }));
-    lost = 0;
-    while (waiting.length > 0 && hasRoom()) write(takeOldest());
+    while (!backlog.isEmpty() && hasRoom()) write(backlog.take());
   };
   const leave = (): void => {
     if (isOver) return;
     isOver = true;
-    waiting.length = 0;
+    backlog.clear();
     onGone();
   };
 
@@ -65,21 +59,49 @@ export function createEventStream(onGone: () => void): EventStream {
     stream,
     send(event, data) {
       if (isOver) return;
-      const text = toText(event, data);
-      waiting.push(text);
-      waitingLength += text.length;
-      while (waiting.length > MAX_WAITING || (waitingLength > MAX_WAITING_LENGTH && waiting.length > 1)) {
-        takeOldest();
-        lost++;
-      }
+      backlog.add(toText(event, data));
       flush();
     },
     beat() {
-      if (!isOver && waiting.length === 0 && hasRoom()) write(': \n\n');
+      if (!isOver && backlog.isEmpty() && hasRoom()) write(': \n\n');
     },
     end() {
-      if (!isOver) controller?.close();
+      if (isOver) return;
       leave();
+      controller?.close();
+    },
+  };
+}
+
+/** Texts that wait to be sent; the oldest are dropped and counted. */
+function createBacklog() {
+  const waiting: string[] = [];
+  let length = 0;
+  let lost = 0;
+  const take = (): string => {
+    const oldest = waiting.shift() ?? '';
+    length -= oldest.length;
+    return oldest;
+  };
+  return {
+    take,
+    isEmpty: () => waiting.length === 0,
+    add(text: string) {
+      waiting.push(text);
+      length += text.length;
+      while (waiting.length > MAX_WAITING || (length > MAX_WAITING_LENGTH && waiting.length > 1)) {
+        take();
+        lost++;
+      }
+    },
+    takeLost(): number {
+      const count = lost;
+      lost = 0;
+      return count;
+    },
+    clear() {
+      waiting.length = 0;
+      length = 0;
     },
   };
 }
