@@ -2,7 +2,7 @@ import { type AccessClause, admits } from '../../core/access-clause.ts';
 import type { Caller } from '../../core/caller.ts';
 import type { Generation } from '../../core/catalog.ts';
 import { canonicalJson } from '../../core/json.ts';
-import { LIMIT_KEYS, type Policy, TUNING_KEYS } from '../../core/policy.ts';
+import { LIMIT_KEYS, type Policy, rateInWords, TUNING_KEYS } from '../../core/policy.ts';
 import type { Profile } from '../../core/profile.ts';
 import { describe, didYouMean } from '../../core/read-options.ts';
 import { compileSelector, type Selector } from '../../core/selector.ts';
@@ -19,6 +19,8 @@ export interface Explanation {
   readonly bundles: readonly string[];
   /** Names of arguments that `overrides` fix or hide, where there are some. */
   readonly withheld?: WithheldNames;
+  /** How each rate of the policy counts, in words, where there are some. */
+  readonly rates?: readonly string[];
   /** The policy a call is held to, each value with the layers that said it. */
   readonly policy: Readonly<Record<string, { readonly value: unknown; readonly from: readonly string[] }>>;
 }
@@ -53,6 +55,7 @@ export function explain(generation: Generation, profile: Profile, caller: Caller
     reasons: why ?? [whyIncluded(spec, profile, bundles)],
     bundles,
     ...(withheld !== undefined && { withheld }),
+    ...(held.rates !== undefined && held.rates.length > 0 && { rates: held.rates.map(rateInWords) }),
     policy: explainPolicy(held, spec, profile, bundles, generation.policyDefaults),
   };
 }

@@ -119,6 +119,7 @@ export const TOOL_ROUTES: readonly Route[] = [
           reasons: list(text()),
           bundles: list(text()),
           'withheld?': anyObject('Arguments that callers neither see nor give.'),
+          'rates?': list(text(), 'How each rate counts.'),
           policy: anyObject('Each limit with the layers that said it.'),
         }),
       },
@@ -134,8 +135,12 @@ async function listTools(asked: RouteRequest) {
   const chest = await openToList(asked, profile);
   const all = chest.listActive();
   const matches = compileFilters(filters, flagsFor(asked, all));
-  const bundlesOf = (spec: ToolSpec) => asked.crib.bundles.of(spec.name).map((bundle) => bundle.name);
-  const found = all.filter((spec) => matches(spec, bundlesOf(spec)));
+  const found = all.filter((spec) =>
+    matches(
+      spec,
+      asked.crib.bundles.of(spec.name).map(({ name }) => name),
+    ),
+  );
   const rest = afterCursor(found, cursor);
   const page = rest.slice(0, limit);
   const [last] = page.slice(-1);

@@ -6,6 +6,7 @@ import type { ToolCall } from '../../core/tool-call.ts';
 import { type ToolError, toolError } from '../../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult, toResult } from '../../core/tool-result.ts';
 import { type Need, type Run, readNeed, type ToolSpec } from '../../core/tool-spec.ts';
+import { surelyTakesNoCall } from './python-signature.ts';
 import { MAX_ANSWER_BYTES, PythonFailure } from './python-worker.ts';
 import type { PythonAnswer, PythonWorkers } from './python-workers.ts';
 
@@ -30,12 +31,23 @@ export function pythonExecutor(workers: PythonWorkers, noteCode?: NoteCode): Exe
     check(run, spec) {
       const { module, folder } = run as PythonRun; // checked against the schema before
       noteCode?.(spec, codeOf(run as PythonRun)); // as above
-      return folder === undefined && !isAbsolute(module) ? ['run names no folder in which its module is found'] : [];
+      if (folder === undefined && !isAbsolute(module)) return ['run names no folder in which its module is found'];
+      return needProblems(run as PythonRun); // as above
     },
     precheck: (call, run) => refuseServices(call, run),
     execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was let in
     close: workers.close,
   };
+}
+
+/** A tool that cannot get what it needs is refused before anybody calls it. */
+function needProblems(run: PythonRun): readonly string[] {
+  const { needs = [], function: name } = run;
+  if (needs.length === 0 || !surelyTakesNoCall(placeOf(run))) return [];
+  const needed = needs.map((need) => `"${need}"`).join(', ');
+  return [
+    `it needs ${needed}, and the function "${name}" has no parameter toolcrib_call that could take it; add the parameter (services are in toolcrib_call["services"], settings in toolcrib_call["settings"]), or leave out needs`,
+  ];
 }
 
 type NoteCode = (spec: ToolSpec, files: readonly string[]) => void;

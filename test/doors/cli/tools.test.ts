@@ -136,6 +136,7 @@ describe('toolcrib explain', () => {
     const crib = createWorkshop({ 'toolcrib.yaml': JSON.stringify({ tools }) });
     onTestFinished(crib.remove);
     expect((await crib.run(['explain', 'a'])).stdout.split('\n')).toContain(sentence);
+    expect(await crib.json(['explain', 'a'])).toMatchObject({ rates: [sentence.replace('rate: ', '')] });
   });
 });
 

@@ -136,6 +136,15 @@ describe('tools are listed', () => {
     }
   });
 
+  it('with how their rates count', async () => {
+    const { ask, crib, token } = await serve();
+    const rates = [{ scope: 'caller' as const, amount: 1, perMs: 60_000 }];
+    crib.register({ name: 'slow', description: '', policy: { rates }, run: () => 1 });
+    const { json } = await ask('/api/tools/slow/explain', { token });
+    expect(json.rates).toEqual(['one call at once (scope: caller), then one each 60000 ms']);
+    expect((await ask('/api/tools/add/explain', { token })).json).not.toHaveProperty('rates');
+  });
+
   it('to operators by kind and by every flag, whether by token or by key', async () => {
     const { ask, crib, token } = await serve({ access: true });
     const { key } = await crib.keys.create({ name: 'root', roles: ['admin'] }, 'test');

@@ -149,8 +149,48 @@ def fails(toolcrib_call):
       );
     });
 
-    it('keep it from running where it has no parameter to take them', async () => {
-      const { result } = await withServices(['rates'], { rates }, 'counted');
+    it('are a mistake of a function that has no parameter to take them, which is refused before it is called', async () => {
+      await expect(withServices(['rates'], { rates }, 'counted')).rejects.toThrow(
+        /Tool "counted" of kind python: it needs "rates", and the function "counted" has no parameter toolcrib_call .*add the parameter/,
+      );
+      await expect(withServices(['rates?'], {}, 'counted')).rejects.toThrow('has no parameter toolcrib_call');
+    });
+
+    it.each([
+      ['in one line', 'def odd(toolcrib_call, a=1): return toolcrib_call["services"]', true],
+      [
+        'over several lines',
+        'async def odd(\n  a=(1, 2),\n  *,\n  toolcrib_call,\n):\n  return toolcrib_call["services"]',
+        true,
+      ],
+      ['decorated', 'import functools\n@functools.cache\ndef odd(): return 1', false],
+      ['assigned', 'def other(toolcrib_call): return toolcrib_call["services"]\nodd = other', true],
+      [
+        'put in place of another',
+        'def odd(): return 1\ndef other(toolcrib_call): return toolcrib_call["services"]\nodd = other',
+        true,
+      ],
+      ['imported', 'from os import getcwd as odd', false],
+    ])('are judged by the function as it is: %s', async (_, code, isTaken) => {
+      const folder = folderWith({ 'tools.py': code });
+      const run = { kind: 'python', module: join(folder, 'tools.py'), function: 'odd' };
+      const crib = await createCrib({
+        tools: [{ name: 'odd', description: '', needs: ['rates'], input: { type: 'object' }, run }],
+        services: { rates },
+      });
+      onTestFinished(() => crib.close());
+      const result = await (await crib.open()).call('odd');
+      if (isTaken) expect(result).toMatchObject({ ok: true, data: { rates } });
+      else expect(result).toMatchObject({ error: { code: 'unavailable' } });
+    });
+
+    it('keep it from running where it turns out that it has no parameter to take them', async () => {
+      const folder = folderWith({ 'tools.py': 'def other(): return 1\ncounted = other' });
+      const run = { kind: 'python', module: join(folder, 'tools.py'), function: 'counted' };
+      const tool = { name: 'counted', description: '', needs: ['rates'], run };
+      const crib = await createCrib({ tools: [tool], services: { rates } });
+      onTestFinished(() => crib.close());
+      const result = await (await crib.open()).call('counted');
       expect(result).toMatchObject({
         error: { code: 'unavailable', message: expect.stringContaining('without the parameter toolcrib_call') },
       });

@@ -49,6 +49,20 @@ describe.skipIf(!hasPython)('Python tools of spec files (needs python3)', () => 
     expect((await said('four')).content).toEqual([{ type: 'text', text: 'by path' }]);
   });
 
+  it('that need what their function cannot take are left out, and the others stay', async () => {
+    const spec = (name: string) =>
+      `{ name: ${name}, needs: [rates], input: { type: object }, run: { kind: python, module: pkg.m, function: ${name} } }`;
+    const folder = folderWith({
+      'toolcrib.yaml': `sources: { local: { files: ./tools.yaml } }\n${EXECUTORS}`,
+      'tools.yaml': `tools: [${spec('deaf')}, ${spec('good')}]`,
+      'pkg/m.py': 'def deaf(text="(toolcrib"): return 1\ndef good(toolcrib_call): return toolcrib_call["services"]',
+    });
+    const crib = await cribOf(folder, { services: { rates: { euro: 2 } } });
+    expect(crib.catalog.specs.map(({ name }) => name)).toEqual(['good']);
+    expect(crib.warnings().join('\n')).toMatch(/"deaf".*needs "rates".*no parameter toolcrib_call/);
+    expect(await (await crib.open()).call('good')).toMatchObject({ ok: true, data: { rates: { euro: 2 } } });
+  });
+
   it('are described by signature and docstring where the spec gives no schema', async () => {
     const tools = ['greet', 'gone'].map(
       (name) => `{ name: ${name}, run: { kind: python, module: m, function: ${name} } }`,

@@ -1,4 +1,3 @@
-import { type Rate, rateInWords } from '../../../core/policy.ts';
 import type { AuditRow } from '../../../core/ports/stored-audit.ts';
 import { defined } from '../../../core/read-options.ts';
 import { flagsOf } from '../../../core/selector.ts';
@@ -105,7 +104,7 @@ export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
       printJson({ caller, ...explanation });
       return 0;
     }
-    const { visible, profile, reasons, bundles, withheld, policy } = explanation;
+    const { visible, profile, reasons, bundles, withheld, rates = [], policy } = explanation;
     print(`${paint('bold', tool)} is ${visible ? 'visible' : 'not visible'} in profile ${paint('bold', profile)}:`);
     for (const reason of reasons) print(`  ${toLine(reason)}`);
     if (bundles.length > 0) print(`bundles: ${bundles.join(', ')}`);
@@ -113,8 +112,7 @@ export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
       if (names.length > 0) print(`arguments ${how} by overrides: ${toLine(names.join(', '))}`);
     const rows = Object.entries(policy).map(([key, { value, from }]) => [key, JSON.stringify(value), from.join(', ')]);
     if (rows.length > 0) printTable(['LIMIT', flexible('VALUE'), 'FROM'], rows);
-    const rates = (policy.rates?.value ?? []) as readonly Rate[]; // of a policy
-    for (const rate of rates) print(`rate: ${rateInWords(rate)}`);
+    for (const rate of rates) print(`rate: ${rate}`);
     return 0;
   });
 }

@@ -1,0 +1,62 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { PythonPlace } from './python-executor.ts';
+
+/** The parameter by which a function gets the call, and with it services and settings. */
+const CALL = 'toolcrib_call';
+/** What is longer is not read at the start; a call finds out. */
+const MAX_BYTES = 1_000_000;
+
+const TEXTS_AND_COMMENTS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#.*/g;
+
+/**
+ * True if a function surely has no parameter for the call, as its file says. Python is not started for that: a function
+ * that is decorated, assigned, imported or defined below the top level is judged when it is called.
+ */
+export function surelyTakesNoCall(place: PythonPlace): boolean {
+  const { function: name } = place;
+  const text = readModule(place);
+  if (text === undefined || name.includes('.')) return false;
+  const lines = text.replaceAll(TEXTS_AND_COMMENTS, '').split(/\r?\n/);
+  const definition = new RegExp(`^(async\\s+)?def\\s+${name}\\s*\\(`, 'u');
+  const found = lines.flatMap((line, index) => (definition.test(line) ? [index] : []));
+  const [at, ...others] = found;
+  if (at === undefined || others.length > 0 || isDecorated(lines, at)) return false;
+  // Any other line that binds the name may put another function in its place.
+  const isBound = new RegExp(`^\\s*(${name}\\s*[=:,]|(from|import|global|class)\\s.*\\b${name}\\b|from\\s.*\\*)`, 'u');
+  if (lines.some((line, index) => index !== at && isBound.test(line))) return false;
+  const signature = signatureIn(lines.slice(at).join('\n'));
+  return signature !== undefined && !new RegExp(`\\b${CALL}\\b`).test(signature);
+}
+
+function isDecorated(lines: readonly string[], at: number): boolean {
+  const before = lines.slice(0, at).findLast((line) => line.trim() !== '') ?? '';
+  return /^@|^[)\]}]/.test(before); // a decorator may end in brackets over several lines
+}
+
+/** What stands between the brackets of the first definition; undefined if they do not close. */
+function signatureIn(text: string): string | undefined {
+  const begin = text.indexOf('(');
+  let depth = 0;
+  for (let index = begin; index < text.length; index++) {
+    if ('([{'.includes(text[index] ?? '')) depth++;
+    if (')]}'.includes(text[index] ?? '')) depth--;
+    if (depth === 0) return text.slice(begin + 1, index);
+  }
+  return undefined;
+}
+
+function readModule({ folder, module }: PythonPlace): string | undefined {
+  const path = module.replaceAll('.', '/');
+  const files = module.endsWith('.py')
+    ? [isAbsolute(module) ? module : join(folder, module)]
+    : [join(folder, path, '__init__.py'), join(folder, `${path}.py`)];
+  for (const file of files) {
+    try {
+      if (statSync(file).size <= MAX_BYTES) return readFileSync(file, 'utf8');
+    } catch {
+      // It is not there, or not to be read: running it will say so.
+    }
+  }
+  return undefined;
+}
