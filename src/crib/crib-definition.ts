@@ -10,7 +10,7 @@ import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type DefinedBundle, defineBundle } from '../define/define-bundle.ts';
-import { listTools } from '../define/read-tool.ts';
+import { toolsOption } from '../define/read-tool.ts';
 import type { Usage } from '../extensions/usage.ts';
 import type { OpenRetriever } from '../search/search-index.ts';
 import { SEARCH_META_TOOLS } from '../search/search-meta-tools.ts';
@@ -60,7 +60,7 @@ export function readFixedDefinition(
   { context = NO_CONTEXT, executors = [] }: Partial<Pick<Configuration, 'context' | 'executors'>> = {},
 ): FixedDefinition {
   return {
-    tools: listTools(options.tools ?? []),
+    tools: toolsOption(options.tools) ?? [],
     executors: readExecutors(executors, options.executors),
     options: Object.freeze({ ...options.options }),
     retriever: options.retriever,

@@ -7,7 +7,7 @@ import type { Source } from '../core/source.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { BundleInput, DefinedBundle } from '../define/define-bundle.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
-import { type AnyTool, isNamedTools, type NamedTools } from '../define/read-tool.ts';
+import { type AnyTool, type NamedTools, toolsOption } from '../define/read-tool.ts';
 import { functionExecutor } from '../kinds/function/function.ts';
 import { readStoreUrl } from '../store/store-url.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
@@ -86,8 +86,8 @@ export function readCribOptions(value: unknown): ReadCribOptions {
   refuseOldOptions(value);
   const given = readOptions<CribOptions>(value, KEYS, 'createCrib');
   for (const key of ['tools', 'bundles', 'sources', 'extensions', 'executors'] as const) {
-    const isGiven = given[key] !== undefined && !(key === 'tools' && isNamedTools(given.tools));
-    if (isGiven && !Array.isArray(given[key])) {
+    const isList = Array.isArray(given[key]) || (key === 'tools' && toolsOption(given.tools) !== undefined);
+    if (given[key] !== undefined && !isList) {
       throw new ToolcribError(
         'invalid_option',
         `The option "${key}" of createCrib must be a list, got ${describe(given[key])}.`,

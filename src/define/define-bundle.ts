@@ -4,7 +4,7 @@ import type { Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { readNames, readWhen } from './define-tool.ts';
-import { type AnyTool, isNamedTools, listTools, type NamedTools, readTool } from './read-tool.ts';
+import { type AnyTool, type NamedTools, readTool, toolsOption } from './read-tool.ts';
 
 /** A bundle as authors write it: its tools are given, or selected by `include`; one name may stand for a list of one. */
 export interface BundleInput extends Omit<Bundle, 'tools' | 'include' | 'requires' | 'extends'> {
@@ -51,10 +51,11 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
       throw new ToolcribError('invalid_option', `${what}: ${hook} must be a function.`);
     }
   }
-  if (given.tools !== undefined && !Array.isArray(given.tools) && !isNamedTools(given.tools)) {
+  const tools = toolsOption(given.tools);
+  if (given.tools !== undefined && tools === undefined) {
     throw new ToolcribError('invalid_option', `${what}: tools must be a list, got ${describe(given.tools)}.`);
   }
-  const specs = listTools(given.tools ?? []).map((tool) => readTool(tool, 'code'));
+  const specs = (tools ?? []).map((tool) => readTool(tool, 'code'));
   const include = typeof given.include === 'string' ? [given.include] : (given.include ?? []);
   if (
     include.some((selector) =>

@@ -20,13 +20,12 @@ export function ownParts(foreign: ForeignTool, theirs: readonly string[]): Recor
   const parts: Record<string, unknown> = {};
   for (const key of Object.keys(foreign.tool)) {
     if (theirs.includes(key)) continue;
-    if (TOOL_KEYS.some((known) => known === key)) {
-      const value = partOf(foreign, key);
-      if (value !== undefined) parts[key] = value;
-      continue;
-    }
+    const value = partOf(foreign, key);
     const meant = nearest(key, TOOL_KEYS);
-    if (meant !== undefined)
+    if (value === undefined || meant === undefined) continue;
+    if (meant === key) parts[key] = value;
+    else if (typeof value !== 'function')
+      // a hook of that library
       throw new ToolcribError('unknown_option', `${foreign.about} has no "${key}". Did you mean "${meant}"?`);
   }
   return parts;

@@ -1,11 +1,11 @@
 import { isPromise, isRecord } from '../core/json.ts';
 import { describe, readMember } from '../core/read-options.ts';
 import type { ToolCall } from '../core/tool-call.ts';
-import { ToolcribError } from '../core/tool-error.ts';
+import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { type Class, isClass, makeTool, nameOfClass } from '../system/modules/tool-class.ts';
 import { fromAiSdk, isAiSdk } from './ai-sdk-tools.ts';
-import { isToolSpec, type ToolDescription, type ToolInput, toToolSpec } from './define-tool.ts';
+import { isToolSpec, TOOL_KEYS, type ToolDescription, type ToolInput, toToolSpec } from './define-tool.ts';
 import { fromLangChain, isLangChain } from './langchain-tools.ts';
 import { fromOpenAI, isOpenAI, type OpenAIDefinition } from './openai-tools.ts';
 import { fromInstance } from './tool-instance.ts';
@@ -18,6 +18,7 @@ export type AnyTool =
   | OpenAIDefinition
   | LangChainToolObject
   | (AiSdkToolObject & { readonly name: string })
+  | MastraToolObject
   | NamedTools;
 
 // biome-ignore lint/suspicious/noExplicitAny: a method states its own argument type
@@ -59,9 +60,14 @@ interface AiSdkToolObject {
   readonly execute?: ((input: any, options: any) => any) | undefined;
 }
 
+/** A tool of Mastra: one of the AI SDK with an id, which is its name. */
+interface MastraToolObject extends Partial<AiSdkToolObject> {
+  readonly id: string;
+}
+
 /** Tools by name. The name counts for those that have none of their own: tools of the AI SDK. */
 export interface NamedTools {
-  readonly [name: string]: AiSdkToolObject | ToolSpec | ToolObject | ToolClass | LangChainToolObject;
+  readonly [name: string]: AiSdkToolObject | MastraToolObject | ToolSpec | ToolObject | ToolClass | LangChainToolObject;
 }
 
 const NAME: unique symbol = Symbol('toolcrib.name');
@@ -78,7 +84,7 @@ export function listTools(tools: unknown): readonly unknown[] {
   return list.flatMap((entry) => (isNamedTools(entry) ? namedTools(entry) : [entry]));
 }
 
-/** True for a record of tools. */
+/** True for a record of tools, as an entry of a list. */
 export function isNamedTools(value: unknown): value is Readonly<Record<string, unknown>> {
   try {
     if (!isRecord(value) || !isPlain(value) || isToolSpec(value)) return false;
@@ -94,10 +100,25 @@ export function namedTools(tools: Readonly<Record<string, unknown>>): readonly u
   return Object.entries(tools).map(([name, tool]): NamedTool => ({ [NAME]: name, tool }));
 }
 
+/** The tools of an option: a list, or a record of tools; undefined for anything else. */
+export function toolsOption(tools: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(tools)) return listTools(tools);
+  if (!isRecord(tools) || !isPlain(tools) || isToolSpec(tools)) return undefined;
+  const isOne = TOOL_KEYS.some((key) => key in tools && !isRecord(tools[key]) && !isClass(tools[key]));
+  return isOne ? undefined : namedTools(tools); // one tool that is not in a list
+}
+
 /** Whatever may stand for a tool, as a spec of `source`. */
 export function readTool(given: unknown, source: string): ToolSpec {
-  const { name, tool } = isNamed(given) ? { name: given[NAME], tool: given.tool } : { name: undefined, tool: given };
-  return toToolSpec(toDefinition(isClass(tool) ? madeOf(tool) : tool, name), source);
+  try {
+    const { name, tool } = isNamed(given) ? { name: given[NAME], tool: given.tool } : { name: undefined, tool: given };
+    if (name !== undefined && !isRecord(tool) && !isClass(tool))
+      throw new ToolcribError('not_a_tool', `"${name}" is ${describe(tool)}, not a tool.`);
+    return toToolSpec(toDefinition(isClass(tool) ? madeOf(tool) : tool, name), source);
+  } catch (cause) {
+    if (cause instanceof ToolcribError) throw cause;
+    throw new ToolcribError('invalid_option', `A tool cannot be read: ${messageOf(cause)}.`, { cause }); // a proxy or a schema may throw anywhere
+  }
 }
 
 /** The name of a tool, as far as it can be told without taking it; '' for none. */
@@ -116,18 +137,14 @@ export function nameOfTool(given: unknown): string {
 function toDefinition(tool: unknown, name: string | undefined): unknown {
   if ((typeof tool !== 'object' && !isClass(tool)) || tool === null || Array.isArray(tool) || isToolSpec(tool))
     return tool;
-  try {
-    if (isLangChain(tool)) return fromLangChain(tool);
-    const own = readMember(tool, 'name', 'A tool');
-    const isUnnamed = name !== undefined && typeof own !== 'string';
-    if (!isPlain(tool)) return isUnnamed && isAiSdk(tool) ? fromAiSdk(tool, name) : fromInstance(tool);
-    if (isOpenAI(tool)) return fromOpenAI(tool);
-    if (isAiSdk(tool)) return fromAiSdk(tool, own ?? name);
-    return isUnnamed ? { ...tool, name } : tool;
-  } catch (cause) {
-    if (cause instanceof ToolcribError) throw cause;
-    throw new ToolcribError('invalid_option', 'A tool cannot be read.', { cause }); // a proxy may throw anywhere
-  }
+  if (isLangChain(tool)) return fromLangChain(tool);
+  const own = readMember(tool, 'name', 'A tool');
+  const other = name ?? (isAiSdk(tool) ? readMember(tool, 'id', 'A tool') : undefined); // Mastra names tools by id
+  const isUnnamed = own === undefined && other !== undefined;
+  if (!isPlain(tool)) return isUnnamed && isAiSdk(tool) ? fromAiSdk(tool, other) : fromInstance(tool);
+  if (isOpenAI(tool)) return fromOpenAI(tool);
+  if (isAiSdk(tool)) return fromAiSdk(tool, own ?? other);
+  return isUnnamed ? { ...tool, name } : tool;
 }
 
 function madeOf(given: Class): unknown {

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { ToolMessage } from '@langchain/core/messages';
 import { DynamicStructuredTool, DynamicTool, tool as langChainTool, StructuredTool } from '@langchain/core/tools';
+import { createTool } from '@mastra/core/tools';
 import { tool as aiSdkTool, dynamicTool, jsonSchema, type ToolSet, zodSchema } from 'ai';
 import { zodFunction } from 'openai/helpers/zod';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -287,5 +289,78 @@ describe('there and back', () => {
       await crib?.close();
     }
     crib = inner;
+  });
+});
+
+describe('what is not a tool', () => {
+  it('a record names the member that is none', async () => {
+    const good = aiSdkTool({ inputSchema: city, execute: sunny });
+    await expect(createCrib({ tools: { good, bad: 7 } as never })).rejects.toThrow('"bad" is 7, not a tool.');
+    await expect(createCrib({ tools: { bad: {} } as never })).rejects.toThrow('Tool "bad" has no run');
+    await expect(createCrib({ tools: { name: 'x', run: sunny } as never })).rejects.toThrow('must be a list');
+    await expect(createCrib({ tools: 7 as never })).rejects.toThrow('must be a list, got 7');
+    crib = await createCrib({ tools: {} });
+    expect(crib.catalog.specs).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['a proxy that throws', new Proxy({}, { get: () => assert.fail('get'), has: () => assert.fail('has') })],
+    [
+      'a class whose name throws',
+      class Throwing {
+        get name() {
+          return assert.fail('name');
+        }
+        run() {}
+      },
+    ],
+    [
+      'a definition whose function throws',
+      {
+        type: 'function',
+        get function() {
+          return assert.fail('function');
+        },
+      },
+    ],
+    ['a schema that throws', { name: 'x', inputSchema: () => assert.fail('schema'), execute: sunny }],
+    ['a schema that comes later', { name: 'x', inputSchema: { jsonSchema: Promise.resolve({}) }, execute: sunny }],
+    [
+      'a create() that makes nothing',
+      class Nothing {
+        static create() {
+          return null;
+        }
+        run() {}
+      },
+    ],
+    [
+      'a create() that makes a text',
+      class Text {
+        static create() {
+          return 'tool';
+        }
+        run() {}
+      },
+    ],
+  ])('%s is refused and harms nothing', async (_what, tool) => {
+    crib = await createCrib();
+    const { ok, rejected } = crib.register([tool as AnyTool, { name: 'good', description: '', run: () => 1 }]);
+    expect(ok).toBe(false);
+    expect(rejected).toHaveLength(1);
+    expect(rejected[0]?.reason).toMatch(/\.$/);
+    expect(crib.catalog.specs).toEqual([]);
+  });
+
+  it('a tool of Mastra is taken by its id, or under a name', async () => {
+    const made = createTool({
+      id: 'weather',
+      description: 'The weather',
+      inputSchema: city,
+      execute: async (input, { abortSignal }) => (abortSignal?.aborted === false ? sunny(input) : 'no signal'),
+    });
+    await tryWeather(await open([made]));
+    await crib?.close();
+    await tryWeather(await open({ other: made }), 'other');
   });
 });
