@@ -21,7 +21,7 @@ import { joinSections, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { DeprecatedCribNames } from './chest.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
-import { readDefinition, readFixedDefinition } from './crib-definition.ts';
+import { type CribDefinition, readDefinition, readFixedDefinition, withoutSources } from './crib-definition.ts';
 import { type CribOptions, type ReadCribOptions, readCribOptions } from './crib-options.ts';
 import { type CribServer, createReadiness, createServer } from './crib-server.ts';
 import type { Engine } from './engine.ts';
@@ -57,21 +57,32 @@ export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   return createObservedCrib(given);
 }
 
+/** The same for who works with its store and its keys alone: no source is started, there are no tools, and nothing is said about either. */
+export async function createStoreCrib(given: CribOptions): Promise<Crib> {
+  return createObservedCrib(given, undefined, withoutSources);
+}
+
 /** The same with a configuration that `observe` has seen first: a test learns which of its keys are read, and `logs` starts one source of many. */
-export async function createObservedCrib(given: CribOptions, observe?: Observe): Promise<Crib> {
+export async function createObservedCrib(
+  given: CribOptions,
+  observe?: Observe,
+  narrow = (definition: CribDefinition) => definition,
+): Promise<Crib> {
   requireNode(process.versions.node);
   const options = readCribOptions(given);
   const operatorSetting = readOperatorSetting(process.env);
   const configuration = await configurationOf(options, observe);
   const definition = configuration === undefined ? readDefinition(options) : await configuration.read();
   const fixed = readFixedDefinition(options, configuration ?? { executors: await kindsInCode(options) });
-  const engine = await startEngine(fixed, definition).catch(async (cause) => {
+  const engine = await startEngine(fixed, narrow(definition)).catch(async (cause) => {
     await configuration?.close(); // a source may have opened the store
     throw cause;
   });
-  const { generation, profiles, registration, trail } = engine;
-  const { context } = fixed;
-  const { store } = context;
+  const { generation, profiles, trail } = engine;
+  const {
+    context,
+    context: { store },
+  } = fixed;
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
   const { row: callRow, audit, calls } = createRecords(engine, context);
@@ -87,8 +98,7 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
     extensions: engine.extensions,
     get: (name) => generation().catalog.get(name),
     match: (criteria) => matchSpecs(generation(), criteria),
-    register: registration.register,
-    unregister: registration.unregister,
+    ...defined(engine.registration, ['register', 'unregister']),
     identify,
     keys,
     ...opening,
@@ -101,20 +111,14 @@ export async function createObservedCrib(given: CribOptions, observe?: Observe):
     reload,
     onChange: engine.onChange,
     profiles: () => [...profiles().byName.keys()],
-    sources: engine.sources,
-    sourceOutput: engine.sourceOutput,
-    warnings: engine.warnings,
-    review: engine.review,
+    ...defined(engine, ['sources', 'sourceOutput', 'warnings', 'review']),
     metrics: () => metricsText(engine.extensions.list(), trail?.backlog()),
     approvals: createApprovals(context),
     readiness: createReadiness({ store, trail, sources: engine.sources }),
     store,
     audit,
     calls,
-    async close() {
-      await engine.close();
-      await configuration?.close();
-    },
+    close: () => engine.close().then(configuration?.close),
   };
 }
 

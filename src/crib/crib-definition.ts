@@ -5,6 +5,7 @@ import type { Executor } from '../core/executor.ts';
 import type { Extension } from '../core/extension.ts';
 import { META_SOURCE } from '../core/meta-tools.ts';
 import { type CribContext, NO_CONTEXT } from '../core/ports/crib-context.ts';
+import type { Profile } from '../core/profile.ts';
 import { describe } from '../core/read-options.ts';
 import type { Retriever } from '../core/retriever.ts';
 import type { Source } from '../core/source.ts';
@@ -35,6 +36,8 @@ export interface CribDefinition {
   readonly bundles: readonly DefinedBundle[];
   readonly profiles: ProfileSet;
   readonly sources: readonly Source[];
+  /** False where no source is started, so that a selector that matches nothing says nothing. */
+  readonly hasTools: boolean;
   readonly onDuplicate: OnDuplicate;
   readonly extensions: readonly Extension[];
   /** Names of built-in extensions that are not wanted. */
@@ -77,6 +80,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
       ...requireSources(options.sources ?? []),
       ...metaSources(someoneSearches(profiles) ? SEARCH_META_TOOLS : []),
     ],
+    hasTools: true,
     onDuplicate: 'skip',
     extensions: Array.from(options.extensions ?? [], (extension) => readExtension(extension)), // holes included
     turnedOff: [],
@@ -89,6 +93,18 @@ export function readDefinition(options: CribOptions): CribDefinition {
     mistakes: [],
     readings: [],
   };
+}
+
+/** The definition of a crib that starts no source. Its profiles name no bundle, since those of sources are not there. */
+export function withoutSources(definition: CribDefinition): CribDefinition {
+  const { byName, usual, everything } = definition.profiles;
+  const withoutBundles = ({ essential: _essential, active: _active, ...profile }: Profile): Profile => profile;
+  const profiles: ProfileSet = {
+    byName: new Map([...byName].map(([name, profile]) => [name, withoutBundles(profile)])),
+    usual: withoutBundles(usual),
+    everything,
+  };
+  return { ...definition, bundles: [], sources: [], profiles, problems: [], mistakes: [], hasTools: false };
 }
 
 /** Throws for what is no source, or two of one name. */

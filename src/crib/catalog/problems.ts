@@ -162,7 +162,7 @@ export function createEngineProblems(core: EngineCore, isClosing: () => boolean)
 
 /** What selectors match is known when all lists are there. */
 function problemsOfLists({ sources, generation, definition, services, extensions }: EngineCore): readonly string[] {
-  if (sources?.isListed() !== true) return [];
+  if (sources?.isListed() !== true || !definition.hasTools) return [];
   return [
     ...findProblems(generation(), definition.profiles.byName.values(), services.all()),
     ...idleSelectors(generation(), extensions.list()),

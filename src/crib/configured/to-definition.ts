@@ -64,6 +64,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
         ...requireSources([...code.sources, ...(await given.sourcesOf(loaded))]),
         ...(await metaOf(ours, folder)),
       ],
+      hasTools: true,
       onDuplicate: config.onDuplicate ?? 'skip',
       extensions: [
         ...code.extensions,

@@ -20,6 +20,7 @@ export const FLAGS = {
   config: { takes: 'FILE', summary: 'the configuration; toolcrib.yaml of the working directory if absent' },
   profile: { takes: 'NAME', summary: 'see and call tools under this profile; all tools if absent' },
   json: { summary: 'print JSON' },
+  quiet: { short: 'q', summary: 'print no warnings' },
   help: { short: 'h', summary: 'print help' },
   version: { summary: 'print the version' },
   tag: { takes: 'TAG', many: true, summary: 'tools with this tag; repeated: with all of them' },
@@ -80,7 +81,7 @@ export const FLAGS = {
 export type FlagName = keyof typeof FLAGS;
 
 /** Flags that every command takes. */
-export const GLOBAL_FLAGS = ['config', 'profile', 'json', 'help'] as const satisfies readonly FlagName[];
+export const GLOBAL_FLAGS = ['config', 'profile', 'json', 'quiet', 'help'] as const satisfies readonly FlagName[];
 
 type ValueOf<Definition> = Definition extends { readonly many: true }
   ? readonly string[]

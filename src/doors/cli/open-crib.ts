@@ -17,16 +17,19 @@ const OPERATOR = 'operator';
 interface Staying {
   readonly watch?: boolean;
   readonly background?: boolean;
+  /** False for a command that works with the store alone: no source is started, and nothing is said about sources. */
+  readonly needsSources?: boolean;
 }
 
 /** The crib of the configuration that `--config` names, or of the one in the working directory. */
 async function openCrib(
   { config }: Pick<Flags, 'config'>,
-  { watch = false, background = watch }: Staying = {},
+  { watch = false, background = watch, needsSources = true }: Staying = {},
 ): Promise<Crib> {
-  const { createCrib } = await import('../../crib/create-crib.ts');
+  const { createCrib, createStoreCrib } = await import('../../crib/create-crib.ts');
+  const create = needsSources ? createCrib : createStoreCrib;
   // Who stays learns from servers meanwhile; who prints once must know before.
-  return createCrib({ configFile: config ?? process.cwd(), watch, background });
+  return create({ configFile: config ?? process.cwd(), watch, background });
 }
 
 /** Opens the crib, works with it and closes it, whatever happens. Its names are kept for completion, which opens nothing. */
@@ -38,7 +41,8 @@ export async function withCrib(
   if (flags.config === undefined && findConfig(process.cwd()) === undefined) {
     note('There is no toolcrib.yaml here; "toolcrib init" writes one.');
   }
-  const crib = await withProgress('Starting sources', openCrib(flags, options));
+  const { needsSources = true } = options;
+  const crib = await withProgress(needsSources ? 'Starting sources' : 'Opening the store', openCrib(flags, options));
   try {
     await setImmediate(); // warnings come on the next tick, and before the result
     if (options.watch === true)
@@ -48,7 +52,7 @@ export async function withCrib(
     if (options.watch !== true && code !== INTERRUPTED) await untilInstalled(crib);
     return code;
   } finally {
-    keepNames(flags.config, crib);
+    if (needsSources) keepNames(flags.config, crib);
     await crib.close();
   }
 }
@@ -90,6 +94,11 @@ export async function untilListed(crib: Crib, name: string, signal: AbortSignal)
   crib.server.allListed().then(over.resolve, over.resolve);
   look();
   await withProgress(() => `Waiting for ${describeStarting(crib)}`, over.promise).finally(stop);
+}
+
+/** The same for a command that works with the store alone. */
+export function withStore(flags: Flags, work: (crib: Crib) => Promise<ExitCode>): Promise<ExitCode> {
+  return withCrib(flags, work, { needsSources: false });
 }
 
 /** The chest of `--profile`, or the operator's over all tools. */

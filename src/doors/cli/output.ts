@@ -3,6 +3,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { ExitCode } from './commands.ts';
+import type { Flags } from './flags.ts';
 
 type Paint = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 
@@ -104,9 +105,10 @@ export function takeStdout(): Writable {
 }
 
 /** Tells the person who starts a server what cannot run here, what runs without a sandbox, and why the store cannot be used. */
-export async function noteReview(crib: Crib): Promise<void> {
+export async function noteReview(crib: Crib, { quiet }: Pick<Flags, 'quiet'>): Promise<void> {
   const { problems, notes } = await crib.review();
   const problem = (await crib.store?.status())?.problem; // opening it announces the place of the store
+  if (quiet === true) return;
   if (problem !== undefined) note(`${paint('yellow', 'warning:', process.stderr)} ${toLine(problem)}`);
   for (const sentence of [...problems, ...notes]) note(toLine(sentence));
 }

@@ -1,4 +1,5 @@
 import type { Command, ExitCode, RunCommand } from './commands.ts';
+import type { Flags } from './flags.ts';
 import { endOnInterrupt, note, paint, reportFailure, toLines } from './output.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 
@@ -12,8 +13,8 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
       const { completeWords } = await import('./commands/complete-words.ts');
       return await completeWords(args.slice(1));
     }
-    showWarnings();
     const { command, ...invocation } = parseCommandLine(args);
+    showWarnings(invocation.flags);
     const run = await loadCommand(command);
     return await run(invocation);
   } catch (cause) {
@@ -30,8 +31,9 @@ function endWithReader(): void {
 }
 
 // Node's own way to print warnings names a process number and a flag of Node, which help nobody here.
-function showWarnings(): void {
+function showWarnings({ quiet }: Flags): void {
   process.removeAllListeners('warning');
+  if (quiet === true) return;
   process.on('warning', (warning) => {
     if (warning.name !== 'ToolcribWarning' && process.env.TOOLCRIB_DEBUG !== '1') return;
     note(`${paint('yellow', 'warning:', process.stderr)} ${toLines(warning.message)}`);

@@ -5,11 +5,12 @@ import { KEY_ROUTES } from './key-routes.ts';
 import { describeRoutes } from './openapi-document.ts';
 import { PROFILE_ROUTES } from './profile-routes.ts';
 import type { Route } from './route.ts';
+import { SEARCH_ROUTE } from './search-route.ts';
 import { EVENTS_ROUTE, HEALTH_ROUTES, LATER_ROUTES } from './server-routes.ts';
 import { anyObject } from './shapes.ts';
 import { SOURCE_ROUTES, SPEC_ROUTES } from './source-routes.ts';
 import { STATS_ROUTES } from './stats-routes.ts';
-import { SEARCH_ROUTE, TOOL_ROUTES } from './tool-routes.ts';
+import { TOOL_ROUTES } from './tool-routes.ts';
 import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
 /** Describes all of them, itself included. */

@@ -10,7 +10,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import { toShownApproval, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, readDurationMs, usage } from '../flags.ts';
-import { whoIsHere, withCrib } from '../open-crib.ts';
+import { whoIsHere, withStore } from '../open-crib.ts';
 import { note, print } from '../output.ts';
 import { flexible, printTable } from '../table.ts';
 
@@ -21,14 +21,14 @@ type Verb = keyof typeof VERBS;
 export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb, id] = words;
   requireFitting(verb, flags);
-  if (verb === undefined) return withCrib(flags, (crib) => listApprovals(crib, flags));
+  if (verb === undefined) return withStore(flags, (crib) => listApprovals(crib, flags));
   if (verb !== 'show' && !isVerb(verb))
     throw usage(`approvals takes show, approve, deny or forget, not "${verb}".`, 'approvals');
   if (id === undefined)
     throw usage(`"toolcrib approvals ${verb}" needs an ID; "toolcrib approvals" lists them.`, 'approvals');
-  if (verb === 'show') return withCrib(flags, (crib) => showApproval(crib, id));
+  if (verb === 'show') return withStore(flags, (crib) => showApproval(crib, id));
   const remember = flags.remember === undefined ? undefined : readRemember(flags.remember);
-  return withCrib(flags, async (crib) => {
+  return withStore(flags, async (crib) => {
     const outcome = await act(crib, { verb, id, note: flags.note, remember });
     if (!outcome.ok) throw new ToolcribError('failed', outcome.error.message);
     if (flags.json === true) printApprovals({ approval: toShownApproval(outcome.approval) });

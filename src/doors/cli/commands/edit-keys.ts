@@ -5,7 +5,7 @@ import type { CreatedKey, KeyInfo } from '../../../identity/api-keys.ts';
 import { toShownKey, toTime } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, readExpiry, usage } from '../flags.ts';
-import { whoIsHere, withCrib } from '../open-crib.ts';
+import { whoIsHere, withStore } from '../open-crib.ts';
 import { note, print, printJson, toLine } from '../output.ts';
 import { flexible, printTable } from '../table.ts';
 
@@ -17,12 +17,12 @@ export function editKeys({ words, flags }: Invocation): Promise<ExitCode> {
   if (foreign !== undefined) throw usage(`--${foreign} goes with "toolcrib keys create".`, 'keys');
   switch (verb) {
     case undefined:
-      return withCrib(flags, (crib) => listKeys(crib, flags));
+      return withStore(flags, (crib) => listKeys(crib, flags));
     case 'create':
       return createKey(flags, id);
     case 'revoke':
       if (id === undefined) throw usage('"toolcrib keys revoke" needs an ID; "toolcrib keys" lists them.', 'keys');
-      return withCrib(flags, (crib) => revokeKey(crib, flags, id));
+      return withStore(flags, (crib) => revokeKey(crib, flags, id));
     default:
       throw usage(`keys takes create or revoke, not "${verb}".`, 'keys');
   }
@@ -48,7 +48,7 @@ function createKey(flags: Flags, word: string | undefined): Promise<ExitCode> {
     ...defined({ caller, roles: role, permissions: permission, profiles: allowed }),
     ...(expires !== undefined && readExpiry(expires)),
   };
-  return withCrib(flags, async (crib) => {
+  return withStore(flags, async (crib) => {
     const created = await crib.keys.create(request, whoIsHere());
     if (flags.json === true) printJson({ key: created.key, ...toShownKey(created.info), opens: created.opens });
     else print(created.key);

@@ -8,7 +8,7 @@ import type { Crib } from '../../../crib/crib.ts';
 import type { EntryMistake } from '../../../crib/sources/check-stored.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, usage } from '../flags.ts';
-import { whoIsHere, withCrib } from '../open-crib.ts';
+import { whoIsHere, withCrib, withStore } from '../open-crib.ts';
 import { note, print, printJson } from '../output.ts';
 import { printTable } from '../table.ts';
 
@@ -35,7 +35,8 @@ export function editSpecs({ words, flags }: Invocation): Promise<ExitCode> {
   if (verb !== undefined && verb !== 'export' && subject === undefined) {
     throw usage(`"toolcrib specs ${verb}" needs ${verb === 'add' ? 'a FILE, or - for stdin' : 'a NAME'}.`);
   }
-  return withCrib(flags, async (crib) => {
+  const open = verb === 'add' ? withCrib : withStore;
+  return open(flags, async (crib) => {
     if (crib.store === undefined) throw notAvailable('The store', 'keep specs in files');
     return run({ crib, specs: crib.store.specs, flags, by: whoIsHere() }, subject ?? '');
   });

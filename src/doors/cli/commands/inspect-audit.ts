@@ -4,7 +4,7 @@ import type { AuditReport } from '../../../core/ports/audit-report.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, usage } from '../flags.ts';
-import { withCrib } from '../open-crib.ts';
+import { withStore } from '../open-crib.ts';
 import { counted, note, paint, print, printJson, toLine } from '../output.ts';
 import { figures, flexible, printTable } from '../table.ts';
 
@@ -19,7 +19,7 @@ export function inspectAudit({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb] = words;
   const work = verb === undefined ? summarizeAudit : VERBS[verb];
   if (work === undefined) throw usage(`audit takes verify, export or key, not "${verb}".`, 'audit');
-  return withCrib(flags, (crib) => work(crib, flags));
+  return withStore(flags, (crib) => work(crib, flags));
 }
 
 async function summarizeAudit(crib: Crib, flags: Flags): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import { defined } from '../../../core/read-options.ts';
 import { toShownCall } from '../../shown.ts';
 import type { ExitCode, Invocation } from '../commands.ts';
 import { readCount } from '../flags.ts';
-import { withCrib } from '../open-crib.ts';
+import { withStore } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { figures, flexible, printTable } from '../table.ts';
 
@@ -13,7 +13,7 @@ const USUAL_LIMIT = 10;
 export function listCalls({ flags }: Invocation): Promise<ExitCode> {
   const { tool, caller, outcome } = flags;
   const limit = readCount(flags.limit) ?? USUAL_LIMIT;
-  return withCrib(flags, async (crib) => {
+  return withStore(flags, async (crib) => {
     const calls = await crib.calls.list(defined({ limit, tool, caller, outcome }));
     if (flags.json === true) printJson({ calls: calls.map(toShownCall) });
     else if (calls.length === 0) note('No such calls are on record.');

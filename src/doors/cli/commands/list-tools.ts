@@ -1,6 +1,8 @@
+import { META_SOURCE } from '../../../core/meta-tools.ts';
 import { defined } from '../../../core/read-options.ts';
 import { toSearchAnswer } from '../../../core/retriever.ts';
 import type { Criteria } from '../../../core/selector.ts';
+import { ToolcribError } from '../../../core/tool-error.ts';
 import { RUN, type ToolSpec } from '../../../core/tool-spec.ts';
 import type { Crib } from '../../../crib/crib.ts';
 import { definitionsOf, type TokenFormat, tokensOfEach } from '../../../formats/token-cost.ts';
@@ -13,6 +15,7 @@ import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } fr
 /** `toolcrib list`: the tools that meet all filters, or their definitions for a vendor. */
 export function listTools({ flags }: Invocation): Promise<ExitCode> {
   return withCrib(flags, async (crib) => {
+    requireAnySource(crib);
     const specs = await chosenTools(crib, flags);
     const { format } = flags;
     if (format !== undefined)
@@ -20,6 +23,15 @@ export function listTools({ flags }: Invocation): Promise<ExitCode> {
     else await printTools(crib, specs, flags);
     return 0;
   });
+}
+
+/** An empty list would say that there are no tools, where it is not known which there are. */
+function requireAnySource(crib: Crib): void {
+  const sources = crib.sources().filter(({ name }) => name !== META_SOURCE);
+  const failed = sources.filter(({ state }) => state === 'failed').map(({ name }) => name);
+  if (failed.length === 0 || sources.some(({ toolCount }) => toolCount > 0)) return;
+  const what = failed.length === 1 ? `the source ${failed[0]}` : `the sources ${failed.join(', ')}`;
+  throw new ToolcribError('failed', `There are no tools: ${what} failed. "toolcrib sources" says why.`);
 }
 
 async function chosenTools(crib: Crib, flags: Flags): Promise<readonly ToolSpec[]> {
@@ -88,6 +100,7 @@ function toListed(spec: ToolSpec, crib: Crib) {
 export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
   const limit = readCount(flags.limit);
   return withCrib(flags, async (crib) => {
+    requireAnySource(crib);
     const chest = await openChest(crib, flags);
     const found = await chest.search(words.join(' '), {
       expand: flags.expand === true,

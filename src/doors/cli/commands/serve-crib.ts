@@ -16,7 +16,8 @@ export async function serveCrib({ flags }: Invocation): Promise<ExitCode> {
   return withCrib(flags, (crib) => serve(crib, flags, port), { watch: true });
 }
 
-async function serve(crib: Crib, { host, insecure }: Flags, port: number | undefined): Promise<ExitCode> {
+async function serve(crib: Crib, flags: Flags, port: number | undefined): Promise<ExitCode> {
+  const { host, insecure } = flags;
   surviveStrays(crib);
   const interruption = cancelOnInterrupt();
   const { startServer } = await import('../../rest/start-server.ts');
@@ -29,7 +30,7 @@ async function serve(crib: Crib, { host, insecure }: Flags, port: number | undef
   });
   for (const line of await describeServer(crib, server)) note(line);
   const stopListening = crib.server.onListings(() => {}); // a changed list is read at once, so that a name held back in it is reported then
-  await noteReview(crib);
+  await noteReview(crib, flags);
   warnIfOpen(server, insecure === true && (await crib.identify()).ok);
   if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
   note('Closing; what is under way may end. A second signal ends it at once.');

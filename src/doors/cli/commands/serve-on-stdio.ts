@@ -95,7 +95,8 @@ async function serve(crib: Crib, { flags, profile, credential, stdout, onServed 
     warn: crib.server.warn,
   });
   onServed();
-  await noteReview(crib);
+  const { quiet } = flags;
+  await noteReview(crib, { ...(quiet === true && { quiet }) });
   const stopRunning = crib.server.runParked();
   const code = await untilEnded(connection, async () => {
     stopRunning();

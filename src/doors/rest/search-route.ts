@@ -1,0 +1,57 @@
+import { toSearchAnswer } from '../../core/retriever.ts';
+import { ok } from './answers.ts';
+import { openToList, type Route, type RouteRequest } from './route.ts';
+import { choice, flag, list, number, object, shortText, text, whole } from './shapes.ts';
+import { PROFILE } from './tool-routes.ts';
+
+interface SearchQuery {
+  readonly q: string;
+  readonly limit?: number;
+  readonly expand?: boolean;
+  readonly profile?: string;
+}
+
+/** Finding tools. */
+export const SEARCH_ROUTE: Route = {
+  method: 'GET',
+  path: '/api/search',
+  group: 'tools',
+  says: 'Tools for a request in words, best first.',
+  who: 'caller',
+  query: {
+    q: shortText('The request.', 4000),
+    'limit?': whole('At most so many; 10 if absent.', 1, 100),
+    'expand?': flag('Adds what belongs with the hits.'),
+    'profile?': PROFILE,
+  },
+  answers: {
+    200: {
+      says: 'The tools that fit; where none clearly does, the nearest three.',
+      schema: object({
+        results: list(
+          object({ name: text(), score: number('From 0 to 1.'), description: text(), 'bundle?': text(), why: text() }),
+        ),
+        'confidence?': choice(['high', 'low'], 'Of the best result; low where there is none.'),
+        'note?': text('Present where no tool clearly fits.'),
+      }),
+    },
+  },
+  run: searchTools,
+};
+
+async function searchTools(asked: RouteRequest) {
+  const { q, profile, ...options } = asked.query as unknown as SearchQuery; // as its schema demands
+  const chest = await openToList(asked, profile);
+  const seen = new Set(chest.available());
+  const { hits, ...answer } = toSearchAnswer(await chest.search(q, options));
+  return ok({
+    results: hits.map(({ name, score, description, bundle, why }) => ({
+      name,
+      score,
+      description,
+      ...(bundle !== undefined && seen.has(bundle) && { bundle }),
+      why,
+    })),
+    ...answer,
+  });
+}
