@@ -5,13 +5,14 @@ import type { Subscription } from '../approvals/poller.ts';
 import type { OpenAuditTrail } from '../audit/create-audit-trail.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { ServerConfig } from '../config/types/config.ts';
-import type { Caller } from '../core/caller.ts';
+import { type Caller, readCaller } from '../core/caller.ts';
 import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { isPromise, type JsonSchema } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { Store } from '../core/ports/store.ts';
+import { describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
-import type { Issue } from '../core/tool-error.ts';
+import { type Issue, ToolcribError } from '../core/tool-error.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { type Listening, noteListening } from '../system/fetch/own-addresses.ts';
 import { type CribActiveSets, createActiveSets } from './catalog/activation.ts';
@@ -140,8 +141,12 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
         for (const stop of stops) stop();
       };
     },
-    parked: async (callId, by) =>
-      store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact }),
+    async parked(callId, given) {
+      if (typeof callId !== 'string')
+        throw new ToolcribError('invalid_option', `parked takes the id of a call, got ${describe(callId)}.`);
+      const by = readCaller(given);
+      return store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact });
+    },
     reloadSource: async (name) =>
       engine.sources().some((source) => source.name === name) ? refresh((source) => source.name === name) : undefined,
     reloadStored: () => refresh((source) => source.readStored !== undefined),

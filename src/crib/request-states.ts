@@ -3,6 +3,7 @@ import type { Caller } from '../core/caller.ts';
 import { canonicalJson, type JsonObject } from '../core/json.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { Store } from '../core/ports/store.ts';
+import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { definitionHash } from '../specs/hashes.ts';
 import { laterClock } from '../system/clock.ts';
@@ -23,7 +24,10 @@ interface StateSubject {
 export interface CribRequestStates {
   /** A text for this caller, profile, tool, arguments and definition, that counts once and until then. */
   seal(subject: StateSubject, content: JsonObject, expiresAt: number): Promise<string>;
-  /** What was sealed; undefined if it is not ours, was changed, is for something else, over, or used before. */
+  /**
+   * What was sealed; undefined if it is not ours, was changed, is for something else, over, or used before. Rejects with
+   * code `too_many_states` where no more used ones can be kept: one that could be used twice is not used at all.
+   */
   open(subject: StateSubject, sealed: string): Promise<JsonObject | undefined>;
 }
 
@@ -42,6 +46,7 @@ export function createRequestStates(
   clock: Pick<Clock, 'now'> = laterClock,
 ): CribRequestStates {
   const sealOf = keptSeal(store);
+  const room = createRoom(clock);
   const takeOnce = store === undefined ? takeInMemory(clock) : takeInStore(store.repeats, clock);
   return {
     async seal(subject, content, expiresAt) {
@@ -53,7 +58,14 @@ export function createRequestStates(
       if (opened === undefined) return undefined;
       const sealed: Sealed = JSON.parse(opened); // written by us, as its seal proves
       if (sealed.subject !== bindingOf(subject) || sealed.expiresAt <= clock.now()) return undefined;
-      return (await takeOnce(sealed)) ? sealed.content : undefined;
+      const giveBack = room.take(subject.caller.id ?? '', keptUntil(sealed, clock.now()));
+      const isFirst = await takeOnce(sealed).catch((cause: unknown) => {
+        giveBack();
+        throw cause;
+      });
+      if (isFirst) return sealed.content;
+      giveBack(); // it is kept already
+      return undefined;
     },
   };
 }
@@ -82,8 +94,10 @@ function bindingOf({ caller, profile, called, spec, arguments: given }: StateSub
 type TakeOnce = (sealed: Sealed) => Promise<boolean>;
 
 function takeInStore(repeats: Store['repeats'], clock: Pick<Clock, 'now'>): TakeOnce {
-  return async ({ id, expiresAt }) => {
-    const keepMs = Math.ceil(2 * (expiresAt - clock.now())) + 60_000; // clocks of replicas differ a little
+  return async (sealed) => {
+    const { id } = sealed;
+    const now = clock.now();
+    const keepMs = Math.ceil(keptUntil(sealed, now) - now);
     const first = await repeats.begin(`${PURPOSE} ${id}`, { id, argumentsHash: '', keepMs });
     return first.state === 'new';
   };
@@ -91,10 +105,59 @@ function takeInStore(repeats: Store['repeats'], clock: Pick<Clock, 'now'>): Take
 
 function takeInMemory(clock: Pick<Clock, 'now'>): TakeOnce {
   const taken = new Map<string, number>();
-  return async ({ id, expiresAt }) => {
-    for (const [other, end] of taken) if (end <= clock.now()) taken.delete(other);
-    if (taken.has(id)) return false;
-    taken.set(id, expiresAt);
+  return async (sealed) => {
+    const now = clock.now();
+    for (const [other, end] of taken) if (end <= now) taken.delete(other);
+    if (taken.has(sealed.id)) return false;
+    taken.set(sealed.id, keptUntil(sealed, now));
     return true;
   };
+}
+
+/** How long it is known that a state was used: longer than it counts, since clocks of replicas differ a little. */
+function keptUntil({ expiresAt }: Sealed, now: number): number {
+  return now + 2 * (expiresAt - now) + 60_000;
+}
+
+/** How many used states are kept, of one caller and of all, by each process. */
+const MOST_OF_CALLER = 1000;
+const MOST = 20_000;
+
+/** Room for used states. */
+interface Room {
+  /** Takes a place until then, and returns how to give it back. Throws where there is none. */
+  take(owner: string, until: number): () => void;
+}
+
+function createRoom(clock: Pick<Clock, 'now'>): Room {
+  const places = new Map<string, Set<{ readonly until: number }>>();
+  const countOf = (owner: string, now: number): number => {
+    const own = places.get(owner) ?? new Set();
+    for (const place of own) if (place.until <= now) own.delete(place);
+    if (own.size === 0) places.delete(owner);
+    return own.size;
+  };
+  let total = 0;
+  const countAll = (now: number): number => {
+    if (total >= MOST) total = [...places.keys()].reduce((sum, owner) => sum + countOf(owner, now), 0);
+    return total;
+  };
+  return {
+    take(owner, until) {
+      const now = clock.now();
+      if (countOf(owner, now) >= MOST_OF_CALLER) throw noRoom(`of one caller at most ${MOST_OF_CALLER}`);
+      if (countAll(now) >= MOST) throw noRoom(`at most ${MOST}`);
+      const place = { until };
+      places.set(owner, (places.get(owner) ?? new Set()).add(place));
+      total++;
+      return () => {
+        if (places.get(owner)?.delete(place) === true) total--;
+      };
+    },
+  };
+}
+
+function noRoom(bound: string): ToolcribError {
+  const message = `Too many questions were answered lately: ${bound} used request states are kept, until they expire. Nothing was done; send the call again later.`;
+  return new ToolcribError('too_many_states', message);
 }

@@ -3,6 +3,7 @@ import { type CallOptions, unwrapCall } from '../../call/call-input.ts';
 import { isJsonObject, type JsonValue } from '../../core/json.ts';
 import { MCP_DOOR } from '../../core/ports/observability.ts';
 import type { Progress } from '../../core/tool-call.ts';
+import { ToolcribError } from '../../core/tool-error.ts';
 import {
   type DoneResult,
   type FailedResult,
@@ -48,7 +49,10 @@ async function answerCall(
   const target = targetOf(chest, spec, given);
   const said = { called: name, arguments: given, capabilities, responses };
   const round: Round = { caller, profile: chest.profile, spec: target, ...said };
-  const answered = await readAnswers(crib, round, asked.requestState);
+  const answered = await readAnswers(crib, round, asked.requestState).catch((cause: unknown) => {
+    if (!(cause instanceof ToolcribError) || cause.code !== 'too_many_states') throw cause;
+    throw invalidParams(gateway, cause.message, { reason: 'too_many_request_states' });
+  });
   if (answered === undefined)
     throw invalidParams(gateway, 'Invalid or expired requestState', { reason: 'invalid_request_state' });
   const { isClosed: _isClosed, ...answers } = answered;

@@ -134,12 +134,8 @@ async function listTools(asked: RouteRequest) {
   const chest = await openToList(asked, profile);
   const all = chest.listActive();
   const matches = compileFilters(filters, flagsFor(asked, all));
-  const found = all.filter((spec) =>
-    matches(
-      spec,
-      asked.crib.bundles.of(spec.name).map(({ name }) => name),
-    ),
-  );
+  const bundlesOf = (spec: ToolSpec) => asked.crib.bundles.of(spec.name).map((bundle) => bundle.name);
+  const found = all.filter((spec) => matches(spec, bundlesOf(spec)));
   const rest = afterCursor(found, cursor);
   const page = rest.slice(0, limit);
   const [last] = page.slice(-1);
@@ -157,8 +153,7 @@ const KIND_IS_FOR_OPERATORS = toolError(
 
 /** The flags that may be asked for: those of tools that the caller sees, and of these only what the caller is shown. */
 function flagsFor({ asker }: RouteRequest, specs: readonly ToolSpec[]): ReadonlySet<string> {
-  const shown = asker.operator ? specs.flatMap((spec) => [...flagsOf(spec).keys()]) : [];
-  return new Set([...EFFECT_KEYS, ...shown]);
+  return new Set([...EFFECT_KEYS, ...(asker.operator ? specs.flatMap((spec) => [...flagsOf(spec).keys()]) : [])]);
 }
 
 /** Each flag on its own: of two that contradict each other, both must hold. */

@@ -57,6 +57,28 @@ async function pay(url: string, retry: Retry = {}): Promise<RawMessage> {
   return messages.at(-1) ?? {};
 }
 
+/** Uses up what one caller may keep. */
+async function useMany({ crib }: Gateway): Promise<void> {
+  const spec = crib.get('pay');
+  if (spec === undefined) throw new Error('the tool is not there');
+  const subject = { caller: { id: 'local' }, profile: 'all', called: 'pay', spec, arguments: {} };
+  for (let time = 0; time < 1000; time++)
+    await crib.requestStates.open(subject, await crib.requestStates.seal(subject, {}, Date.now() + 60_000));
+}
+
+it('a caller that has used too many states is told so, and its answer is not taken', async () => {
+  const bank = await openBank();
+  const requestState = await stateFrom(bank.url());
+  await useMany(bank);
+  const inputResponses = { [KEY]: { action: 'accept', content: { approve: true } } };
+  expect((await pay(bank.url(), { requestState, inputResponses })).error).toMatchObject({
+    code: -32_602,
+    message: expect.stringContaining('Too many questions were answered lately'),
+    data: { reason: 'too_many_request_states' },
+  });
+  expect(bank.paid).toEqual([]);
+});
+
 async function stateFrom(url: string): Promise<string> {
   const { result } = await pay(url);
   expect(result).toMatchObject({ resultType: 'input_required' });
