@@ -6,6 +6,7 @@ import { systemClock } from '../../system/clock.ts';
 import { resolveModule } from '../../system/modules/import-module.ts';
 import { chooseExport } from '../../system/modules/module-exports.ts';
 import { createModuleLoader, IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
+import { isClass } from '../../system/modules/tool-class.ts';
 
 /** A function that a module exports, or why there is none. */
 type FoundFunction = { readonly work: Work } | { readonly problem: string };
@@ -28,7 +29,8 @@ interface Known {
 /** Modules are tried in a worker before they are imported, like those of a source: one that exits costs only its call. */
 export function createExportedFunctions(): ExportedFunctions {
   const closing = new AbortController();
-  const loader = createModuleLoader({ timeoutMs: IMPORT_TIMEOUT_MS, clock: systemClock, signal: closing.signal });
+  const { signal } = closing;
+  const loader = createModuleLoader({ timeoutMs: IMPORT_TIMEOUT_MS, clock: systemClock, signal, keepsClasses: true });
   const known = new WeakMap<Run, Known>();
 
   const read = async (run: Run): Promise<Known> => {
@@ -41,7 +43,7 @@ export function createExportedFunctions(): ExportedFunctions {
     const chosen = chooseExport(good.exports, name);
     const work = 'value' in chosen ? toWork(chosen.value) : undefined;
     if (work !== undefined) return { file, state, found: { work } };
-    const what = 'problem' in chosen ? chosen.problem : `its export "${chosen.name}" is no function`;
+    const what = 'problem' in chosen ? chosen.problem : `its export "${chosen.name}" is ${whatElse(chosen.value)}`;
     return { file, state, found: problemOf(file, what) };
   };
 
@@ -74,10 +76,15 @@ function problemOf(file: string, what = 'it cannot be read'): FoundFunction {
 
 /** A function, the one of a tool that was defined, or the method of an instance. */
 function toWork(value: unknown): Work | undefined {
+  if (isClass(value)) return undefined;
   if (typeof value === 'function') return value as Work; // whatever it takes, it gets the arguments and the call
   if (typeof value !== 'object' || value === null) return undefined;
   if (RUN in value) return asWork((value as ToolSpec)[RUN].run, value); // has it
   return asWork(Reflect.get(value, 'execute'), value) ?? asWork(Reflect.get(value, 'run'), value);
+}
+
+function whatElse(value: unknown): string {
+  return isClass(value) ? 'a class; export an instance' : 'no function';
 }
 
 function asWork(run: unknown, owner: object): Work | undefined {

@@ -8,11 +8,11 @@ export type ModuleExport = NamedValue | { readonly name: string; readonly proble
 /** What was made of classes: one class gives one tool, however many modules export it. */
 export type MadeTools = WeakMap<Class, Promise<unknown>>;
 
-/** What a module exports, in the order of names; functions named in `factories` stand for what they return, classes that are tools for their instances. */
+/** What a module exports, in the order of names; functions named in `factories` stand for what they return, and, where tools are made, classes that are tools for their instances. */
 export async function readExports(
   namespace: object,
   factories: readonly string[],
-  made: MadeTools = new WeakMap(),
+  made?: MadeTools,
 ): Promise<readonly ModuleExport[]> {
   const members = [...membersOf(namespace)].sort((a, b) => (a.name < b.name ? -1 : 1));
   const bases = members.flatMap(({ value }) => (isClass(value) ? basesOf(value) : []));
@@ -20,7 +20,7 @@ export async function readExports(
   for (const { name, value } of members) {
     const isMeant = factories.includes(name);
     const entry = isMeant && isFactory(value) ? await callFactory(name, value) : { name, value };
-    if ('problem' in entry) exports.push(entry);
+    if ('problem' in entry || made === undefined) exports.push(entry);
     else if (Array.isArray(entry.value)) exports.push(...(await makeEntries(name, entry.value, made)));
     else exports.push(await makeExport(entry, { made, isMeant, isBase: bases.includes(value) }));
   }

@@ -38,6 +38,8 @@ export interface ModuleLoaderOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Whether classes stay what they are; else those that are tools are made. */
+  readonly keepsClasses?: boolean;
 }
 
 /** How long a module may take where nobody says. */
@@ -45,10 +47,10 @@ export const IMPORT_TIMEOUT_MS = 60_000;
 
 /** Each text of a module is tried in a worker once, so that one that throws, exits or never ends costs only itself; then it is imported here. */
 export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
-  const { signal } = options;
+  const { signal, keepsClasses = false } = options;
   const probe = createModuleProbe(options);
   const attempts = new Map<string, Promise<LoadAttempt>>();
-  const made: MadeTools = new WeakMap();
+  const made: MadeTools | undefined = keepsClasses ? undefined : new WeakMap();
   let importing: Promise<unknown> = Promise.resolve();
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -64,7 +66,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
     if (good?.version === version) return { good };
     if (hopeless === version || signal.aborted) return last;
     const url = pathToFileURL(await realpath(file)).href;
-    const verdict = await probe.probe({ url, factories });
+    const verdict = await probe.probe({ url, factories, keepsClasses });
     if (signal.aborted) return last;
     if ((await hashFile(file)) !== hash) return attempt(file, factories, last); // what was tried is not what would be imported
     if (!verdict.ok) return { good, failure: verdict.reason, ...(verdict.isFinal && { hopeless: version }) };

@@ -22,9 +22,9 @@ function serve(port: MessagePort): void {
   say({ kind: 'ready' });
 }
 
-async function tryOut({ url, factories }: ProbeRequest): Promise<ProbeMessage> {
+async function tryOut({ url, factories, keepsClasses }: ProbeRequest): Promise<ProbeMessage> {
   try {
-    await readExports(await import(url), factories);
+    await readExports(await import(url), factories, keepsClasses ? undefined : new WeakMap());
     await new Promise(setImmediate); // promises that were rejected and left alone come to light
     return { kind: 'passed' };
   } catch (cause) {

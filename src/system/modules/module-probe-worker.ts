@@ -13,6 +13,8 @@ export interface ProbeWorkerOptions {
 export interface ProbeRequest {
   readonly url: string;
   readonly factories: readonly string[];
+  /** Whether classes stay what they are; else those that are tools are made. */
+  readonly keepsClasses: boolean;
 }
 
 /** What a probe worker says: that it is there, and then of each module how it went. */

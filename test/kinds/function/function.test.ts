@@ -26,6 +26,20 @@ describe('a function of a module that a spec file names', () => {
     expect(await chest.call('add', {})).toMatchObject({ content: [{ text: 'mended' }] });
   });
 
+  it('may be the method of an instance; a class is not made', async () => {
+    const folder = folderWith({
+      'toolcrib.yaml': 'sources: { local: { files: ./specs } }\n',
+      'specs/tools.yaml': `tools:\n${tool('ready', '{ kind: function, module: ./code.ts, export: ready }')}${tool('made', '{ kind: function, module: ./code.ts, export: Adder }')}`,
+      'specs/code.ts':
+        'class Sum { #by = 2; execute({ a }: { a: number }) { return a + this.#by; } }\nexport const ready = new Sum();\nexport class Adder { constructor() { process.exit(3); } run() {} }\n',
+    });
+    const chest = await (await cribOf(folder)).open();
+    expect(await chest.call('ready', { a: 1 })).toMatchObject({ data: 3 });
+    expect(await chest.call('made', {})).toMatchObject({
+      error: { code: 'unavailable', message: expect.stringContaining('"Adder" is a class; export an instance') },
+    });
+  });
+
   it('that is not there, is no function, or ends its process says so, and nobody else suffers', async () => {
     const folder = folderWith({
       'toolcrib.yaml': 'sources: { local: { files: ./specs } }\n',
