@@ -3,7 +3,7 @@ import type { Confirm, Question } from '../core/approval-request.ts';
 import type { Clock } from '../core/ports/crib-context.ts';
 import type { StoredApproval } from '../core/ports/stored-approvals.ts';
 import { describeBound } from '../core/ports/stored-results.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { describeCall, type Ending, waitForAnswer } from './ask-callback.ts';
 import { subjectOf } from './bind-request.ts';
@@ -58,6 +58,7 @@ async function awaitYes(asking: Asking, approval: StoredApproval, approve: Param
   const { call, context } = asking;
   const { approvals, clock, poller } = context;
   const { id, lifetimeMs } = approval;
+  call[FACTS].onQuestion?.(id);
   const ending = await waitForAnswer({
     call,
     approve,

@@ -22,6 +22,8 @@ export interface CallOptions extends SaidAlong {
   /** Takes the whole result, where a large one would be kept and only its beginning handed over. */
   readonly wholeResult?: boolean;
   onProgress?(progress: Progress): void;
+  /** Told the id of a request that waits, by which the tool asks in the middle of the call. */
+  onQuestion?(id: string): void;
 }
 
 /** A frozen copy of the answers that came along with a call: a person may be asked about them, so that nothing changes them later. */

@@ -48,6 +48,7 @@ const OPTION_KEYS = [
   'wholeResult',
   'traceparent',
   'onProgress',
+  'onQuestion',
 ] as const;
 const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_INPUT: JsonObject = Object.freeze({});
@@ -81,6 +82,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
     id: known.id,
     facts: newFacts(entrance.now()),
   };
+  if (known.onQuestion !== undefined) origin.facts.onQuestion = known.onQuestion;
   const tuned = spec === undefined ? unknownSpec(name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
   const pipeline = entrance.pipeline();

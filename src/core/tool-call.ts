@@ -44,6 +44,8 @@ export interface CallFacts extends BegunRuns {
   time?: CallTime;
   /** It has answered. */
   isOver?: boolean;
+  /** Tells the door which request waits, by which the tool asks in the middle of the call. */
+  onQuestion?(id: string): void;
 }
 
 /** What the asking client sent along with a call. */

@@ -222,8 +222,8 @@ export function createChest(host: ChestHost, opening: Opening, caller: Caller): 
 /** What a call made inside a call takes over from it. */
 function inherited(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
-  const { park, context } = call.origin.options;
-  return defined({ conversation, turn, timeZone, door, park, context });
+  const { park, context, onQuestion } = call.origin.options;
+  return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
 }
 
 // A batch comes from a model: an entry may be anything, and must not spoil the others.

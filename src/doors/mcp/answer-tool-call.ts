@@ -15,7 +15,8 @@ import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Chest } from '../../crib/chest.ts';
 import { type McpContent, type McpResult, toMcpResults } from '../../formats/mcp.ts';
 import { type AskedCall, type Gateway, invalidParams, type RequestContext } from './context.ts';
-import { askClient, type Round, readAnswers } from './input-rounds.ts';
+import { runAsking } from './held-calls.ts';
+import { askClient, mayAskInside, type Round, readAnswers } from './input-rounds.ts';
 import { type Era, isWrapped, KEPT_KEY } from './output-schema.ts';
 
 /** Calls a tool for a client. An unknown name is an error of the protocol; whatever else goes wrong is an answer that a model can read. */
@@ -55,8 +56,12 @@ async function answerCall(
   });
   if (answered === undefined)
     throw invalidParams(gateway, 'Invalid or expired requestState', { reason: 'invalid_request_state' });
-  const { isClosed: _isClosed, ...answers } = answered;
-  const result = await chest.call(name, given, { ...options, ...answers });
+  const { isClosed: _isClosed, question: asking, ...answers } = answered;
+  const begin = (more: CallOptions = {}) => chest.call(name, given, { ...options, ...answers, ...more });
+  const isAsking = asking !== undefined || mayAskInside(round);
+  const ended = isAsking ? await runAsking(gateway, round, { begin, asking, options }) : await begin();
+  if ('resultType' in ended) return ended as unknown as CallToolResult; // of the shapes of an answer
+  const result = ended;
   const needed = era === 'modern' ? result.meta?.['toolcrib/requiredCapabilities'] : undefined;
   if (needed !== undefined) throw new sdk.MissingRequiredClientCapabilityError({ requiredCapabilities: { ...needed } });
   const { waiting } = result.status === 'waiting' ? result : {};

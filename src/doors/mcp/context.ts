@@ -2,6 +2,7 @@ import type { CallToolRequest, CallToolResult, Server, ServerContext } from '@mo
 import type { Caller } from '../../core/caller.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Crib } from '../../crib/crib.ts';
+import type { HeldCalls } from './held-calls.ts';
 import type { Listings } from './listings.ts';
 import type { Era } from './output-schema.ts';
 import { createProgressTeller, type ProgressTeller, type Spacing } from './spacing.ts';
@@ -14,6 +15,7 @@ export interface Gateway {
   readonly crib: Crib;
   readonly sdk: ServerSdk;
   readonly listings: Listings;
+  readonly held: HeldCalls;
   readonly version: string;
   /** There where the client may take several messages at once. */
   readonly spacing?: Spacing;

@@ -27,6 +27,8 @@ export interface Round {
 interface Carried {
   /** The request for approval that it was asked about. */
   readonly approvalId?: string;
+  /** The request by which a running call asked, which waits for the answer. */
+  readonly question?: string;
   /** What the tool's own server wants back. */
   readonly state?: string;
   /** The keys of the questions that the tool's server asked: answers under other keys are not for it. */
@@ -38,6 +40,8 @@ interface Carried {
 /** What was answered; who closed the question without an answer is not asked again at once. */
 export interface AnsweredRound extends Pick<CallOptions, 'answers' | 'approvalId'> {
   readonly isClosed: boolean;
+  /** What a running call asked, and whether the client says yes. */
+  readonly question?: { readonly id: string; readonly isYes: boolean };
 }
 
 /** Under this name a client is asked whether a tool may run; no server further up can ask so. */
@@ -51,7 +55,11 @@ export async function readAnswers(
 ): Promise<AnsweredRound | undefined> {
   const carried: Carried | undefined = sealed === undefined ? {} : await crib.server.requestStates.open(round, sealed);
   if (carried === undefined) return undefined;
-  const { approvalId, state } = carried;
+  const { approvalId, state, question } = carried;
+  if (question !== undefined) {
+    const isYes = decisionOf(answerTo(APPROVAL_KEY, round)) === true; // no answer is a no
+    return { isClosed: false, question: { id: question, isYes } };
+  }
   const said = approvalId === undefined ? undefined : decisionOf(answerTo(APPROVAL_KEY, round));
   const isYesOrNo = typeof said === 'boolean';
   const responses = carried.responses ?? answersTo(carried.asked ?? [], round);
@@ -101,6 +109,24 @@ export async function askClient(
   return { resultType: 'input_required', inputRequests: asked.requests, requestState };
 }
 
+/** True if a running tool may ask its client, where that may answer for itself. */
+export function mayAskInside({ capabilities, spec }: Round): boolean {
+  return mayElicit(capabilities) && spec.policy.approvers?.includes('caller') === true;
+}
+
+/** What a running call asks, for its client; undefined where somebody else has to answer. Its time is that of the request. */
+export async function askInside(
+  crib: Crib,
+  round: Round,
+  question: string,
+): Promise<{ readonly result: InputRequiredResult; readonly expiresAt: number } | undefined> {
+  const asked = await askApproval(crib, round, question);
+  if (asked === undefined) return undefined;
+  const { requests, expiresAt } = asked;
+  const requestState = await crib.server.requestStates.seal(round, { question }, expiresAt);
+  return { result: { resultType: 'input_required', inputRequests: requests, requestState }, expiresAt };
+}
+
 /** What came for the tool already is not asked for again. */
 function approvalState(approvalId: string, { answers }: AnsweredRound): JsonObject & Carried {
   const { responses, state } = answers?.input ?? {};
@@ -116,16 +142,25 @@ interface Asked {
   readonly state?: string;
 }
 
-async function askApproval(crib: Crib, round: Round, id: string): Promise<Asked | undefined> {
+async function askApproval(
+  crib: Crib,
+  round: Round,
+  id: string,
+): Promise<(Asked & { readonly expiresAt: number }) | undefined> {
   if (!mayElicit(round.capabilities)) return undefined;
   const approval = await crib.approvals.get(id);
   // Of the tool that is to run, which a call of `call_tool` only names.
   if (!approval?.approvers.includes('caller')) return undefined;
   const message = approvalText(approval);
-  const approve = { type: 'boolean', title: 'Run it', description: `Whether "${approval.tool}" may run.` } as const;
+  const words =
+    approval.question === undefined
+      ? { title: 'Run it', description: `Whether "${approval.tool}" may run.` }
+      : { title: 'Yes', description: `What "${approval.tool}" is answered.` };
+  const approve = { type: 'boolean', ...words } as const;
   const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] } as const;
   const params = { mode: 'form', message, requestedSchema } as const;
-  return { requests: { [APPROVAL_KEY]: { method: 'elicitation/create', params } as unknown as InputRequest } }; // as the protocol has it
+  const request = { method: 'elicitation/create', params } as unknown as InputRequest; // as the protocol has it
+  return { requests: { [APPROVAL_KEY]: request }, expiresAt: approval.expiresAt };
 }
 
 /** A bare `elicitation: {}` means forms. */

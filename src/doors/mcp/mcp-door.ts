@@ -4,6 +4,7 @@ import { messageOf, ToolcribError, type ToolError } from '../../core/tool-error.
 import type { Crib } from '../../crib/crib.ts';
 import { answerRequest, createEnvelopeCheck, errorResponse, type McpAnswer, type OpenDoor } from './answer-request.ts';
 import { createCancellations, type Gateway, type RequestContext } from './context.ts';
+import { createHeldCalls } from './held-calls.ts';
 import { createEventBus, createListChanges, createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
@@ -66,7 +67,7 @@ interface Opening extends Required<McpDoorOptions> {
 
 async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenDoor> {
   const sdk = await import('@modelcontextprotocol/server');
-  const gateway: Gateway = { crib, sdk, listings: createListings(), version, warn };
+  const gateway: Gateway = { crib, sdk, listings: createListings(), held: createHeldCalls(), version, warn };
   const changes = createListChanges(crib.server);
   const contexts = new AsyncLocalStorage<RequestContext>();
   const current = (): RequestContext => {

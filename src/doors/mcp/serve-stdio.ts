@@ -5,6 +5,7 @@ import type { Caller } from '../../core/caller.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { Gateway, RequestContext } from './context.ts';
+import { createHeldCalls } from './held-calls.ts';
 import { createListChanges, createListings } from './listings.ts';
 import { createSpacing } from './spacing.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
@@ -46,7 +47,8 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
     import('@modelcontextprotocol/server/stdio'),
   ]);
   const spacing = createSpacing(stdout, clock);
-  const gateway: Gateway = { crib, sdk, listings: createListings(), version, spacing, warn };
+  const held = createHeldCalls();
+  const gateway: Gateway = { crib, sdk, listings: createListings(), held, version, spacing, warn };
   const context: RequestContext = { caller, profile, isPublic: false, instructions: chest.instructions() };
   const changes = createListChanges(crib.server);
   const ended = untilEnded(stdin);

@@ -1,6 +1,7 @@
 import * as sdk from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { expect, onTestFinished } from 'vitest';
+import { createHeldCalls } from '../../../src/doors/mcp/held-calls.ts';
 import { createListings } from '../../../src/doors/mcp/listings.ts';
 import { createMcpDoor } from '../../../src/doors/mcp/mcp-door.ts';
 import { createToolServer } from '../../../src/doors/mcp/tool-server.ts';
@@ -267,7 +268,7 @@ export async function expectSameBothWays(numRuns: number): Promise<void> {
   const identity = await crib.identify();
   if (!identity.ok) throw new Error('Nobody is let in.');
   const { caller } = identity;
-  const desk = { crib, sdk, listings: createListings(), version: '1.2.3', warn };
+  const desk = { crib, sdk, listings: createListings(), held: createHeldCalls(), version: '1.2.3', warn };
   const visit = { caller, profile: undefined, isPublic: true };
   const reference = sdk.createMcpHandler(({ era }) =>
     createToolServer(desk, visit, { era, isToldOfChanges: era === 'modern' }),

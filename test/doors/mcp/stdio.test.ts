@@ -16,6 +16,7 @@ sources:
     overrides:
       pay: { effects: { destructive: true }, policy: { approvers: [caller] } }
       pay_guarded: { effects: { destructive: true } }
+      pay_after_asking: { policy: { approvers: [caller] } }
 profiles: { usual: {}, reader: { include: [say] } }
 defaultProfile: usual
 `,
@@ -27,6 +28,7 @@ export const headed = {
   input: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
 };
 export const pay = tool('pay', () => 'paid');
+export const pay_after_asking = tool('pay_after_asking', async (_input, call) => (await call.confirm('Really?')) ? 'paid' : 'kept');
 export const pay_guarded = tool('pay_guarded', () => 'paid');
 export const who = tool('who', (_input, call) => call.caller.id + ' ' + call.profile);
 export const hang = tool('hang', (_input, call) => new Promise((resolve) => {
@@ -165,6 +167,14 @@ describe.each([
       isError: true,
       _meta: { 'toolcrib/waiting': { for: 'approval' } },
     });
+  });
+
+  it('asks the person at the client what a tool asks in the middle of its call', async () => {
+    const { client, say } = started;
+    say(true);
+    expect(await client.callTool({ name: 'pay_after_asking' })).toMatchObject({ content: [{ text: 'paid' }] });
+    say(false);
+    expect(await client.callTool({ name: 'pay_after_asking' })).toMatchObject({ content: [{ text: 'kept' }] });
   });
 
   it('tells of progress, and ends a call that is cancelled', async () => {
