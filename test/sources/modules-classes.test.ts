@@ -122,7 +122,13 @@ describe('classes that packages offer', () => {
   it('An entry point that is a class is a tool, with its private fields; one that is none is reported.', async () => {
     const folder = createFolder();
     folder.write('package.json', '{ "dependencies": { "plug": "1.0.0" } }');
-    const entries = { mine: './t.js#Mine', arrow: './t.js#Arrow', sdk: './t.js#weather', idle: './t.js#Idle' };
+    const entries = {
+      mine: './t.js#Mine',
+      arrow: './t.js#Arrow',
+      sdk: './t.js#weather',
+      idle: './t.js#Idle',
+      bad: './t.js#Bad',
+    };
     folder.write(
       'node_modules/plug/package.json',
       JSON.stringify({ name: 'plug', type: 'module', toolcrib: { tools: entries } }),
@@ -132,7 +138,8 @@ describe('classes that packages offer', () => {
       `export ${toolClass('Mine')}
        export class Arrow { name = 'arrow'; description = 'x'; execute = async () => this.name; }
        export const weather = { description: 'x', inputSchema: { jsonSchema: { type: 'object' } }, execute: () => 'sunny' };
-       export class Idle {}`,
+       export class Idle {}
+       export class Bad { get name() { throw new Error('abstract'); } run() {} }`,
     );
     const crib = await openCrib({ sources: [packages({ name: 'packages', folder: folder.path })] });
     expect(namesIn(crib)).toEqual(['mine', 'arrow', 'sdk']);
@@ -145,6 +152,7 @@ describe('classes that packages offer', () => {
       expect.stringContaining(
         '"toolcrib.tools.idle": export "Idle": class Idle is not a tool: an instance has no execute or run',
       ),
+      expect.stringContaining('"toolcrib.tools.bad": export "Bad": "name" of A tool cannot be read: its getter throws'),
     ]);
   });
 });

@@ -131,8 +131,11 @@ function chooseEntry(
   if (Array.isArray(value) && value.some(isToolLike)) return chosen;
   if (!isToolLike(value)) return { name, problem: `export "${name}": ${whyNotTool(value)}` };
   if (!('name' in value)) return { name: entry.name, value }; // tools of the AI SDK have no name of their own
-  if (value.name !== entry.name) {
-    warn(`${entry.place}: it is named ${describe(value.name)} and stays so; name both alike.`);
+  try {
+    if (value.name !== entry.name)
+      warn(`${entry.place}: it is named ${describe(value.name)} and stays so; name both alike.`);
+  } catch {
+    // A getter that throws is reported where the tool is read.
   }
   return chosen;
 }
