@@ -10,10 +10,11 @@ export function subjectOf(call: ToolCall, question: Question, usualMs: number): 
   const { spec, input, answers } = call;
   const { approve: _approve, ...caller } = call.caller;
   const { state, ...rest } = answers?.input ?? {};
+  const { door, ...shown } = describeCall(call, question);
   const around = ancestorsOf(call);
   const answered = answersHash(answers?.input);
   return {
-    ...describeCall(call, question),
+    ...shown,
     ...approversOf(call, question),
     callerId: caller.id ?? '',
     callerHash: callerHash(caller),
@@ -21,6 +22,7 @@ export function subjectOf(call: ToolCall, question: Question, usualMs: number): 
     argumentsHash: argumentsHash(input),
     ...(answered !== undefined && { answersHash: answered }),
     ...(around.length > 0 && { insideHash: insideHash(around) }),
+    door,
     ground: question.ground,
     lifetimeMs: spec.policy.approvalTimeoutMs ?? usualMs,
     unlisted: {
