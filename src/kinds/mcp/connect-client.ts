@@ -116,14 +116,16 @@ function envelopeOf(sdk: ClientSdk, client: Client): JsonObject | undefined {
 /** Who we are to servers. */
 export const SELF = { name: 'toolcrib', version: packageVersion() };
 
-/** Whoever starts a child sees whether it makes progress, and ends it when it does not. */
+/** Whoever opens the connection ends it in time, and says better why: the SDK only has to wait for longer. */
 function connectMsOf({ address, timeoutMs }: OpenOptions): number {
-  return address.kind === 'child' ? Math.max(timeoutMs, LONGEST_START_MS) : timeoutMs;
+  return address.kind === 'child' ? Math.max(timeoutMs, LONGEST_START_MS) + LATER_MS : timeoutMs + LATER_MS;
 }
+
+const LATER_MS = 2000;
 
 // Over HTTP silence is an outage; a server on a pipe may just not know the question.
 function probeMsOf({ address, timeoutMs }: OpenOptions): number {
-  return address.kind === 'child' ? Math.min((timeoutMs * 2) / 3, LONGEST_PROBE_MS) : timeoutMs;
+  return address.kind === 'child' ? Math.min((timeoutMs * 2) / 3, LONGEST_PROBE_MS) : timeoutMs + LATER_MS;
 }
 
 /** One that says nothing for so long is asked the older question, which it knows, too, if it was only slow to start. */

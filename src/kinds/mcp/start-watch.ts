@@ -40,6 +40,8 @@ const SILENT_MS = 10_000;
 /** A program that has asked something and does nothing for so long waits for the answer. */
 const ASKING_MS = 2000;
 const LOOK_MS = 1000;
+/** A timer may end so much before the time that the clock then tells. */
+const TIMER_MS = 1;
 
 /** Options for watching a start. */
 export interface StartWatchOptions {
@@ -87,7 +89,7 @@ export function watchStart({ timeoutMs, clock, progress, onPhase, onOver }: Star
   const whyOver = (now: number): string | undefined => {
     const question = program !== undefined && now - movedAt >= ASKING_MS ? questionIn(program.said()) : undefined;
     if (program !== undefined && question !== undefined) return describeQuestion(question, program.command);
-    if (now < deadline()) return undefined;
+    if (now < deadline() - TIMER_MS) return undefined;
     const limitMs = now >= latest ? latest - begunAt : timeoutMs;
     return `it did not answer within ${limitMs} ms${program?.networkHint() ?? ''}`;
   };
