@@ -26,7 +26,7 @@ export function isOwnAddress(address: string, port: number): boolean {
 }
 
 /** True if connecting to `address` would reach what listens at `bound`. */
-export function isSamePlace(address: string, bound: string): boolean {
+function isSamePlace(address: string, bound: string): boolean {
   return reaches(plainAddress(address), plainAddress(bound));
 }
 
