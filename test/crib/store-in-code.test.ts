@@ -32,7 +32,7 @@ describe('a store in code', () => {
     const crib = await cribIn(folder, { store });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
     expect(await status(crib)).toMatchObject({ engine: 'memory', reachable: true });
-    expect(readdirSync(folder).filter((name) => name !== '.toolcrib')).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it.each(['sqlite::memory:', 'sqlite://:memory:'])('is in memory where its url says %s', async (url) => {
@@ -40,7 +40,7 @@ describe('a store in code', () => {
     const crib = await cribIn(folder, { store: { url } });
     expect(await park(crib)).toMatchObject({ status: 'waiting' });
     expect(await status(crib)).toMatchObject({ engine: 'memory' });
-    expect(readdirSync(folder).filter((name) => name !== '.toolcrib')).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('is in memory where a configuration says sqlite::memory:', async () => {
