@@ -10,7 +10,7 @@ import { type Changes, compareCatalogs } from '../core/catalog.ts';
 import { isPromise, type JsonSchema } from '../core/json.ts';
 import type { CribContext } from '../core/ports/crib-context.ts';
 import type { Store } from '../core/ports/store.ts';
-import { describe } from '../core/read-options.ts';
+import { defined, describe } from '../core/read-options.ts';
 import type { Source } from '../core/source.ts';
 import { type Issue, ToolcribError } from '../core/tool-error.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
@@ -116,10 +116,8 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
   return {
     ...made,
     activeSets,
-    checkStored: engine.checkStored,
-    followOutput: engine.followOutput,
-    mistakes: engine.mistakes,
-    readings: engine.readings,
+    ...defined(engine, ['checkStored', 'followOutput', 'mistakes', 'readings']),
+    ...defined(engine, ['idle', 'endCalls', 'listed', 'allListed', 'installed']),
     requestStates: createRequestStates(store),
     poll: engine.poller.subscribe,
     onListings(listener) {
@@ -128,12 +126,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
         for (const stop of stops) stop();
       };
     },
-    idle: engine.idle,
-    endCalls: engine.endCalls,
     isStarting: engine.host.isStarting,
-    listed: engine.listed,
-    allListed: engine.allListed,
-    installed: engine.installed,
     keptResult: (id, by) => readKeptResult(store?.results, id, by),
     noteListening(place) {
       const stops = [noteListening(place), noteServer(context, place)];
