@@ -29,6 +29,8 @@ export interface Source {
   mayStay?(): boolean;
   /** Why the entry of now cannot be read; this source stands for the entry from before. */
   readonly mistake?: string;
+  /** True if it reads what lies beside the configuration and does not watch that: an edit there reads it again. */
+  readonly isBeside?: boolean;
   /** Called when its settings come into force, also over what an older source of this name has started. */
   onUse?(): void;
   start(context: SourceContext): Promise<LiveSource>;

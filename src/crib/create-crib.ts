@@ -3,12 +3,11 @@ import { parkedCallOf } from '../approvals/parked-results.ts';
 import { createAudit } from '../audit/crib-audit.ts';
 import { createCalls } from '../audit/recorded-calls.ts';
 import { readCaller } from '../core/caller.ts';
-import { type Changes, compareCatalogs, type Generation } from '../core/catalog.ts';
+import type { Generation } from '../core/catalog.ts';
 import { type Executor, REPLACES } from '../core/executor.ts';
 import { type CribContext, pathOf } from '../core/ports/crib-context.ts';
 import { defined, nearest } from '../core/read-options.ts';
 import { type Criteria, compileCriteria, flagsOf } from '../core/selector.ts';
-import { messageOf } from '../core/tool-error.ts';
 import { EFFECT_KEYS, type ToolSpec } from '../core/tool-spec.ts';
 import { createKeys } from '../identity/api-keys.ts';
 import { createIdentify, type IdentifyOptions } from '../identity/identify.ts';
@@ -21,11 +20,18 @@ import { joinSections, type Section, sectionsOf } from './catalog/list-view.ts';
 import type { DeprecatedCribNames } from './chest.ts';
 import type { Configuration, Observe } from './configured/configuration.ts';
 import type { Crib } from './crib.ts';
-import { type CribDefinition, readDefinition, readFixedDefinition, withoutSources } from './crib-definition.ts';
+import {
+  type CribDefinition,
+  type FixedDefinition,
+  readDefinition,
+  readFixedDefinition,
+  withoutSources,
+} from './crib-definition.ts';
 import { type CribOptions, type ReadCribOptions, readCribOptions } from './crib-options.ts';
 import { type CribServer, createReadiness, createServer } from './crib-server.ts';
 import type { Engine } from './engine.ts';
 import { chooseProfile, createOpening } from './open.ts';
+import { createReload } from './reload.ts';
 import { startEngine } from './start-engine.ts';
 
 /** Members of `crib.server` that are found on the crib itself as well; these are deprecated. */
@@ -72,23 +78,16 @@ export async function createObservedCrib(
   const options = readCribOptions(given);
   const operatorSetting = readOperatorSetting(process.env);
   const configuration = await configurationOf(options, observe);
-  const definition = configuration === undefined ? readDefinition(options) : await configuration.read();
-  const fixed = readFixedDefinition(options, configuration ?? { executors: await kindsInCode(options) });
-  const engine = await startEngine(fixed, narrow(definition)).catch(async (cause) => {
-    await configuration?.close(); // a source may have opened the store
-    throw cause;
-  });
+  const { fixed, engine } = await startConfigured(options, configuration, narrow);
   const { generation, profiles, trail } = engine;
-  const {
-    context,
-    context: { store },
-  } = fixed;
+  const { context } = fixed;
+  const { store } = context;
   const { openAtDoor, ...opening } = createOpening(engine, store);
   const { identify, keys, ...operator } = createIdentity(engine, context, operatorSetting);
   const { row: callRow, audit, calls } = createRecords(engine, context);
   const server = createServer(engine, context, { ...opening, openAtDoor, ...operator, callRow });
-  const reload = createReload(engine, configuration);
-  configuration?.watch(() => void reload().catch((cause) => engine.warn(messageOf(cause))), engine.warn);
+  const { reload, follow } = createReload(engine, configuration);
+  configuration?.watch(follow, engine.warn);
 
   return {
     get catalog() {
@@ -131,6 +130,21 @@ function createRecords({ trail, keySettings, warn, extensions }: Engine, context
   return { row, audit: createAudit(recorded), calls };
 }
 
+async function startConfigured(
+  options: ReadCribOptions,
+  configuration: Configuration | undefined,
+  narrow: (definition: CribDefinition) => CribDefinition,
+): Promise<{ readonly fixed: FixedDefinition; readonly engine: Engine }> {
+  const definition = configuration === undefined ? readDefinition(options) : await configuration.read();
+  const fixed = readFixedDefinition(options, configuration ?? { executors: await kindsInCode(options) });
+  try {
+    return { fixed, engine: await startEngine(fixed, narrow(definition)) };
+  } catch (cause) {
+    await configuration?.close(); // a source may have opened the store
+    throw cause;
+  }
+}
+
 /** Only what has a configuration loads the code that reads one. */
 async function configurationOf(options: ReadCribOptions, observe?: Observe): Promise<Configuration | undefined> {
   const isConfigured = [options.config, options.configFile, options.store, options.secrets].some(
@@ -148,33 +162,6 @@ async function kindsInCode({ executors = [] }: CribOptions): Promise<readonly Ex
   return kinds
     .map(({ executor }) => executor)
     .filter(({ kind }) => !executors.some((own) => own?.kind === kind && own[REPLACES] !== true));
-}
-
-const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.resolve(undefined);
-
-/** One edit after the other, and none waits for the sources of the one before. A configuration with a mistake changes nothing. */
-function createReload(engine: Engine, configuration: Configuration | undefined): () => Promise<Changes> {
-  let lastEdit: Promise<unknown> = Promise.resolve();
-  let lastReport = NOTHING_REPORTED;
-  const apply = async () => configuration?.readAgain(engine.apply);
-  return async () => {
-    const before = engine.generation().catalog;
-    const earlier = lastReport;
-    const edit = lastEdit.then(apply, apply);
-    lastEdit = edit;
-    const read = edit.then(async (applied) => {
-      await applied?.listed();
-      await earlier; // so that each reports its own difference
-      await engine.refresh();
-      return engine.generation().catalog;
-    });
-    const report = read.catch(() => undefined);
-    lastReport = report;
-    const [reported, now] = await Promise.all([earlier, read]).finally(() => {
-      if (lastReport === report) lastReport = NOTHING_REPORTED; // what changes from now on was in no report
-    });
-    return compareCatalogs(reported ?? before, now);
-  };
 }
 
 function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSpec[] {

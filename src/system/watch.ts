@@ -133,3 +133,13 @@ function nearestFolder(path: string): string {
   const parent = dirname(path);
   return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
 }
+
+/** Another text after an edit of the file, or after another file took its place. */
+export function stampOf(file: string): string {
+  try {
+    const { dev, ino, size, mtimeNs } = statSync(file, { bigint: true });
+    return [dev, ino, size, mtimeNs].join();
+  } catch (cause) {
+    return messageOf(cause);
+  }
+}

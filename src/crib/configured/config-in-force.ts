@@ -1,7 +1,5 @@
-import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../core/tool-error.ts';
-import { createFolderWatch, type FolderWatch } from '../../system/watch.ts';
+import { createFolderWatch, type FolderWatch, stampOf } from '../../system/watch.ts';
 import { CONFIG_FILE_NAMES, type Config, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 
@@ -73,21 +71,23 @@ const BESIDE = [...CONFIG_FILE_NAMES, 'package.json'];
 
 interface Watching {
   readonly used: SourceSecrets;
+  /** False if the configuration says something else by now than what was read. */
+  isCurrent(): Promise<boolean>;
   onChange(): void;
   warn(message: string): void;
 }
 
 /** Watches the files of a configuration, and those that its sources take secrets and variables from: there others may write, too. */
-export function watchConfiguration({ used, onChange, warn }: Watching) {
+export function watchConfiguration({ used, isCurrent, onChange, warn }: Watching) {
   const onSecretFile = () => void used.hasChanged().then((hasChanged) => hasChanged && onChange());
-  let watched: readonly string[] = [];
-  let lastState: string | undefined;
+  let stamps: ReadonlyMap<string, string> = new Map();
+  let isListening = false;
   // Other files lie in the same folders. A log of this process would be an edit by which it grows.
   const onEdit = (): void => {
-    const state = stateOf(watched);
-    if (state === lastState) return;
-    lastState = state;
-    onChange();
+    const now = new Map(Array.from(stamps.keys(), (file) => [file, stampOf(file)]));
+    const isEdit = [...now].some(([file, stamp]) => stamp !== stamps.get(file));
+    stamps = now;
+    if (isEdit) onChange();
   };
   const edits = createFolderWatch({ onChange: onEdit, warn });
   const secretEdits = createFolderWatch({ onChange: onSecretFile, warn });
@@ -98,27 +98,17 @@ export function watchConfiguration({ used, onChange, warn }: Watching) {
   };
   return {
     listen(files: readonly string[], secretFiles: readonly string[]) {
-      watched = [...files, ...files.flatMap((file) => BESIDE.map((name) => join(dirname(file), name)))];
       follow(edits, files);
+      const watched = [...files, ...files.flatMap((file) => BESIDE.map((name) => join(dirname(file), name)))];
+      stamps = new Map(watched.map((file) => [file, stamps.get(file) ?? stampOf(file)]));
       follow(secretEdits, secretFiles);
+      if (isListening) return;
+      isListening = true;
+      void isCurrent().then((isSame) => isSame || onChange(), onChange); // an edit before anything listened
     },
     close() {
       edits.close();
       secretEdits.close();
     },
   };
-}
-
-/** Other text after an edit of any of the files. */
-function stateOf(files: readonly string[]): string {
-  return files.map((file) => [file, stampOf(file)].join()).join('\n');
-}
-
-function stampOf(file: string): string {
-  try {
-    const { dev, ino, size, mtimeNs } = statSync(file, { bigint: true });
-    return [dev, ino, size, mtimeNs].join();
-  } catch (cause) {
-    return messageOf(cause);
-  }
 }

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Executor } from '../../core/executor.ts';
+import { canonicalJson } from '../../core/json.ts';
 import type { CribContext, PrivateFolder } from '../../core/ports/crib-context.ts';
 import type { Store } from '../../core/ports/store.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
@@ -57,8 +58,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
   const redact = createRedact(secrets);
   const warn = (message: string) => process.emitWarning(redact(message), 'ToolcribWarning');
   const store = lazyStore(() => openStoreOf(loaded(), options, { secrets, warn }));
-  const used = createSourceSecrets(secrets);
-  const first = config();
+  const [used, first] = [createSourceSecrets(secrets), config()];
   const executorPorts = {
     folder,
     env,
@@ -121,9 +121,10 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
         throw cause;
       }
     },
-    watch(onChange, warn) {
+    watch(onChange, told) {
       if (options.watch === false) return;
-      watching = watchConfiguration({ onChange, warn, used });
+      const isCurrent = async () => saysTheSame(await load(), loaded());
+      watching = watchConfiguration({ onChange, warn: told, used, isCurrent });
       watching.listen(loaded().files, used.files());
     },
     async close() {
@@ -131,6 +132,10 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
       await store.close();
     },
   };
+}
+
+function saysTheSame(a: LoadedConfig, b: LoadedConfig): boolean {
+  return canonicalJson([a.config, a.problems]) === canonicalJson([b.config, b.problems]);
 }
 
 /** Programs that save a file may take it away, or empty it, before they write it: that is not an edit. */

@@ -7,12 +7,10 @@ import { ok, refuseFor } from './answers.ts';
 import { afterCursor, openToCall, openToList, type Route, type RouteRequest, toCursor } from './route.ts';
 import {
   anyObject,
-  choice,
   createToolLister,
   flag,
   LISTED_TOOL,
   list,
-  number,
   object,
   SHOWN_TOOL,
   shortText,

@@ -63,6 +63,7 @@ export function packages(options: PackagesOptions): Source {
   return {
     trust: true,
     isLocal: true,
+    isBeside: true,
     ...rest,
     startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
     async start(context) {

@@ -13,7 +13,7 @@ import { oneAtATime, repeat } from '../../../system/clock.ts';
 import type { AllowPrivate } from '../../../system/fetch/guarded-fetch.ts';
 import { type SecretText, secretsIn } from '../../../system/secrets/secret-template.ts';
 import type { Secrets } from '../../../system/secrets/secrets.ts';
-import { createFolderWatch } from '../../../system/watch.ts';
+import { createFolderWatch, stampOf } from '../../../system/watch.ts';
 import type { OpenApiEntry } from '../http-kind.ts';
 import { createFollowing } from './follow-description.ts';
 import type { DescriptionPlace } from './load-description.ts';
@@ -71,9 +71,16 @@ async function startOpenApi(options: OpenApiOptions, isRemote: boolean, context:
   const place = placeOf(options, isRemote);
   const settings = { ...NO_SETTINGS, ...options.settings, source: name };
   const update = oneAtATime(createFollowing({ place, settings, listing, kept, told, signal }));
-  const onEdit = () => void update();
+  const file = resolve(description);
+  let stamp = isRemote ? '' : stampOf(file);
+  // Other files lie in its folder.
+  const onEdit = () => {
+    const now = stampOf(file);
+    if (now !== stamp) void update();
+    stamp = now;
+  };
   const edits = isRemote || !watch ? undefined : createFolderWatch({ onChange: onEdit, warn: told.tell });
-  edits?.listen(dirname(resolve(description)));
+  edits?.listen(dirname(file));
 
   await update();
   const stop = isRemote ? repeat(refreshMs, update) : () => {};

@@ -50,7 +50,7 @@ describe('a description in a file', () => {
   it('that is not there fails its source, and comes when it comes', async () => {
     const folder = folderOf({ openapi: './api.json', baseUrl: 'https://pets.test' });
     const crib = await cribOf(folder);
-    expect(statusOf(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('it cannot be read') });
+    expect(statusOf(crib)).toMatchObject({ state: 'failed', reason: expect.stringContaining('it does not exist') });
     const change = nextChange(crib);
     write(folder, { 'api.json': JSON.stringify(withOperations('a')) });
     expect(await change).toMatchObject({ added: ['pets_a'] });
