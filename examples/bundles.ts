@@ -21,7 +21,8 @@ const browser = defineBundle({
     tool('browser_navigate', 'Open a page'),
     tool('browser_screenshot', 'Take a picture of the page'),
   ],
-  setup: () => ({ state: `page ${++opened}` }),
+  // What a setup finds out may be told to the model.
+  setup: () => ({ state: `page ${++opened}`, instructions: 'The page is 1280 pixels wide.' }),
 });
 const notes = defineBundle({ name: 'notes', tools: [tool('note_add', 'Write a note')] });
 const crib = await createCrib({ bundles: [browser, notes], profiles: { assistant: { active: ['notes'] } } });
@@ -50,7 +51,8 @@ const outcome = await chest.activate(['browser', 'brwoser']);
 assert.deepEqual(outcome.applied, ['browser']);
 assert.match(outcome.rejected[0]?.reason ?? '', /Did you mean "browser"/);
 assert.equal(chest.list().length, 6);
-assert.equal(chest.instructions(), 'Take a snapshot before you click.');
+assert.equal(chest.instructions(), 'Take a snapshot before you click.\n\nThe page is 1280 pixels wide.');
+assert.equal(chest.state('browser'), 'page 1');
 const clicks = await Promise.all([chest.call('browser_click'), chest.call('browser_click')]);
 assert(
   clicks.every(
