@@ -1,5 +1,5 @@
 import type { Bundle, SetupResult } from '../core/bundle.ts';
-import { describe, readOptions } from '../core/read-options.ts';
+import { describe, readMember, readOptions } from '../core/read-options.ts';
 import type { Selector } from '../core/selector.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
@@ -81,17 +81,15 @@ function isDefinedBundle(value: unknown): value is DefinedBundle {
 }
 
 const LONGEST_INSTRUCTIONS = 64_000;
+const RESULT_KEYS = ['state', 'instructions', 'dispose'] as const;
 
-/** What a setup made. Throws for members that would be ignored, and for what cannot be used. */
+/** What a setup made, as an object or an instance. Throws for members that would be ignored, and for what cannot be used. */
 export function readSetupResult(made: unknown): SetupResult {
   if (made === undefined) return undefined;
   const what = 'the result of setup';
-  const given = readOptions<NonNullable<Exclude<SetupResult, void>>>(
-    made,
-    ['state', 'instructions', 'dispose'],
-    'The result of setup',
-  );
-  const { dispose, instructions } = given;
+  const own = readOptions<Record<string, unknown>>(made, RESULT_KEYS, 'The result of setup');
+  const source = made as object; // seen to be one
+  const [state, instructions, dispose] = RESULT_KEYS.map((key) => own[key] ?? readMember(source, key, what)); // those of its class count
   if (dispose !== undefined && typeof dispose !== 'function')
     throw new ToolcribError('invalid_option', `"dispose" of ${what} must be a function, got ${describe(dispose)}.`);
   if (instructions !== undefined && typeof instructions !== 'string')
@@ -104,5 +102,9 @@ export function readSetupResult(made: unknown): SetupResult {
       'too_long',
       `"instructions" of ${what} has more than ${LONGEST_INSTRUCTIONS} characters; shorten it.`,
     );
-  return { ...given, ...(dispose !== undefined && { dispose: () => dispose.call(made) }) }; // it may need its this
+  return {
+    state,
+    ...(instructions !== undefined && { instructions }),
+    ...(dispose !== undefined && { dispose: () => dispose.call(source) }), // it may need its this
+  };
 }

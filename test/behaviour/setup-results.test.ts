@@ -84,6 +84,25 @@ describe('what setup may return', () => {
   });
 });
 
+it('An instance of a class is a result by its members, wherever they are defined.', async () => {
+  class Pool {
+    readonly state = { isClosed: false };
+    get instructions() {
+      return 'Tables: users.';
+    }
+    dispose() {
+      this.state.isClosed = true;
+    }
+  }
+  const crib = await createCrib({ bundles: [bundleOf('db', { setup: () => new Pool() })] });
+  const chest = await crib.open();
+  await chest.activate('db');
+  expect(chest.instructions()).toBe('Tables: users.');
+  const state = chest.state('db');
+  await crib.close();
+  expect(state).toEqual({ isClosed: true });
+});
+
 describe('a failed setup', () => {
   const broken = () => {
     throw new Error('no network');
