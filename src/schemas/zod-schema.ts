@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import util from 'node:util';
 import { isRecord } from '../core/json.ts';
 
 /** What makes a JSON Schema of a schema, and throws for types that JSON does not have; or what to install for that. */
@@ -174,7 +173,8 @@ function fileOfZod(touch: (watch: () => void) => void): string | undefined {
   const own = fileURLToPath(import.meta.url);
   let file: string | undefined;
   const watch = () => {
-    file ??= util
+    file ??= process
+      .getBuiltinModule('node:util')
       .getCallSites() // an old Node, which is told so, cannot import it by name
       .map(({ scriptName }) => (scriptName.startsWith('file:') ? fileURLToPath(scriptName) : scriptName))
       .find((name) => name !== own && !name.startsWith('node:'));

@@ -126,7 +126,7 @@ describe('the packed package', () => {
   it('exports the laws of executors', async () => {
     const code = `console.log(Object.keys(await import('toolcrib/testing')).join())`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code], { cwd: home });
-    expect(stdout.trim()).toBe('executorContract,sourceContract,testCall,testSpec');
+    expect(stdout.trim()).toBe('executorContract,fakeExecutor,sourceContract,testCall,testSpec');
   });
 
   it('has a command that reads a configuration, runs a module of it and keeps specs', async () => {
