@@ -68,7 +68,7 @@ export async function createStoreCrib(given: CribOptions): Promise<Crib> {
   return createObservedCrib(given, undefined, withoutSources);
 }
 
-/** The same with a configuration that `observe` has seen first: a test learns which of its keys are read, and `logs` starts one source of many. */
+/** The same with a configuration that `observe` has seen first, so that a test learns which of its keys are read; `narrow` leaves parts of the definition out, so that `logs` starts one source of many. */
 export async function createObservedCrib(
   given: CribOptions,
   observe?: Observe,

@@ -1,6 +1,6 @@
-import type { Config } from './config/loaded-config.ts';
 import { createObservedCrib } from './create-crib.ts';
 import type { Crib } from './crib.ts';
+import { type CribDefinition, withoutSources } from './crib-definition.ts';
 
 /** A crib for one source of a configuration. */
 export interface OneSource {
@@ -9,20 +9,13 @@ export interface OneSource {
   readonly names: readonly string[];
 }
 
-/** Opens a crib in which only the source of this name starts, in the background; no source at all where none is named. Profiles, bundles and tools of the configuration are left out: they may name what the others bring. */
+/** Opens a crib in which only the source of this name starts, in the background; without a name, no source starts. */
 export async function openOneSource(configFile: string, name?: string): Promise<OneSource> {
   let names: readonly string[] = [];
-  const observe = ({ sources, secrets, store, executors, access }: Config): Config => {
-    names = Object.keys(sources);
-    const entry = name === undefined ? undefined : Object.entries(sources).find(([one]) => one === name);
-    return {
-      sources: Object.fromEntries(entry === undefined ? [] : [entry]),
-      ...(secrets !== undefined && { secrets }),
-      ...(store !== undefined && { store }),
-      ...(executors !== undefined && { executors }),
-      ...(access !== undefined && { access }),
-    };
+  const narrow = (definition: CribDefinition): CribDefinition => {
+    names = definition.sources.map((source) => source.name);
+    return { ...withoutSources(definition), sources: definition.sources.filter((source) => source.name === name) };
   };
-  const crib = await createObservedCrib({ configFile, watch: false, background: true }, observe);
-  return { crib, names: [...new Set([...names, ...crib.sources().map((source) => source.name)])] };
+  const crib = await createObservedCrib({ configFile, watch: false, background: true }, undefined, narrow);
+  return { crib, names };
 }

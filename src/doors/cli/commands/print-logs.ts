@@ -55,6 +55,7 @@ async function logsOfOwnStart(asked: Asked): Promise<ExitCode> {
   const { source, config, follows, signal } = asked;
   const { crib, names } = await openOneSource(config, source);
   const report = () => crib.sources().find(({ name }) => name === source);
+  const held = setInterval(() => {}, LONG_MS); // a child that waits for calls does not keep the process alive
   let stop = () => {};
   try {
     if (report() === undefined) throw unknownSource(source, names);
@@ -65,18 +66,13 @@ async function logsOfOwnStart(asked: Asked): Promise<ExitCode> {
     await Promise.race([crib.server.reloadSource(source), interrupted]);
     const output = crib.sourceOutput(source);
     noteState({ source, output, ...report() });
-    if (follows && output !== undefined) await holding(interrupted);
+    if (follows && output !== undefined) await interrupted;
   } finally {
     await crib.close();
     stop();
+    clearInterval(held);
   }
   return 0;
-}
-
-/** Keeps the process until then: a child that waits for calls does not. */
-async function holding(until: Promise<unknown>): Promise<void> {
-  const held = setInterval(() => {}, LONG_MS);
-  await until.finally(() => clearInterval(held));
 }
 
 const LONG_MS = 3_600_000;
