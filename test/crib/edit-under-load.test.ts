@@ -68,6 +68,8 @@ async function serve(text: string): Promise<Running> {
   return { shop, url, call, source };
 }
 
+const sum = (counts: Iterable<number>): number => [...counts].reduce((all, one) => all + one, 0);
+
 /** Clients that call without a pause until they are told to stop. */
 function load({ call }: Running) {
   let isOver = false;
@@ -80,6 +82,7 @@ function load({ call }: Running) {
   };
   const clients = Array.from({ length: CLIENTS }, client);
   return async () => {
+    await expect.poll(() => sum(codes.values()), PATIENCE).toBeGreaterThan(CLIENTS); // an edit may be quicker than they are
     isOver = true;
     await Promise.all(clients);
     return Object.fromEntries(codes);

@@ -177,7 +177,7 @@ describe('which profile', () => {
     for (const named of [{}, { profile: 'other' }])
       expect(await execute(ask, 'add', { a: 1, b: 2 }, named, key)).toMatchObject({ status: 200 });
     expect((await ask('/api/profiles', { token: key })).json.profiles).toMatchObject([
-      { name: 'other', default: false },
+      { name: 'other', default: true },
     ]);
   });
 
