@@ -11,7 +11,7 @@ export interface Hours {
   readonly days?: readonly number[];
 }
 
-/** One condition on the caller; every part of it must hold, and every clause of a policy. */
+/** One condition on the caller. All parts of a clause and all clauses of a policy must hold. */
 export interface AccessClause {
   /** Any one of these. */
   readonly roles?: readonly string[];
@@ -20,17 +20,17 @@ export interface AccessClause {
   /** All of these. */
   readonly permissions?: readonly string[];
   readonly hours?: Hours;
-  /** Beats everything that allows. */
+  /** Overrides everything that allows. */
   readonly deny?: { readonly roles?: readonly string[]; readonly users?: readonly string[] };
 }
 
-/** True if the caller meets who-clauses: these decide what a view holds. Hours are judged per call. */
+/** True if the caller meets the clause, apart from its hours. This decides which tools a view holds; hours are checked at each call. */
 export function admits(clause: AccessClause, caller: Caller): boolean {
   if (caller.operator === true) return true;
   const roles = caller.roles ?? [];
   const isOneOf = (list: readonly string[] | undefined) => caller.id !== undefined && (list ?? []).includes(caller.id);
   if (clause.deny !== undefined) {
-    // Who might be on a deny list and does not say who they are stays outside.
+    // A caller without an id might be on the deny list, so it is refused.
     if (caller.id === undefined || isOneOf(clause.deny.users)) return false;
     if (clause.deny.roles?.some((role) => roles.includes(role))) return false;
   }
@@ -44,7 +44,7 @@ export function isWithinHours(hours: Hours, at: number): boolean {
   return compileHours(hours)(at);
 }
 
-/** The same as a test that is cheap to repeat: the calendar of a place is made once, and asked once a minute. */
+/** Compiles hours into a test that is cheap to repeat: it caches the result of the current minute. */
 export function compileHours(hours: Hours): (at: number) => boolean {
   const read = clockOf(hours.timeZone ?? 'UTC');
   const from = minuteOf(hours.from);
@@ -64,7 +64,7 @@ export function compileHours(hours: Hours): (at: number) => boolean {
   };
 }
 
-/** Both lists as one, each clause once, in an order that does not depend on who came first. */
+/** The union of both lists without duplicates. The order does not depend on which list comes first. */
 export function uniteClauses(a: readonly AccessClause[], b: readonly AccessClause[]): readonly AccessClause[] {
   const byText = new Map([...a, ...b].map((clause) => [canonicalJson(clause), clause]));
   return [...byText.keys()].sort().flatMap((text) => byText.get(text) ?? []);

@@ -7,42 +7,42 @@ import type { TakenUp, ToolCall } from './tool-call.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** Why a person is asked, in words for this call; and what asks, the same for every call that it asks about. */
+/** Reason for an approval request: a text for this call, and a `ground` that is the same for all calls with that reason. */
 export interface Question {
   readonly reason: string;
   readonly ground: string;
-  /** What a tool asks in the middle of its call, where that is what is asked. */
+  /** The question of a tool that asks during its call. */
   readonly asked?: string;
 }
 
-/** Somebody said yes. */
+/** A granted approval. */
 export interface Permit {
   readonly id: string;
   readonly by: string;
-  /** The call was parked: it runs with what was said along with it then. */
+  /** The call was parked: it runs with the options and caller it was parked with. */
   readonly takenUp?: TakenUp;
-  /** Notes how the call ended that runs under it. */
+  /** Stores the result of the call that used the approval. */
   finish?(result: ToolResult): Promise<void>;
-  /** The call ended before its tool began: the yes counts again until it expires. */
+  /** Releases the approval because the call ended before its tool began. It is valid again until it expires. */
   giveBack?(result: ToolResult): Promise<void>;
 }
 
-/** Finds out whether a call may run: the yes; or why it does not run now; or the result where it has been run. */
+/** Returns a permit to run the call, a refusal, or the result of a call that has already run. */
 export type Ask = (call: ToolCall, question: Question) => MaybePromise<Permit | ToolResult>;
 
-/** Asks a person what a tool wants to know in the middle of its call. Whatever is not a clear yes is a no: also that nobody answers. */
+/** Asks an approver a tool's question during its call. Everything but a clear yes is a no, including no answer. */
 export type Confirm = (call: ToolCall, asked: string, approve: Approve | undefined) => Promise<boolean>;
 
-/** True if some call of the tool may have to ask. */
+/** True if a call of the tool may require approval. */
 export function mayAsk(spec: ToolSpec): boolean {
   return whyAsk(spec) !== undefined || (spec.policy.rules ?? []).some(({ otherwise }) => otherwise !== 'deny');
 }
 
-/** Why a person must be asked about every call of a tool, or `undefined` if nobody need be. */
+/** The reason why every call of a tool requires approval, or `undefined` if it does not. */
 export function whyAsk(spec: ToolSpec): string | undefined {
   switch (spec.policy.approval) {
     case 'always':
-      return 'it always asks first';
+      return 'its policy requires approval for every call';
     case 'cautious':
       return spec.effects.readOnly === true ? undefined : 'it is not known to be read-only';
     case 'dangerous':
@@ -51,11 +51,11 @@ export function whyAsk(spec: ToolSpec): string | undefined {
     case undefined:
       return undefined;
     default:
-      return 'its mode of approval is unknown'; // unsure means ask
+      return 'its approval mode is unknown'; // when in doubt, require approval
   }
 }
 
-/** What the host's person said. Whatever is no clear yes is a no. */
+/** The answer of the host's callback. Everything but a clear yes is a no. */
 export interface HostAnswer {
   readonly isYes: boolean;
   readonly by: string;
@@ -63,7 +63,7 @@ export interface HostAnswer {
   readonly remember?: Remember;
 }
 
-/** Reads what a callback returned, which may be anything. */
+/** Reads the return value of an approval callback. */
 export function readHostAnswer(answer: unknown): HostAnswer {
   if (typeof answer !== 'object' || answer === null) return { isYes: answer === true, by: 'host' };
   const { approved, note, by, remember } = answer as Readonly<Record<string, unknown>>; // read as unknown, then checked
@@ -75,39 +75,37 @@ export function readHostAnswer(answer: unknown): HostAnswer {
   };
 }
 
-/** True for what a yes can be remembered for. */
+/** True if the value is a valid `remember` scope. */
 export function isRemember(value: unknown): value is Remember {
   if (value === 'conversation' || value === 'arguments') return true;
   const forMs: unknown = typeof value === 'object' && value !== null && 'forMs' in value ? value.forMs : undefined;
   return typeof forMs === 'number' && Number.isFinite(forMs) && forMs > 0;
 }
 
-/** Why somebody may not answer a request, or `undefined` if they may. An operator always may; who asked, only where policy says `caller`. */
+/** The reason why a caller may not answer a request, or `undefined` if it may. The operator always may; the calling client only if the policy names `caller`. */
 export function whyNotAnswer(
   request: { readonly callerId: string; readonly approvers: readonly Approver[]; readonly notByCaller?: string },
   by: Caller,
 ): string | undefined {
   const { callerId, approvers, notByCaller } = request;
   if (by.operator === true) return undefined;
-  if (by.id === undefined) return 'whoever answers must say who they are';
+  if (by.id === undefined) return 'an approver must have an id';
   if (by.id === callerId)
-    return approvers.includes('caller')
-      ? undefined
-      : (notByCaller ?? 'nobody approves their own calls; ask somebody else');
+    return approvers.includes('caller') ? undefined : (notByCaller ?? 'a caller cannot approve its own calls');
   if ((by.roles ?? []).some((role) => approvers.includes(`role:${role}`))) return undefined;
-  const roles = approvers.flatMap((who) => (who.startsWith('role:') ? [`who has the role ${who.slice(5)}`] : []));
-  return `it takes ${['an operator', ...roles].join(', or ')}`;
+  const roles = approvers.flatMap((who) => (who.startsWith('role:') ? [`a caller with the role ${who.slice(5)}`] : []));
+  return `only ${['the operator', ...roles].join(' or ')} may answer it`;
 }
 
-/** When a person is asked, and bounds on the requests that wait in the store. */
+/** Options of the approval extension. */
 export interface ApprovalOptions extends Partial<KeepBounds> {
-  /** Where neither tool nor profile speaks; `dangerous` if absent. */
+  /** The mode if neither tool nor profile sets one; default `dangerous`. */
   readonly mode?: ApprovalMode;
-  /** How long a person has to answer; five minutes if absent. */
+  /** Time to answer a request; default five minutes. */
   readonly timeoutMs?: number;
 }
 
-/** Who is asked, and what ends with the crib. */
+/** The functions of the approval extension. */
 export interface ApprovalPorts {
   readonly ask: Ask;
   readonly confirm: Confirm;

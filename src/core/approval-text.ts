@@ -2,21 +2,21 @@ import type { ApprovalRequest } from './caller.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { quoted, quotedUpTo, type ShownSize, toVisibleJson, visible } from './visible-text.ts';
 
-/** The parts of a request for approval that a person is shown. */
+/** The parts of an approval request that an approver is shown. */
 export type ShownRequest = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal' | 'door'> & {
   readonly expiresAt?: number;
 };
 
-/** A caller may approve its own call only where the whole text that it is asked with is at most this long. */
+/** A caller may approve its own call only if the complete approval text is at most this long. */
 export const MAX_CALLER_TEXT_BYTES = 16_384;
 
 const LONGEST_WORDS = 500;
-/** The longest question that a tool may ask in the middle of its call. */
+/** The longest question that a tool may ask during its call. */
 export const LONGEST_QUESTION = 2000;
 
 /**
- * The text that a person is asked with, one fact a line. Every name of an argument stands in it; each value is cut by
- * itself and says its length; nothing in it is invisible, and no value can be taken for another line.
+ * The text of an approval request, one fact per line. It names every argument. Long values are cut, with their
+ * length. Invisible characters are escaped, so no value can look like another line.
  */
 export function approvalText(request: ShownRequest): string {
   const { tool, title, description, inputResponses, inside, profile, caller, expiresAt } = request;
@@ -35,10 +35,10 @@ export function approvalText(request: ShownRequest): string {
   return lines.join('\n');
 }
 
-/** What is to be decided; a tool that asks in the middle of its call is quoted. */
+/** The decision to make; the question of a running tool is quoted. */
 function questionLines({ question, reason }: ShownRequest, named: string): readonly string[] {
   if (question !== undefined) return [`${named} is running and asks: ${quotedUpTo(question, LONGEST_QUESTION)}`];
-  return [`May ${named} run?`, `It asks first because ${visible(reason)}.`];
+  return [`May ${named} run?`, `Approval is required because ${visible(reason)}.`];
 }
 
 const SENT_ALONG = [
@@ -60,7 +60,7 @@ function rolesOf({ roles = [] }: ShownRequest['caller']): string {
 
 const SHORT: ShownSize = { texts: [60, 20], whole: 200 };
 
-/** Arguments on one line of a list, and the answers that go with them: every name, each value cut by itself. */
+/** The arguments and answers of a call on one line: all names, each value cut on its own. */
 export function argumentsLine({
   arguments: given,
   inputResponses = {},
@@ -73,30 +73,30 @@ export function argumentsLine({
   return hasAnswers ? `${toText(given)} answers ${toText(inputResponses)}` : toText(given);
 }
 
-/** Why a caller may not approve its own call although policy lets it; undefined if it may. */
+/** The reason why a caller may not approve its own call although the policy allows it; undefined if it may. */
 export function whyNotByCaller(request: ShownRequest): string | undefined {
   const bytes = new TextEncoder().encode(approvalText(request)).length;
   if (bytes <= MAX_CALLER_TEXT_BYTES) return undefined;
-  return `What has to be shown takes ${bytes} bytes, and a caller approves its own calls only up to ${MAX_CALLER_TEXT_BYTES}: an operator has to answer.`;
+  return `The approval text has ${bytes} bytes. A caller may approve its own calls only up to ${MAX_CALLER_TEXT_BYTES} bytes, so the operator must answer.`;
 }
 
-/** Arguments as they are shown among many requests. */
+/** Arguments as shown in lists. */
 export interface CutArguments {
   readonly arguments: JsonObject;
-  /** How many characters of JSON the whole takes; present where `arguments` is cut. */
+  /** Length of the complete JSON in characters; present if `arguments` is cut. */
   readonly argumentsLength?: number;
 }
 
-/** Longer arguments are cut. */
+/** Limit in characters of JSON; longer arguments are cut. */
 const LONGEST = 4000;
 const LONGEST_TEXT = 200;
 const LONGEST_NAME = 100;
-/** So many arguments are named, however long the values of the first ones are. */
+/** This many arguments are named, even if the first values are very long. */
 const MOST_NAMES = 50;
-// Redaction knows this sign: it also hides the beginning of a secret that was cut here.
+// Redaction knows this sign: it also hides the first part of a secret that was cut here.
 const CUT = '…';
 
-/** The arguments, each value cut on its own where the whole is long; `text` is the whole as JSON. */
+/** Cuts each value on its own if the arguments are too long; `text` is their complete JSON. */
 export function cutArguments(given: JsonObject, text = JSON.stringify(given)): CutArguments {
   if (text.length <= LONGEST) return { arguments: given };
   const room: Room = { left: LONGEST };
@@ -142,7 +142,7 @@ function cutMembers(entries: readonly (readonly [string, JsonValue])[], room: Ro
   return toMembers(shown);
 }
 
-/** An object of members whose names may have become the same by cutting: none hides another. */
+/** Builds an object from members. Names that became equal by cutting are numbered, so none hides another. */
 function toMembers(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
   const names = new Map<string, number>();
   const members = new Map<string, JsonValue>();

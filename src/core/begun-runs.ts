@@ -2,11 +2,11 @@ import type { Clock } from './ports/crib-context.ts';
 import { type CallFacts, FACTS, type ToolCall } from './tool-call.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** A run whose executor knows better than the pipeline when it begins. */
+/** A run whose executor reports when it begins, instead of the pipeline. */
 export interface DeferredRun {
-  /** Called right before something is handed to the transport. False: the call is over or has had its run, and nothing may be handed over. */
+  /** Call this right before handing something to the transport. False: the call has ended or has had its run; do not send anything. */
   begin(): boolean;
-  /** Called where it is certain that nothing of what was begun last has been handed over. */
+  /** Call this if it is certain that nothing of the last `begin` was sent. */
   takeBack(): void;
 }
 
@@ -20,11 +20,11 @@ let isApproved: (runs: BegunRuns) => boolean;
 let isFull: (runs: BegunRuns) => boolean;
 
 /**
- * How many runs of a call have begun. A class with private members: the call is handed to tools, and what a tool answers
- * or does must not make a run look as if it had not begun. Only the functions of this file reach them.
+ * Counts the runs of a call that have begun. The members are private because tools get the call, and a tool must not
+ * be able to make a run look as if it had not begun. Only the functions of this file reach them.
  */
 export class BegunRuns {
-  /** When the call came in, in milliseconds since 1970. */
+  /** Start of the call in milliseconds since 1970. */
   readonly startedAt: number;
   #count = 0;
   #isOver = false;
@@ -56,61 +56,61 @@ export class BegunRuns {
   }
 }
 
-/** Facts of a call that comes in. They hold the count of its runs themselves, where no other can be put in its place. */
+/** Creates the facts of a new call. The facts hold the run count themselves, so it cannot be replaced. */
 export function newFacts(startedAt: number): CallFacts {
   return new BegunRuns(startedAt);
 }
 
-/** A person said yes to the call: its tool may run once, whichever gate would repeat it. */
+/** Marks the call as approved: its tool may run once, even if a gate repeats the call. */
 export function allowOneRun(call: ToolCall): void {
   approve(call[FACTS]);
 }
 
-/** True if a person said yes to the call. */
+/** True if the call was approved. */
 export function isUnderYes(call: ToolCall): boolean {
   return isApproved(call[FACTS]);
 }
 
-/** True if doing it twice does no more than doing it once. */
+/** True if running the tool twice has the same effect as running it once. */
 export function mayBeRepeated({ effects }: Pick<ToolSpec, 'effects'>): boolean {
   return effects.idempotent === true || effects.readOnly === true;
 }
 
-/** True if the call has had the one run that it may have. */
+/** True if the call has had its only permitted run. */
 export function hasHadItsRun(call: ToolCall): boolean {
   return isFull(call[FACTS]);
 }
 
-/** Notes that the executor is entered; false if the call is over, or has had its run, and must not begin any more. */
+/** Counts the start of an executor; false if the call has ended or has had its run, so it must not start. */
 export function beginRun(call: ToolCall): boolean {
   const runs = call[FACTS];
   if (!mayBeRepeated(call.spec)) limit(runs);
   if (!begin(runs)) return false;
-  // Under a yes the tool must not be able to hang other facts on the call. Every other call is spared what that costs.
+  // Prevents the tool of an approved call from attaching other facts to it. Other calls skip this because it costs time.
   if (isApproved(runs)) Object.preventExtensions(call);
   return true;
 }
 
-/** For executors of the crib: the run has not begun by entering the executor, but does when `begin` says so. */
+/** For built-in executors: the run begins with `begin()`, not when the executor is entered. */
 export function deferRun(call: ToolCall): DeferredRun {
   const runs = call[FACTS];
   takeBack(runs);
   return { begin: () => begin(runs), takeBack: () => takeBack(runs) };
 }
 
-/** True if the tool of the call may have run. An error code does not say so: a tool can answer with any of them. */
+/** True if the tool of the call may have run. The error code cannot tell: a tool can return any code. */
 export function hasBegun(call: Pick<ToolCall, typeof FACTS>): boolean {
   return countOf(call[FACTS]) > 0;
 }
 
-/** True if the tool has not begun; then it cannot begin any more, and another call may be made in the place of this one. */
+/** True if the tool has not begun. It then can no longer begin, so another call may replace this one. */
 export function endUnbegun(call: ToolCall): boolean {
   if (hasBegun(call)) return false;
   end(call[FACTS]);
   return true;
 }
 
-/** What times a call. All of it stands still while something holds it. */
+/** The timers of a call. They pause while the call is held. */
 export interface CallTime {
   holds: number;
   readonly timers: Set<CallTimer>;
@@ -133,7 +133,7 @@ function timeOf(call: ToolCall): CallTime {
   return facts.time;
 }
 
-/** Times a call; returns how to stop. Time in which the call is held does not count. */
+/** Starts a timer for the call; returns a function that stops it. Time while the call is held does not count. */
 export function startCallTimer(call: ToolCall, { clock, timeMs, onEnd }: TimerOptions): () => void {
   const time = timeOf(call);
   let leftMs = timeMs;
@@ -158,7 +158,7 @@ export function startCallTimer(call: ToolCall, { clock, timeMs, onEnd }: TimerOp
   };
 }
 
-/** Lets the time of a call stand still, and that of the calls around it, which wait for it. Returns how to let it go on. */
+/** Pauses the timers of a call and of the calls around it, which wait for it. Returns a function that resumes them. */
 export function holdCallTime(call: ToolCall): () => void {
   const held: CallTime[] = [];
   for (let one: ToolCall | undefined = call; one !== undefined; one = one.parent) held.push(timeOf(one));

@@ -6,16 +6,16 @@ import { messageOf, ToolcribError } from './tool-error.ts';
 import type { Surroundings, ToolSpec, When } from './tool-spec.ts';
 import { listOf } from './visible-text.ts';
 
-/** Tools that belong together: shown together, found together, set up once, with their prompt text. */
+/** Tools that belong together: shown, found and set up together, with their prompt text. */
 export interface Bundle {
   readonly name: string;
   readonly description?: string;
-  /** Names of tools that came with the bundle. */
+  /** Names of the tools defined in the bundle. */
   readonly tools?: readonly string[];
   readonly include?: readonly Selector[];
   /** Bundles that are set up before this one. */
   readonly requires?: readonly string[];
-  /** Bundles whose members, instructions and requirements this one has, too. */
+  /** Bundles whose members, instructions and requirements this one inherits. */
   readonly extends?: readonly string[];
   readonly when?: When;
   readonly priority?: number;
@@ -23,13 +23,13 @@ export interface Bundle {
   readonly meta?: Readonly<Record<string, unknown>>;
   /** Runs once, before the first call or on activation. */
   setup?(context: SetupContext): SetupResult | Promise<SetupResult>;
-  /** Runs after setup, when the bundle's state can be used by others. */
+  /** Runs after setup, when other bundles can use the state. */
   ready?(context: SetupContext): void | Promise<void>;
 }
 
 export interface SetupContext {
   readonly services: Readonly<Record<string, unknown>>;
-  /** Those of `createCrib`, and over them those that a chest was given by `initTools`. */
+  /** Options of `createCrib`, overridden by those passed to `initTools`. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Aborts when the setup has taken too long or the crib closes. */
   readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export type SetupResult =
   | undefined
   | void;
 
-/** A bundle with what it extends merged in and its members known. */
+/** A bundle with its base bundles merged in and its members resolved. */
 export interface ResolvedBundle {
   readonly name: string;
   readonly definition: Bundle;
@@ -51,11 +51,11 @@ export interface ResolvedBundle {
   readonly members: readonly string[];
   readonly requires: readonly string[];
   readonly instructions: string;
-  /** Its prompt texts one by one, those it inherits first. */
+  /** Its prompt texts, inherited ones first. */
   readonly texts: readonly string[];
 }
 
-/** A bundle in figures. */
+/** Summary of a bundle. */
 export interface BundleInfo {
   readonly name: string;
   readonly description?: string;
@@ -64,7 +64,7 @@ export interface BundleInfo {
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
-/** A bundle in figures, with those of its tools that `isShown`. */
+/** Summarizes a bundle; counts only tools for which `isShown` is true. */
 export function bundleInfo(bundle: ResolvedBundle, isShown: (tool: string) => boolean = () => true): BundleInfo {
   const { name, description, meta = {} } = bundle.definition;
   const toolNames = bundle.members.filter(isShown);
@@ -79,7 +79,7 @@ export interface Bundles {
   of(tool: string): readonly ResolvedBundle[];
 }
 
-/** Throws for a name that does not exist, a duplicate or a cycle: mistakes of whoever wrote the bundles down. */
+/** Throws for an unknown name, a duplicate or a cycle. */
 export function checkBundles(bundles: readonly Bundle[]): void {
   const byName = new Map<string, Bundle>();
   for (const bundle of bundles) {
@@ -95,13 +95,13 @@ export function checkBundles(bundles: readonly Bundle[]): void {
         `Bundle "${bundle.name}" extends "${missing}", which does not exist.${didYouMean(missing, byName.keys())}`,
       );
     }
-    // Who extends inherits requirements, so a circle may be closed by both kinds of links together.
+    // Extending a bundle inherits its requirements, so both kinds of links can form a cycle.
     const cycle = findCycle(bundle.name, (name) => [
       ...(byName.get(name)?.requires ?? []),
       ...(byName.get(name)?.extends ?? []),
     ]);
     if (cycle !== undefined)
-      throw new ToolcribError('cycle', `Bundles require or extend each other in a circle: ${cycle.join(' -> ')}.`);
+      throw new ToolcribError('cycle', `Bundles require or extend each other in a cycle: ${cycle.join(' -> ')}.`);
   }
 }
 
@@ -120,7 +120,7 @@ function findCycle(start: string, next: (name: string) => readonly string[]): re
   return walk(start, []);
 }
 
-/** The bundles over a catalog; `bundles` have passed `checkBundles`. */
+/** Resolves the bundles of a catalog; `bundles` must have passed `checkBundles`. */
 export function resolveBundles(bundles: readonly Bundle[], catalog: Catalog): Bundles {
   const definitions = new Map(bundles.map((bundle) => [bundle.name, bundle]));
   const resolved = new Map<string, ResolvedBundle>();
@@ -165,7 +165,7 @@ function mergeBundle(definition: Bundle, bases: readonly ResolvedBundle[], catal
       tests.length === 0 ? [] : catalog.specs.filter((spec) => tests.some((matches) => matches(spec, [])));
     const brought = [...bases.flatMap((base) => base.members), ...(definition.tools ?? [])];
     const specs = new Set([...brought.flatMap((name) => catalog.get(name) ?? []), ...selected]);
-    // The crib's own tools are seen by everybody: a bundle of theirs would tell its name to who sees nothing else of it.
+    // All callers see the crib's own tools. As members they would reveal a bundle to callers who see none of its other tools.
     const members = [...specs].filter(({ source }) => source !== META_SOURCE);
     return Object.freeze(byPriority(members).map((spec) => spec.name));
   };
@@ -175,7 +175,7 @@ function mergeBundle(definition: Bundle, bases: readonly ResolvedBundle[], catal
     name: definition.name,
     definition,
     get members() {
-      members ??= findMembers(); // of a source with very many tools, nobody may ever ask
+      members ??= findMembers(); // lazy: a source may have very many tools
       return members;
     },
     requires: Object.freeze([...new Set([...bases.flatMap((base) => base.requires), ...(definition.requires ?? [])])]),
@@ -188,7 +188,7 @@ function byPriority(specs: readonly ToolSpec[]): readonly ToolSpec[] {
   return [...specs].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
 }
 
-/** Why the conditions do not hold, or `undefined` if they do. */
+/** The reason why the conditions do not hold, or `undefined` if they do. */
 export function whyNot(when: When | undefined, surroundings: Surroundings): string | undefined {
   if (when === undefined) return undefined;
   const env = listOf(when.env).find((name) => !surroundings.env[name]);
@@ -198,26 +198,28 @@ export function whyNot(when: When | undefined, surroundings: Surroundings): stri
     return `the platform is ${surroundings.platform}, not ${platforms.join(' or ')}`;
   }
   const service = listOf(when.service).find((name) => surroundings.services[name] === undefined);
-  if (service !== undefined) return `there is no service "${service}"`;
+  if (service !== undefined) return `the service "${service}" is missing`;
   try {
-    return when.predicate === undefined || when.predicate(surroundings) === true ? undefined : 'its predicate says no';
+    return when.predicate === undefined || when.predicate(surroundings) === true
+      ? undefined
+      : 'its predicate returned false';
   } catch (cause) {
-    return `its predicate failed: ${messageOf(cause)}`; // unsure means no
+    return `its predicate failed: ${messageOf(cause)}`; // when in doubt, leave it out
   }
 }
 
-/** Hits first, then what belongs with them: missing siblings in bundle order, then what they require. Nothing outside `isInView`. */
+/** Returns the hits, then the other tools of their bundles, then the tools that those require. Only tools for which `isInView` is true. */
 export function expand(hits: readonly string[], bundles: Bundles, options: ExpandOptions): readonly string[] {
   const names = new Set(hits);
   const wanted = options.bundleFilter ?? (() => true);
-  // Who filters sees of a bundle what the caller sees.
+  // The filter sees only the members that the caller sees.
   const seen = (bundle: ResolvedBundle) => ({ ...bundle, members: bundle.members.filter(options.isInView) });
   const touched = [...new Set(hits.flatMap((hit) => bundles.of(hit)))];
   const opened = new Set(touched.filter((bundle) => wanted(seen(bundle))));
   for (const bundle of opened) for (const member of bundle.members) names.add(member);
   const required = new Set([...opened].flatMap((bundle) => bundle.requires));
   for (const name of required) {
-    for (const deeper of bundles.get(name)?.requires ?? []) required.add(deeper); // a Set grows while it is walked
+    for (const deeper of bundles.get(name)?.requires ?? []) required.add(deeper); // a Set may grow during iteration
     for (const member of bundles.get(name)?.members ?? []) names.add(member);
   }
   for (const name of names) for (const needed of options.requiresOf(name)) names.add(needed); // likewise
@@ -228,6 +230,6 @@ export interface ExpandOptions {
   readonly isInView: (name: string) => boolean;
   /** The tools that a tool requires. */
   readonly requiresOf: (name: string) => readonly string[];
-  /** False leaves that bundle unexpanded and keeps the hit. */
+  /** Returns false to keep the hit but not add the rest of its bundle. */
   readonly bundleFilter?: (bundle: ResolvedBundle) => boolean;
 }

@@ -3,38 +3,38 @@ import type { Remember } from './ports/stored-approvals.ts';
 import { describe, readOptions } from './read-options.ts';
 import { ToolcribError, type ToolError } from './tool-error.ts';
 
-/** Who asks. Without an id the caller is nobody in particular, and every policy that needs an identity refuses. */
+/** The person or program that calls a tool. Without an id, every policy that needs an identity refuses the call. */
 export interface Caller {
   readonly id?: string;
   readonly roles?: readonly string[];
   readonly permissions?: readonly string[];
   /** Profiles the caller may open, as globs; absent means all. */
   readonly profiles?: readonly string[];
-  /** Sees every tool, whatever its access clauses say; limits and approval hold all the same. */
+  /** Sees every tool regardless of access clauses. Limits and approval still apply. */
   readonly operator?: boolean;
-  /** What it showed at a door; an approved call is judged by it once more before it runs. Absent for callers of the host. */
+  /** The credential shown at a door. It is checked again before an approved call runs. Absent for callers created by the host. */
   readonly credential?: Credential;
-  /** The host's way to ask a person. It belongs to whoever embeds the crib, so its answer counts. */
+  /** The host's approval callback. The host's own code provides it, so its answer counts. */
   readonly approve?: Approve;
 }
 
-/** By what a server knew a caller: an API key of this id, a token of the issuer, or nothing. */
+/** The credential by which a server identified a caller: the API key with this id, a token of the issuer, or none. */
 export type Credential = { readonly kind: 'key'; readonly id: string } | { readonly kind: 'token' | 'none' };
 
-/** Asks a person; only `true` or `{ approved: true }` is a yes. */
+/** Asks for approval. Only `true` or `{ approved: true }` approves. */
 export type Approve = (request: ApprovalRequest) => ApprovalAnswer | Promise<ApprovalAnswer>;
 export type ApprovalAnswer =
   | boolean
   | {
       readonly approved: boolean;
       readonly note?: string;
-      /** Who answered; `host` if absent. */
+      /** The name of the approver; default `host`. */
       readonly by?: string;
-      /** For what else a yes counts; a crib with a store remembers it. */
+      /** Scope of a remembered approval. It needs a store. */
       readonly remember?: Remember;
     };
 
-/** What a person is shown before saying yes or no. */
+/** The approval request that the host's callback gets. */
 export interface ApprovalRequest {
   readonly id: string;
   readonly tool: string;
@@ -44,30 +44,30 @@ export interface ApprovalRequest {
   readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
   readonly profile: string;
   readonly reason: string;
-  /** What the tool asks in the middle of its call; absent where the question is whether it may run. */
+  /** The question of a running tool; absent if the request is to run the tool. */
   readonly question?: string;
-  /** Where the call came in: `library`, `rest`, `mcp`, `cli`. */
+  /** The door of the call: `library`, `rest`, `mcp`, `cli`. */
   readonly door: string;
   readonly conversation?: string;
   readonly turn?: string;
   readonly timeZone?: string;
   readonly idempotencyKey?: string;
-  /** Answers to questions of the tool, which it gets with the arguments. */
+  /** Answers to questions of the tool. The tool gets them with the arguments. */
   readonly inputResponses?: JsonObject;
-  /** The tools inside whose calls it was called, the nearest first. */
+  /** The tools that the call is nested in, innermost first. */
   readonly inside?: readonly string[];
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 const KEYS = ['id', 'roles', 'permissions', 'profiles', 'operator', 'credential', 'approve'] as const;
-const NOBODY: Caller = Object.freeze({});
+const ANONYMOUS: Caller = Object.freeze({});
 
-/** A frozen copy of who asks. A role that is not a list would match by its letters, so types are checked. */
+/** Returns a frozen, checked copy of a caller. */
 export function readCaller(caller: Caller | undefined): Caller {
-  if (caller === undefined) return NOBODY;
+  if (caller === undefined) return ANONYMOUS;
   const { id, roles, permissions, profiles, operator, credential, approve } = readOptions<Caller>(
     caller,
     KEYS,
@@ -91,7 +91,7 @@ function readCredential(value: unknown): Credential {
   const { kind, id } = isRecord(value) ? value : {};
   if (kind === 'token' || kind === 'none') return Object.freeze({ kind });
   if (kind === 'key' && typeof id === 'string') return Object.freeze({ kind, id });
-  throw wrong('credential', 'one that crib.identify() gave', value);
+  throw wrong('credential', 'one returned by crib.identify()', value);
 }
 
 function namesOf(key: string, value: unknown): readonly string[] {
@@ -103,10 +103,10 @@ function wrong(key: string, expected: string, value: unknown): ToolcribError {
   return new ToolcribError('invalid_option', `"${key}" of a caller must be ${expected}, got ${describe(value)}.`);
 }
 
-/** What a credential turned out to be. */
+/** The result of identifying a credential. */
 export type Identity =
   | { readonly ok: true; readonly caller: Caller; readonly profiles: readonly string[]; readonly operator: boolean }
   | { readonly ok: false; readonly error: ToolError };
 
-/** Why a caller may not call in a profile any more; undefined if it may. */
+/** The reason why a caller may no longer call in a profile; undefined if it may. */
 export type Recheck = (caller: Caller, profile: string) => Promise<string | undefined>;

@@ -6,15 +6,15 @@ import type { Profile } from './profile.ts';
 import { isSameTool, type ToolSpec } from './tool-spec.ts';
 import type { View } from './view.ts';
 
-/** The immutable list of specs of one moment, names resolved. */
+/** The immutable list of specs at one moment, with name conflicts resolved. */
 export interface Catalog {
   readonly specs: readonly ToolSpec[];
   get(name: string): ToolSpec | undefined;
-  /** Specs whose name belonged to another already. */
+  /** Specs whose name was already taken. */
   readonly held: readonly HeldBack[];
 }
 
-/** A spec that lost its name to an earlier one. */
+/** A spec that lost its name to an earlier spec. */
 export interface HeldBack {
   readonly name: string;
   readonly owner: string;
@@ -22,15 +22,15 @@ export interface HeldBack {
   readonly message: string;
 }
 
-/** What one source lists. */
+/** The specs of one source. */
 export interface SourceList {
   readonly source: string;
   readonly specs: readonly ToolSpec[];
 }
 
 /**
- * One catalog of many lists. The first list in configuration order owns a name, in whatever order they arrived. Reserved
- * names belong to the crib itself. Lists hold the names after prefix and rename, so these are the names that are judged.
+ * Merges lists into one catalog. The first list in configuration order owns a name, regardless of which list arrived
+ * first. Reserved names belong to the crib. The lists contain names after prefix and rename.
  */
 export function resolve(lists: readonly SourceList[]): Catalog {
   const byName = new Map<string, ToolSpec>();
@@ -46,14 +46,14 @@ export function resolve(lists: readonly SourceList[]): Catalog {
   return Object.freeze({ specs, held: Object.freeze(held), get: (name: string) => byName.get(name) });
 }
 
-/** True for a tool that would stand where a model expects a tool of the crib itself. */
+/** True if a tool has a name that a model would take for one of the crib's own tools. */
 export function claimsReservedName(source: string, { name }: ToolSpec): boolean {
   return source !== META_SOURCE && isReservedName(name);
 }
 
-/** Who claims a name that is taken, and what to do. */
+/** Error text for a name conflict. */
 export function clashWords({ name, owner, heldBack }: Omit<HeldBack, 'message'>): string {
-  if (owner === heldBack) return `"${name}" stands twice in ${owner}; rename one of them.`;
+  if (owner === heldBack) return `"${name}" is defined twice in ${owner}; rename one of them.`;
   return `"${name}" comes from both ${owner} and ${heldBack}; prefix one of them.`;
 }
 
@@ -63,19 +63,19 @@ function holdBack(name: string, owner: string, source: string): HeldBack {
 
 function heldBackWords(name: string, owner: string, source: string): string {
   if (owner === META_SOURCE)
-    return `"${name}" of ${source} is held back: the name is reserved for a tool of Toolcrib itself. Give the source another prefix.`;
-  if (owner === source) return `"${name}" stands twice in ${source}; the second is held back.`;
+    return `"${name}" of ${source} is held back: the name is reserved for a tool of Toolcrib. Give the source another prefix.`;
+  if (owner === source) return `"${name}" is defined twice in ${source}; the second is held back. Rename one of them.`;
   return `"${name}" comes from both ${owner} and ${source}; the one of ${source} is held back. Prefix one of them.`;
 }
 
-/** Names that came, went, or now mean something else. */
+/** Names that were added, removed or changed. */
 export interface Changes {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
 }
 
-/** What differs from `before` to `after`. */
+/** Compares two catalogs. */
 export function compareCatalogs(before: Catalog, after: Catalog): Changes {
   const names = (specs: readonly ToolSpec[]) => specs.map((spec) => spec.name);
   const isChanged = (spec: ToolSpec) => {
@@ -89,23 +89,23 @@ export function compareCatalogs(before: Catalog, after: Catalog): Changes {
   };
 }
 
-/** Everything that belongs to one catalog. Immutable: a change makes the next one, calls in flight keep theirs. */
+/** Everything that belongs to one catalog. Immutable: a change creates the next generation, and running calls keep theirs. */
 export interface Generation {
   readonly catalog: Catalog;
   readonly bundles: Bundles;
-  /** What is not there because of its `when`, with the reason, by name. */
+  /** Tools and bundles that are absent because of their `when`, with the reason, by name. */
   readonly leftOut: { readonly tools: ReadonlyMap<string, string>; readonly bundles: ReadonlyMap<string, string> };
   readonly policyDefaults: Policy;
-  /** True if a `when` may say something else by now: a variable was set or unset, or a predicate changed its mind. */
+  /** True if a `when` may have a different result now: an environment variable or a predicate changed. */
   isOutdated(): boolean;
-  /** What a profile that was opened earlier is by now; one that is gone shows nothing. */
+  /** The current definition of a profile that was opened earlier; a removed profile shows no tools. */
   currentProfile(profile: Profile): Profile;
   viewFor(profile: Profile, caller: Caller): View;
-  /** The bundle whose setup a tool waits for. */
+  /** The bundle whose setup a tool needs. */
   ownerOf(tool: string): ResolvedBundle | undefined;
 }
 
-/** All profiles by name, the one that is used when none is named, and the operator's. */
+/** All profiles by name, the default profile, and the operator's. */
 export interface ProfileSet {
   readonly byName: ReadonlyMap<string, Profile>;
   readonly usual: Profile;

@@ -4,40 +4,40 @@ import type { ToolError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { Run, ToolSpec } from './tool-spec.ts';
 
-/** What the maker of an executor is given besides its options, where the configuration names it by module. */
+/** Context for creating an executor that the configuration names by module. */
 export interface ExecutorContext {
   /** The folder of the configuration. */
   readonly folder: string;
-  /** The text with its `${secret:NAME}` filled in, to be sent to this host; throws for a secret that is not bound to it. `$${` is a plain `${`. */
+  /** Fills in `${secret:NAME}` for a text that is sent to this host; throws if a secret is not bound to the host. `$${` is a literal `${`. */
   fillSecrets(text: string, host: string): Promise<string>;
 }
 
-/** What the owner should know about the tools of one kind on this machine, in sentences. */
+/** Messages for the operator about the tools of one kind on this machine. */
 export interface ExecutorReview {
-  /** What does not work, or is hardly meant. */
+  /** Tools that do not work, or probably not as intended. */
   readonly problems: readonly string[];
-  /** What works otherwise than the owner may think. */
+  /** Tools that work differently than the operator may expect. */
   readonly notes: readonly string[];
 }
 
-/** Runs calls of one kind: the only place that does I/O. It may throw, and honours `call.signal` to the end. */
+/** Runs the calls of one kind; the only place that does I/O. It may throw, and must stop when `call.signal` aborts. */
 export interface Executor {
   readonly kind: string;
-  /** What a run of this kind looks like; checked when a spec is loaded. */
+  /** JSON Schema of a run of this kind; checked when a spec is loaded. */
   readonly runSchema: JsonSchema;
-  /** The cure for a run that its schema refuses, where it is clear what was meant. */
+  /** A hint how to fix a run that the schema rejects, if the intention is clear. */
   cure?(run: Readonly<Record<string, unknown>>): string | undefined;
-  /** What is wrong with a run that its schema cannot say, such as a placeholder that no argument fills; checked when a spec is loaded. */
+  /** Problems of a run that a schema cannot express, such as a placeholder without an argument; checked when a spec is loaded. */
   check?(run: Run, spec: ToolSpec): readonly string[];
-  /** Why a call with these arguments would be refused. Asked before a person is: it starts nothing and changes nothing. */
+  /** The reason why a call with these arguments would be refused. It runs before an approval is requested, and must not start or change anything. */
   precheck?(call: ToolCall, run: Run): MaybePromise<ToolError | undefined>;
-  /** Judges the tools of this kind together, for `check` and the start of a server. */
+  /** Checks all tools of this kind together, for `check` and at the start of a server. */
   review?(specs: readonly ToolSpec[]): MaybePromise<ExecutorReview>;
   execute(call: ToolCall, run: Run): MaybePromise<ToolResult>;
   close?(): Promise<void>;
-  /** True if it takes the place of the executor of its kind, in code alone: `fakeExecutor` of `toolcrib/testing` says so. */
+  /** True if it replaces the executor of its kind. Only code can set it: `fakeExecutor` of `toolcrib/testing` does. */
   readonly [REPLACES]?: true;
 }
 
-/** The key by which an executor says that it takes the place of another one. No configuration can write it. */
+/** The key that marks an executor as a replacement. A configuration cannot set it. */
 export const REPLACES: unique symbol = Symbol('toolcrib.replaces');

@@ -7,47 +7,47 @@ import { ToolcribError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** Goes on with the call, or with a derived one. Calling it again is a retry, and a `conflict` where the tool has run and may not be repeated. */
+/** Continues with the call or a derived one. Calling it again is a retry; it returns `conflict` if the tool has run and may not be repeated. */
 export type Next = (call?: ToolCall) => MaybePromise<ToolResult>;
 
-/** The key under which the extension that asks people answers what tools ask in the middle of their calls. */
+/** The key under which the approval extension provides `call.confirm`. */
 export const CONFIRM: unique symbol = Symbol('toolcrib.confirm');
 
-/** Takes part in every call it applies to: a gate that wraps, or an observer that watches. */
+/** Code on the path of a call: a gate that wraps it, or an observer that only sees it. */
 export interface Extension {
   readonly name: string;
-  /** Higher runs further out. */
+  /** A higher priority is further out. */
   readonly priority: number | PriorityName;
-  /** Required of a gate outside 700-300, where the built-in order gives its guarantees. */
+  /** Required for a gate outside 300 to 700, because it can break the guarantees of the built-in order. */
   readonly unsafeOrder?: boolean;
-  /** What holds where neither tool nor profile speaks. */
+  /** The policy if neither tool nor profile sets one. */
   readonly defaults?: Policy;
-  /** Selectors it goes by, under what they are called; those that match no tool are reported. */
+  /** The selectors it uses, by option name. Selectors that match no tool are reported. */
   readonly selectors?: Readonly<Record<string, readonly Selector[]>>;
-  /** Asked once per tool, not per call. */
+  /** Called once per tool, not per call. */
   applies?(spec: ToolSpec): boolean;
-  /** A gate: no `next` refuses, `next` again retries. A throw refuses. */
+  /** A gate: not calling `next` refuses, calling it again retries, a throw refuses. */
   wrap?(call: ToolCall, next: Next): MaybePromise<ToolResult>;
-  /** An observer: isolated, never breaks a call. */
+  /** An observer: its errors never break a call. */
   onStart?(call: ToolCall): void;
   onEnd?(call: ToolCall, result: ToolResult): void;
-  /** May rewrite description, title and schema text of what is shown; never the name, never the set. */
+  /** May rewrite the description, title and schema texts of listed tools, but not names, and not which tools are listed. */
   onList?(specs: readonly ToolSpec[]): readonly ToolSpec[];
   close?(): Promise<void>;
   readonly [CONFIRM]?: Confirm;
 }
 
-/** The key in the context of a call by which it is found out whether something that was down works again. A symbol: no name of the host's is taken. */
+/** The context key of a call that probes whether a failed upstream works again. A symbol, so that it cannot clash with names of the host. */
 export const IS_PROBE: unique symbol = Symbol('toolcrib.isProbe');
 
-/** The place of the rate limit: gates from here outward also judge calls of names that no tool has. */
+/** Priority of the rate limit. Gates from here outward also see calls of unknown tools. */
 export const RATE_LIMIT_PRIORITY = 950;
 
 const PRIORITIES = { highest: 700, high: 600, normal: 500, low: 400, lowest: 300 } as const;
 export type PriorityName = keyof typeof PRIORITIES;
 export const PRIORITY_NAMES: readonly string[] = Object.keys(PRIORITIES);
 
-/** A priority as a number. */
+/** Converts a priority to a number. */
 export function toPriority(priority: number | PriorityName): number {
   const value = typeof priority === 'string' ? PRIORITIES[priority] : priority;
   if (Number.isFinite(value)) return value;

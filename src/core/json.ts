@@ -4,15 +4,15 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
-/** A JSON Schema as plain data; which dialect is said by its `$schema`. */
+/** A JSON Schema as plain data; `$schema` names the dialect. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** A value, or the promise of one. Whoever does not wait does not pay for waiting. */
+/** A value or a promise of one, so that synchronous code need not wait. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** True for a promise, ours or foreign. */
+/** True for a promise or another thenable. */
 export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'; // only the shape matters
 }
@@ -34,16 +34,16 @@ interface Trail {
   readonly key: string;
   readonly up: Trail | undefined;
   readonly depth: number;
-  /** What is done with each finished object: nothing, or freezing it. */
+  /** Applied to each finished object: nothing, or freezing it. */
   readonly finish: <T>(made: T) => T;
 }
 
-/** A copy that shares nothing with `value`. Members that are `undefined` are dropped, as JSON does; anything else that is not JSON throws. */
+/** Copies a value deeply. Drops members that are `undefined`, as JSON does; throws for anything else that is not JSON. */
 export function copyJson(value: unknown): JsonValue {
   return copyWith(value, (made) => made);
 }
 
-/** The same, frozen to the last leaf. */
+/** Copies a value deeply and freezes the copy. */
 export function frozenCopy(value: unknown): JsonValue {
   return copyWith(value, Object.freeze);
 }
@@ -77,12 +77,12 @@ function copyObject(value: object, here: Trail): JsonValue {
   }
   if (here.depth > MAX_DEPTH) throw new NotJsonError('', `is nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) return copyItems(value, here);
-  const toJson = (value as { toJSON?: unknown }).toJSON; // Date and URL say themselves what they are in JSON
+  const toJson = (value as { toJSON?: unknown }).toJSON; // Date and URL define their own JSON form
   if (typeof toJson === 'function') return copyAt(toJson.call(value, here.key), here.key, here, here.finish);
   if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
-  // A Map or a Set would look like an object without members, and what it holds would be lost in silence.
+  // A Map or a Set would become an empty object, and its contents would be lost silently.
   if (Symbol.iterator in value) {
-    throw new NotJsonError(pointerOf(here.key, here.up), 'is a collection that is no list, which is not JSON');
+    throw new NotJsonError(pointerOf(here.key, here.up), 'is a collection other than a list, which is not JSON');
   }
   return copyMembers(value, here);
 }
@@ -110,12 +110,12 @@ function pointerOf(key: string, up: Trail | undefined): string {
   return path;
 }
 
-/** One segment of a JSON pointer. */
+/** Escapes one segment of a JSON pointer. */
 export function escapePointer(segment: string): string {
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** What a segment of a JSON pointer stands for. */
+/** Unescapes one segment of a JSON pointer. */
 export function unescapePointer(segment: string): string {
   return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -132,11 +132,11 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    return segment; // a bare % is meant as one
+    return segment; // a lone % is kept
   }
 }
 
-/** What a `$ref` leads to inside its own document; undefined for one that leads elsewhere or to nothing. */
+/** Resolves a `$ref` within its document; undefined if it points elsewhere or to nothing. */
 export function resolveReference(reference: string, root: unknown): unknown {
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let at = root;
@@ -151,7 +151,7 @@ function article(type: string): string {
   return type === 'undefined' ? type : `a ${type}`;
 }
 
-/** True if `value` is made of plain JSON only, so that it can be shown, hashed and sent as it is. */
+/** True if `value` is plain JSON that can be shown, hashed and sent without changes. */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
   switch (typeof value) {
     case 'string':
@@ -175,7 +175,7 @@ export function isJson(value: unknown, depth = 0): value is JsonValue {
   }
 }
 
-/** Freezes plain data in place, to the last leaf. */
+/** Freezes plain data deeply, in place. */
 export function freezeJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -190,24 +190,24 @@ export function canonicalJson(value: unknown): string {
   return sorted === UNUSUAL ? spellOut(value) : (JSON.stringify(sorted) ?? 'null');
 }
 
-/** What the language itself would write down differently. */
+/** Marks data that `JSON.stringify` would write differently. */
 const UNUSUAL: unique symbol = Symbol('unusual');
 
-/** The same data with sorted keys; what is sorted already is not copied. One native call is far faster than one a member. */
+/** Sorts keys; data that is already sorted is not copied. One native `JSON.stringify` is far faster than one per member. */
 function sortKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null)
     return typeof value === 'function' || typeof value === 'symbol' ? UNUSUAL : value;
   if (Array.isArray(value)) return sortItems(value);
   const prototype = Object.getPrototypeOf(value);
   if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in value) return UNUSUAL;
-  const members = value as Readonly<Record<string, unknown>>; // plain, as was checked
+  const members = value as Readonly<Record<string, unknown>>; // checked above
   const keys = Object.keys(members);
   const isSorted = keys.every((key, index) => index === 0 || (keys[index - 1] ?? '') < key);
   const copy: Record<string, unknown> = {};
   let isSame = isSorted;
   for (const key of isSorted ? keys : keys.sort()) {
     const code = key.charCodeAt(0);
-    if ((code >= 48 && code <= 57) || key === '__proto__') return UNUSUAL; // numbers come first in every object
+    if ((code >= 48 && code <= 57) || key === '__proto__') return UNUSUAL; // objects list integer keys first
     const sorted = sortKeys(members[key]);
     if (sorted === UNUSUAL) return UNUSUAL;
     if (sorted !== members[key]) isSame = false;
@@ -236,12 +236,12 @@ function spellOut(value: unknown): string {
   return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${spellOut(member)}`).join(',')}}`;
 }
 
-/** True for an object that is no list, whatever its members are. */
+/** True for an object that is not a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The same of a value that is known to be JSON. */
+/** True if a JSON value is an object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return isRecord(value);
 }

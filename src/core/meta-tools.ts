@@ -1,9 +1,9 @@
 import type { Profile } from './profile.ts';
 
-/** The source of the tools that the crib itself brings. Whoever sees any tool of a profile sees these, too. */
+/** The source of the crib's own tools. A caller who sees any tool of a profile sees these, too. */
 export const META_SOURCE = 'toolcrib';
 
-/** Names of the crib's own tools. No tool of another source may have them, whether the crib brings that tool or not. */
+/** Names of the crib's own tools. Tools of other sources cannot have them, even if the crib does not list that tool. */
 export const RESERVED_NAMES: readonly string[] = [
   'search_tools',
   'call_tool',
@@ -15,15 +15,15 @@ export const RESERVED_NAMES: readonly string[] = [
 
 const LIKE_RESERVED = new RegExp(`^[_-]*(?:${RESERVED_NAMES.join('|').replaceAll('_', '[_-]*')})[_-]*$`, 'i');
 
-/** True for a reserved name, and for one that a model could take for it: letter case, "-" and "_" make no other name. */
+/** True for a reserved name, also with other letter case, "-" or "_": a model could confuse them. */
 export function isReservedName(name: string): boolean {
   return LIKE_RESERVED.test(name);
 }
 
-/** Tools for a model that searches, instead of being shown everything. */
+/** Tools for models that search instead of getting the complete list. */
 const FOR_SEARCH: readonly string[] = ['search_tools', 'call_tool', 'list_bundles'];
 
-/** True for a tool of the crib itself that a profile with this exposure has no use for. */
+/** True for a tool of the crib that is useless with this `expose` mode. */
 export function isOutOfUse(name: string, expose: Profile['expose']): boolean {
   return expose !== 'search' && FOR_SEARCH.includes(name);
 }

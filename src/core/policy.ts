@@ -2,18 +2,18 @@ import { type AccessClause, uniteClauses } from './access-clause.ts';
 import { canonicalJson, type JsonSchema } from './json.ts';
 import type { Effects, ToolSpec } from './tool-spec.ts';
 
-/** When a person must say yes: never; if known to be destructive; if not known to be read-only; always. */
+/** Modes of approval: never; if known to be destructive; if not known to be read-only; always. */
 export const APPROVAL_MODES = ['never', 'dangerous', 'cautious', 'always'] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
-/** Who may say yes: an operator always; besides, a role, or the calling client itself. */
+/** Approvers besides the operator, who always may: callers with a role, or the calling client itself. */
 export type Approver = 'operator' | 'caller' | `role:${string}`;
 
-/** Whose calls are counted together. */
+/** Scopes: the calls that share one counter. */
 export const SCOPES = ['all', 'caller', 'tool', 'profile', 'source'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** At most `amount` calls per `perMs`. `of` is the layer that said so; it keeps the counts of two layers apart. */
+/** At most `amount` calls per `perMs`. `of` names the layer that set it, so that each layer has its own counter. */
 export interface Rate {
   readonly scope: Scope;
   readonly amount: number;
@@ -21,7 +21,7 @@ export interface Rate {
   readonly of?: string;
 }
 
-/** How a rate counts: each call uses up a place, and places come back one by one. */
+/** Describes a rate (token bucket: each call takes a token, and tokens refill one by one). */
 export function rateInWords({ scope, amount, perMs }: Rate): string {
   const [calls, each] = [amount === 1 ? 'one call' : `${amount} calls`, Math.ceil(perMs / amount)];
   const most =
@@ -44,39 +44,39 @@ export interface Budget {
   readonly of?: string;
 }
 
-/** A condition over validated arguments; a call that does not meet it is denied, or a person is asked. */
+/** A condition on the validated arguments; a call that does not meet it is denied or requires approval. */
 export interface Rule {
   readonly when: JsonSchema;
   readonly otherwise: 'approve' | 'deny';
   readonly of?: string;
 }
 
-/** What layers can only tighten. */
+/** Limits: layers can only tighten them. */
 export interface Limits {
   readonly approval?: ApprovalMode;
   readonly approvers?: readonly Approver[];
   readonly access?: readonly AccessClause[];
   readonly rates?: readonly Rate[];
   readonly concurrency?: readonly Slots[];
-  /** Put here by the profile whose rules select the tool. */
+  /** Set by the profile whose rules select the tool. */
   readonly rules?: readonly Rule[];
-  /** What one call costs. */
+  /** The cost of one call. */
   readonly price?: number;
   readonly budgets?: readonly Budget[];
   readonly maxTimeoutMs?: number;
   readonly maxResultBytes?: number;
 }
 
-/** Where the nearest word wins: call, tool, profile, default. */
+/** Tuning: the nearest value wins, in the order call, tool, profile, default. */
 export interface Tuning {
   readonly timeoutMs?: number;
   readonly retries?: number;
   readonly cacheMs?: number;
-  /** How long a person has to answer whether a call may run. */
+  /** Time to answer an approval request. */
   readonly approvalTimeoutMs?: number;
 }
 
-/** What a call is held to. */
+/** The limits and tuning of a tool. */
 export interface Policy extends Limits, Tuning {}
 
 export const LIMIT_KEYS = [
@@ -98,7 +98,7 @@ export const TUNING_KEYS = [
   'approvalTimeoutMs',
 ] as const satisfies readonly (keyof Tuning)[];
 
-/** The fields that are numbers, and the least that each may be. */
+/** The numeric fields, with their minimum. */
 export const LEAST_VALUES = {
   maxTimeoutMs: 1,
   maxResultBytes: 1,
@@ -109,7 +109,7 @@ export const LEAST_VALUES = {
   price: 0,
 } as const satisfies Partial<Record<keyof Policy, number>>;
 
-/** The stricter of two policies' limits; tuning of the first wins. Idempotent, commutative and associative on limits. */
+/** Combines two policies: the stricter limits, and the tuning of the first. Idempotent, commutative and associative on limits. */
 export function tightenPolicy(a: Policy, b: Policy): Policy {
   return pruned({
     approval: stricterApproval(a.approval, b.approval),
@@ -129,19 +129,19 @@ export function tightenPolicy(a: Policy, b: Policy): Policy {
   });
 }
 
-/** `policy` where it speaks, `fallback` where it is silent. */
+/** Fills the fields that `policy` does not set from `fallback`. */
 export function withFallback(policy: Policy, fallback: Policy): Policy {
   return { ...fallback, ...policy };
 }
 
-/** Tuning brought inside the limits. */
+/** Clamps tuning to the limits. */
 export function clampTuning(policy: Policy): Policy {
   const { timeoutMs, maxTimeoutMs } = policy;
   if (maxTimeoutMs === undefined || (timeoutMs !== undefined && timeoutMs <= maxTimeoutMs)) return policy;
   return { ...policy, timeoutMs: maxTimeoutMs };
 }
 
-/** The same policy with its counted limits marked as belonging to `layer`. */
+/** Marks the counted limits of a policy as set by `layer`. */
 export function ownedBy(policy: Policy, layer: string): Policy {
   if (!isCounted(policy)) return policy;
   const mark = <T extends { readonly of?: string }>(limit: T): T => ({ ...limit, of: limit.of ?? layer });
@@ -153,7 +153,7 @@ export function ownedBy(policy: Policy, layer: string): Policy {
   });
 }
 
-/** True if the policy has limits that count calls, so that it matters whose they are. */
+/** True if the policy has limits that count calls. */
 export function isCounted({ rates, concurrency, budgets }: Policy): boolean {
   return rates !== undefined || concurrency !== undefined || budgets !== undefined;
 }
@@ -163,7 +163,7 @@ function stricterApproval(a: ApprovalMode | undefined, b: ApprovalMode | undefin
 }
 
 function both<T>(a: T | undefined, b: T | undefined, join: (a: T, b: T) => T): T | undefined {
-  // Joining a value with itself brings it into the one order, so that who speaks first does not show.
+  // Joining a value with itself normalizes its order, so the result does not depend on the order of layers.
   if (a === undefined) return b === undefined ? undefined : join(b, b);
   return join(a, b ?? a);
 }
@@ -186,7 +186,7 @@ export function keep(specs: readonly ToolSpec[], isKept: (spec: ToolSpec) => boo
   return specs.filter(isKept);
 }
 
-/** The specs under new names. What they require among themselves is renamed along; how they run stays. */
+/** Renames specs. References among them in `requires` are renamed, too. */
 export function rename(specs: readonly ToolSpec[], newName: (name: string) => string): readonly ToolSpec[] {
   const renamed = new Map(specs.map((spec) => [spec.name, newName(spec.name)]));
   return specs.map((spec) => {
@@ -196,20 +196,20 @@ export function rename(specs: readonly ToolSpec[], newName: (name: string) => st
   });
 }
 
-/** The specs named `{word}_{name}`, not doubled where a name starts so already. */
+/** Prefixes names as `{word}_{name}`, unless a name already has the prefix. */
 export function prefix(specs: readonly ToolSpec[], word: string): readonly ToolSpec[] {
   if (word === '') return specs;
   return rename(specs, (name) => (name.startsWith(`${word}_`) ? name : `${word}_${name}`));
 }
 
-/** The specs under stricter limits. No layer loosens, whatever the order. */
+/** Tightens the policy of specs. */
 export function tighten(specs: readonly ToolSpec[], policy: Policy): readonly ToolSpec[] {
   return specs.map((spec) => ({ ...spec, policy: tightenPolicy(spec.policy, policy) }));
 }
 
 const NO_TAGS: readonly string[] = Object.freeze([]);
 
-/** What a spec may say about itself when its source is not trusted: only what raises caution. */
+/** Reduces a spec of an untrusted source to claims that raise caution. */
 export function distrust(spec: ToolSpec): ToolSpec {
   const { category: _category, priority: _priority, ...rest } = spec;
   const { approvers: _approvers, ...policy } = spec.policy;
@@ -220,7 +220,7 @@ export function distrust(spec: ToolSpec): ToolSpec {
   return Object.freeze({ ...rest, tags: NO_TAGS, effects, policy: Object.freeze(limits) });
 }
 
-// "Read-only", "repeatable" and "closed world" lower caution; a stranger's word is not enough for that.
+// "Read-only", "idempotent" and "closed world" lower caution, so an untrusted source cannot claim them.
 function cautiousEffects(effects: Effects): Effects {
   return {
     ...(effects.readOnly === false && { readOnly: false }),

@@ -1,24 +1,24 @@
 import type { Policy, Rule } from './policy.ts';
 import type { Selector } from './selector.ts';
 
-/** What one kind of caller may use. */
+/** The tools that one sort of caller may use, and how. */
 export interface Profile {
   readonly name: string;
-  /** Absent = all, `[]` = none. */
+  /** Absent: all tools. `[]`: none. */
   readonly include?: readonly Selector[];
   readonly exclude?: readonly Selector[];
   /** Bundles that are always active. */
   readonly essential?: readonly string[];
-  /** Bundles active at first: absent = every bundle in view, `[]` = the essential ones only. */
+  /** Bundles that are active at first. Absent: every bundle in view. `[]`: only the essential ones. */
   readonly active?: readonly string[];
-  /** How doors show the tools. */
+  /** The way doors list the tools. */
   readonly expose?: 'all' | 'search' | 'script';
-  /** Tools that ask first, besides what their own policy demands. */
+  /** Tools that require approval, besides those whose own policy does. */
   readonly approve?: readonly Selector[];
   readonly policy?: Policy;
   /** Conditions over the arguments of the tools they select. */
   readonly rules?: readonly ProfileRule[];
-  /** Reaches tools as `call.settings`. */
+  /** Available to tools as `call.settings`. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 import { ToolcribError } from './tool-error.ts';
 
-/** A shallow copy of an options object that holds known keys only; anything else is a mistake worth naming. */
+/** Returns a shallow copy of an options object; throws for unknown keys. */
 export function readOptions<T extends object>(value: unknown, known: readonly (keyof T & string)[], what: string): T {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ToolcribError('invalid_option', `${what} must be an object, got ${describe(value)}.`);
@@ -13,7 +13,7 @@ export function readOptions<T extends object>(value: unknown, known: readonly (k
     const member = readMember(value, key, what);
     if (member !== undefined) copy[key] = member;
   }
-  return copy as T; // every key is one of T's; the values are checked by whoever uses them
+  return copy as T; // the keys are checked here, the values by the caller of this function
 }
 
 function keysOf(value: object, what: string): readonly string[] {
@@ -24,7 +24,7 @@ function keysOf(value: object, what: string): readonly string[] {
   }
 }
 
-/** One member of whatever it is; throws a `ToolcribError` where a getter throws. */
+/** Reads one member; throws a `ToolcribError` if a getter throws. */
 export function readMember(value: object, key: string, what: string): unknown {
   try {
     return (value as Record<string, unknown>)[key]; // an own key
@@ -33,7 +33,7 @@ export function readMember(value: object, key: string, what: string): unknown {
   }
 }
 
-/** One name or a list of names, each once; anything else is a mistake. */
+/** Reads one name or a list of names, without duplicates; throws for anything else. */
 export function readNameList(value: unknown, what: string): readonly string[] {
   const names: unknown = typeof value === 'string' ? [value] : value;
   if (Array.isArray(names) && Array.from(names).every((name) => typeof name === 'string'))
@@ -41,7 +41,7 @@ export function readNameList(value: unknown, what: string): readonly string[] {
   throw new ToolcribError('invalid_option', `${what} takes a name or a list of names, got ${describe(value)}.`);
 }
 
-/** A value in few words, for error messages. */
+/** Describes a value in few words, for error messages. */
 export function describe(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -50,7 +50,7 @@ export function describe(value: unknown): string {
   return typeof value === 'undefined' ? 'nothing' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }
 
-/** The known name closest to `name`, if any is close enough to be what was meant. */
+/** The known name closest to `name`, if it is close enough to be a typo. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1;
@@ -64,7 +64,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** ` Did you mean "x"?`, or nothing. */
+/** ` Did you mean "x"?`, or an empty text. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const guess = nearest(name, known);
   return guess === undefined ? '' : ` Did you mean "${guess}"?`;
@@ -93,17 +93,17 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The same members, where those that may be undefined may be absent. */
+/** The type without `undefined` members: those become optional. */
 type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key] } & {
   [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
 };
 
-/** The members of these names, or all of them, without those that are undefined; in the order of the names. */
+/** Picks these members, or all, without those that are undefined, in the order of the keys. */
 export function defined<T extends object, Key extends keyof T = keyof T>(
   from: T,
   keys?: readonly Key[],
 ): Defined<Pick<T, Key>> {
-  const named = keys ?? (Object.keys(from) as Key[]); // all of them
+  const named = keys ?? (Object.keys(from) as Key[]); // all keys
   const kept = named.map((key) => [key, from[key]] as const).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as Defined<Pick<T, Key>>; // only what may be absent was taken out
+  return Object.fromEntries(kept) as Defined<Pick<T, Key>>; // only undefined members were removed
 }

@@ -2,7 +2,7 @@ import type { ResolvedBundle } from './bundle.ts';
 import type { MaybePromise } from './json.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** Ranks specs for a request in words. */
+/** Ranks specs for a query. */
 export interface Retriever {
   add(specs: readonly ToolSpec[]): void;
   remove(names: readonly string[]): void;
@@ -11,46 +11,46 @@ export interface Retriever {
 
 export interface RankOptions {
   readonly limit: number;
-  /** Only these names may be returned. */
+  /** Filter: only these names are returned. */
   readonly among?: (name: string) => boolean;
-  /** The least score of a hit; absent: whatever shares a word or a meaning with the request, and is not far behind the best. */
+  /** Minimum score. Absent: hits share a word or a meaning with the query and are not far behind the best. */
   readonly minScore?: number;
-  /** Decides between equals: how often the caller's profile used a tool. */
+  /** Tie-breaker: how often the caller's profile used a tool. */
   readonly usage?: (name: string) => number;
 }
 
-/** Whether a tool clearly fits: `low` is what the best hit of a request that nothing answers mostly is. */
+/** Confidence that a tool fits. `low` is typical for the best hit of a query that no tool answers. */
 export type Confidence = 'high' | 'low';
 
-/** A name with how well it fits, from 0 to 1, and why. */
+/** A tool name with its score from 0 to 1, and an explanation. */
 export interface Ranked {
   readonly name: string;
   readonly score: number;
-  /** Absent where the retriever does not know. */
+  /** Absent if the retriever does not report it. */
   readonly confidence?: Confidence;
   readonly why: string;
 }
 
-/** A ranked tool as a chest returns it; `bundle` is the first one it belongs to. */
+/** A ranked tool as a chest returns it; `bundle` is the first bundle of the tool. */
 export interface SearchHit extends Ranked {
   readonly description: string;
   readonly bundle?: string;
   readonly spec: ToolSpec;
 }
 
-/** What a door answers to a search. */
+/** The answer of a door to a search. */
 export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
-  /** That of the best hit, `low` where there is none; absent where the retriever does not know. */
+  /** Confidence of the best hit; `low` without hits; absent if the retriever does not report it. */
   readonly confidence?: Confidence;
-  /** Present where the hits are no more than the nearest tools. */
+  /** Present if the hits are only the nearest tools. */
   readonly note?: string;
 }
 
-/** As many as are worth a look where no tool clearly fits. */
+/** Number of hits to show if no tool clearly fits. */
 const NEAREST = 3;
 
-/** The hits, or the nearest of them where no tool clearly fits, and how sure search is. */
+/** Builds the answer to a search. If no tool clearly fits, it holds only the nearest tools. */
 export function toSearchAnswer(hits: readonly SearchHit[]): SearchAnswer {
   const [best] = hits;
   if (best === undefined) return { hits, confidence: 'low' };
@@ -59,32 +59,32 @@ export function toSearchAnswer(hits: readonly SearchHit[]): SearchAnswer {
   return best.confidence === undefined ? { hits } : { hits, confidence: best.confidence };
 }
 
-/** A tool as a dense index takes it: the retriever gives the id, a small integer that is used again after removal. */
+/** A tool for a dense index. The retriever assigns the id, a small integer that is reused after removal. */
 export interface DenseTool {
   readonly id: number;
-  /** What it is called and what it does, most telling first. */
+  /** Name and description texts, most significant first. */
   readonly texts: readonly string[];
 }
 
-/** The vectors of a request, one for each of its sentences; only the index that made them reads them. */
+/** The vectors of a query, one per sentence. Only the index that made them reads them. */
 export interface QueryVectors {
   readonly sentences: readonly unknown[];
 }
 
-/** Compares tools and requests by meaning, beside their words. */
+/** Compares tools and queries by meaning. */
 export interface DenseIndex {
-  /** An id that is known is replaced. Who embeds elsewhere returns at once and has caught up when `prepare` resolves. */
+  /** Adds tools or replaces known ids. An index with a remote embedder returns at once and is up to date when `prepare` resolves. */
   add(tools: readonly DenseTool[]): void;
   remove(ids: readonly number[]): void;
-  /** True for an id that was added here or came with a snapshot, and is not removed. */
+  /** True if the id was added or came with a snapshot, and was not removed. */
   has(id: number): boolean;
-  /** The vectors of a request; undefined where none can be had, and search goes on by words alone. */
+  /** Embeds a query; undefined if that fails, and search falls back to words only. */
   prepare(query: string): MaybePromise<QueryVectors | undefined>;
-  /** The most similar tools, best first; the best sentence of the request counts. */
+  /** The most similar tools, best first, by the best sentence of the query. */
   rank(query: QueryVectors, limit: number): readonly DenseHit[];
-  /** The similarity of each id asked, in their order; 0 for one that is not known. */
+  /** The similarity of each id, in order; 0 for an unknown id. */
   similarity(query: QueryVectors, ids: Uint32Array): Float32Array;
-  /** Everything it holds, to be handed to the maker of the next one. */
+  /** Serializes the index, for creating the next one. */
   snapshot(): Uint8Array;
 }
 
@@ -94,20 +94,20 @@ export interface DenseHit {
   readonly similarity: number;
 }
 
-/** How a chest is searched. */
+/** Options for searching a chest. */
 export interface SearchOptions {
   /** 10 if absent. */
   readonly limit?: number;
   readonly minScore?: number;
-  /** Adds what belongs with the hits. */
+  /** Adds the other tools of the hits' bundles and the tools they require. */
   readonly expand?: boolean;
   readonly bundleFilter?: (bundle: ResolvedBundle) => boolean;
 }
 
-/** Turns texts into vectors whose angles say how close their meanings are. */
+/** Turns texts into vectors that can be compared by angle. */
 export interface Embedder {
-  /** Tells models apart: vectors of one are never compared with those of another. */
+  /** Identifies the model. Vectors of different models are never compared. */
   readonly model: string;
-  /** One vector a text, all of one length, in order; noughts for a text that says nothing. Rejects if there are none to be had. */
+  /** Returns one vector per text, all of one length, in order; zeros for a text without content. Rejects if embedding fails. */
   embed(texts: readonly string[]): MaybePromise<readonly Float32Array[]>;
 }

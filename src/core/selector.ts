@@ -3,7 +3,7 @@ import { ToolcribError } from './tool-error.ts';
 import { EFFECT_KEYS, kindOf, type ToolSpec } from './tool-spec.ts';
 import { compileGlob } from './visible-text.ts';
 
-/** Conditions on a tool, all of which must hold; besides these, any boolean of `meta` or `effects` by its name. */
+/** Conditions on a tool; all must hold. Any boolean of `meta` or `effects` can be used by its name, too. */
 export interface Criteria {
   /** All of these. */
   readonly tags?: string | readonly string[];
@@ -15,7 +15,7 @@ export interface Criteria {
   readonly kind?: string;
   readonly source?: string;
   readonly bundle?: string;
-  /** Words of name, title or description, whatever their case. */
+  /** Words in name, title or description, ignoring case. */
   readonly text?: string;
   readonly [flag: string]: unknown;
 }
@@ -29,7 +29,7 @@ export type Matches = (spec: ToolSpec, bundles: readonly string[]) => boolean;
 const PREFIXES = ['bundle', 'tag', 'source', 'category', 'kind'] as const;
 const CRITERIA = ['tags', 'tagsAny', 'category', 'namePattern', 'kind', 'source', 'bundle', 'text'] as const;
 
-/** Turns a selector into a test; a selector that cannot be meant throws. */
+/** Compiles a selector into a test; throws if it is invalid. */
 export function compileSelector(selector: Selector): Matches {
   if (typeof selector === 'object' && selector !== null) return compileCriteria(selector);
   if (typeof selector !== 'string' || selector.trim() === '') {
@@ -70,10 +70,10 @@ export function compileSelector(selector: Selector): Matches {
   }
 }
 
-/** Turns criteria into a test. `flags`, where given, are the boolean names that exist: another one is a mistake. */
+/** Compiles criteria into a test. `flags`, if given, lists the boolean names that exist; other names throw. */
 export function compileCriteria(criteria: Criteria, flags?: ReadonlySet<string>): Matches {
   if (typeof criteria !== 'object' || criteria === null || Array.isArray(criteria)) {
-    throw new ToolcribError('invalid_criterion', `Criteria are an object, got ${describe(criteria)}.`);
+    throw new ToolcribError('invalid_criterion', `Criteria must be an object, got ${describe(criteria)}.`);
   }
   const tests = Object.entries(criteria)
     .filter(([, value]) => value !== undefined)

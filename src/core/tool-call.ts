@@ -9,72 +9,72 @@ import type { ToolError } from './tool-error.ts';
 import type { ToolResult } from './tool-result.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** How far a tool has come, in its own words or numbers. */
+/** Progress of a tool, in its own words or numbers. */
 export type Progress = JsonValue;
 
-/** The key of what only executors may read. */
+/** The key of the parsed arguments, for executors only. */
 export const PARSED: unique symbol = Symbol('toolcrib.parsed');
 
-/** The key of what only validation may do: put checked arguments in the place of those that came. */
+/** The key of the method that replaces arguments by validated ones, for validation only. */
 export const SETTLE: unique symbol = Symbol('toolcrib.settle');
 
-/** The key of what built-in gates leave for those who record the call. */
+/** The key of facts that built-in gates collect for extensions that record the call. */
 export const FACTS: unique symbol = Symbol('toolcrib.facts');
 
-/** The key of what only approval may do: put what was said along with a parked call in the place of what came with this one. */
+/** The key of the method that replaces the options of a call by those of a parked call, for approval only. */
 export const TAKE_UP: unique symbol = Symbol('toolcrib.takeUp');
 
-/** What became known about a call on its way; all copies of the call share it. */
+/** Facts about a call; all copies of the call share them. */
 export interface CallFacts extends BegunRuns {
-  /** The arguments before validation, where it made others of them. */
+  /** The arguments before validation, if validation changed them. */
   came?: JsonObject;
   /** The arguments after validation. */
   input?: JsonObject;
-  /** What the rules want a person to be asked about these arguments. */
+  /** The approval that rules require for these arguments. */
   asks?: Question;
-  /** The approval it ran under and who gave it. */
+  /** The approval that the call used, and its approver. */
   approval?: { readonly id: string; readonly by: string };
-  /** Answered without running the tool: by the run of the same call that was sent before, or by what is cached. */
+  /** Answered without running the tool: by an earlier call with the same key, or from the cache. */
   replayed?: 'repeat' | 'cache';
-  /** How often it was put on record that it is about to run. */
+  /** Number of audit rows that announced a run of the call. */
   intents?: number;
   /** The trace context of its own span. */
   traceparent?: string;
-  /** What times it. */
+  /** The timers of the call. */
   time?: CallTime;
-  /** It has answered. */
+  /** True after the call has returned a result. */
   isOver?: boolean;
-  /** Tells the door which request waits, by which the tool asks in the middle of the call. */
+  /** Reports to the door the request by which the tool asks during the call. */
   onQuestion?(id: string): void;
 }
 
-/** What the asking client sent along with a call. */
+/** Answers that the client sent along with a call. */
 export interface ClientAnswers {
   readonly approval?: boolean;
-  /** For a server that asks for more before it answers. */
+  /** For a server that requests more input before it answers. */
   readonly input?: InputAnswers;
 }
 
-/** What a client can be asked for by the server behind a tool, and what it answered. */
+/** The input that a client can provide to the server behind a tool, and its answers so far. */
 export interface InputAnswers {
-  /** As the client declared it to MCP; it is asked for nothing else. */
+  /** The client's MCP capabilities. It is asked for nothing else. */
   readonly capabilities?: JsonObject;
-  /** By the keys under which it was asked. */
+  /** Answers by the key of their request. */
   readonly responses?: JsonObject;
-  /** What the server wants back with them, as it was. */
+  /** State that the server wants back unchanged. */
   readonly state?: string;
 }
 
-/** Everything that a caller says about a call besides tool and arguments, and that its tool can read. */
+/** Options of a call besides tool and arguments that its tool can read. */
 export interface SaidAlong {
-  /** Where the call came in; `library` if absent. */
+  /** The door of the call; default `library`. */
   readonly door?: string;
   readonly conversation?: string;
   readonly turn?: string;
   readonly timeZone?: string;
-  /** Two calls of one caller with the same key are one: the second gets the result of the first. */
+  /** Idempotency key: two calls of one caller with the same key are one call, and the second gets the result of the first. */
   readonly idempotencyKey?: string;
-  /** W3C trace context; spans of the call belong under it. */
+  /** W3C trace context; the parent of the call's spans. */
   readonly traceparent?: string;
   readonly answers?: ClientAnswers;
 }
@@ -84,87 +84,87 @@ export interface TakenUp extends SaidAlong {
   readonly caller: Omit<Caller, 'approve'>;
 }
 
-/** Who asks for what: the one argument of every gate, observer and executor. */
+/** A call of a tool: the argument of every gate, observer and executor. */
 export interface ToolCall {
   readonly id: string;
   readonly spec: ToolSpec;
-  /** The arguments, copied and frozen on entry; valid once validation has passed. */
+  /** The arguments, copied and frozen on entry; valid after validation. */
   readonly input: JsonObject;
-  /** What the author's own schema made of `input` (a Date, say); else the same object. For the executor alone: it can be changed. */
+  /** The value that the author's own schema parsed from `input` (a Date, say), or `input` itself. Mutable, so for the executor only. */
   readonly [PARSED]: unknown;
   readonly caller: Caller;
   /** The profile's name. */
   readonly profile: string;
   readonly conversation?: string | undefined;
   readonly turn?: string | undefined;
-  /** Where the call came in: `library`, `rest`, `mcp`, `cli`. */
+  /** The door of the call: `library`, `rest`, `mcp`, `cli`. */
   readonly door: string;
   readonly timeZone?: string | undefined;
-  /** The services this tool asked for by `needs`, and no others. */
+  /** The services that the tool named in `needs`; no others. */
   readonly services: Readonly<Record<string, unknown>>;
   readonly settings: Readonly<Record<string, unknown>>;
-  /** What the setup of the tool's bundle returned. */
+  /** The state returned by the setup of the tool's bundle. */
   readonly state: unknown;
-  /** What the host gave with this call, and what outer extensions left for inner ones. */
+  /** Context passed by the host with this call, and values that outer extensions set for inner ones. */
   readonly context: Readonly<Record<string, unknown>>;
-  /** Aborts when the call is cancelled or its time is up. */
+  /** Aborts when the call is cancelled or times out. */
   readonly signal: AbortSignal;
-  /** Answers the asking client sent along with the call. */
+  /** Answers that the client sent along with the call. */
   readonly answers?: ClientAnswers | undefined;
-  /** The id of a parked call that this one takes up. */
+  /** The approval of a parked call that this call continues. */
   readonly approvalId?: string | undefined;
-  /** True if whoever calls can show that the call waits for somebody; else it is refused where nobody can be asked. */
+  /** True if the caller accepts a `waiting` result. Otherwise a call that needs approval is refused if no approver is available. */
   readonly mayPark: boolean;
-  /** True if the host gave objects with the call: they cannot be kept, so it is not parked and takes up no parked call. */
+  /** True if the host passed context objects. They cannot be stored, so the call is neither parked nor does it continue a parked call. */
   readonly hasOwnContext: boolean;
-  /** Two calls with the same key are one. */
+  /** Idempotency key: two calls with the same key are one. */
   readonly idempotencyKey?: string | undefined;
-  /** True if whoever calls takes the whole result, however large. */
+  /** True if the caller accepts a result of any size. */
   readonly takesWhole: boolean;
-  /** The W3C trace context for what the call sends out: that of its own span, else the one it came with. Always well-formed. */
+  /** The W3C trace context for outgoing requests: the call's own span, or else the incoming context. Always well-formed. */
   readonly traceparent?: string | undefined;
-  /** The call inside which this one was made. */
+  /** The call that this call is nested in. */
   readonly parent?: ToolCall | undefined;
   /** The caller's own tools, never more. */
   readonly tools: {
-    /** The active ones. */
+    /** The active tools. */
     list(): readonly ToolSpec[];
     search(
       query: string,
       options?: { readonly limit?: number; readonly expand?: boolean },
     ): Promise<readonly SearchHit[]>;
-    /** What they belong to, each with those of its tools that the caller may use. */
+    /** The bundles, each with those of its tools that the caller may use. */
     bundles(): readonly BundleInfo[];
     call(name: string, input: unknown): Promise<ToolResult>;
   };
   report(progress: Progress): void;
   /**
-   * Asks a person in the middle of the call, by the same ways as an approval. The call waits in memory, and its time
-   * stands still. Whatever is not a clear yes is false: no answer in time, nobody to ask, a call that has ended.
+   * Asks an approver during the call, in the same ways as an approval. The call waits in memory, and its timers pause.
+   * Returns false unless the answer is a clear yes: on timeout, without an approver, or after the call has ended.
    */
   confirm(question: string): Promise<boolean>;
   delegate(
     profile: string,
   ): Promise<{ readonly ok: true; readonly chest: unknown } | { readonly ok: false; readonly error: ToolError }>;
-  /** The same call with more context, to hand to `next`. Arguments cannot be changed: they may have been approved. */
+  /** A copy of the call with more context, for `next`. Arguments cannot be changed, because they may have been approved. */
   with(context: Readonly<Record<string, unknown>>): ToolCall;
-  /** The same call under a signal of its own, which also aborts with this one. `release` when the work has ended. */
+  /** A copy of the call with its own signal, which also aborts with this one. Call `release` when the work has ended. */
   fork(): { readonly call: ToolCall; abort(reason: ToolError): void; release(): void };
   readonly [FACTS]: CallFacts;
   [SETTLE](input: JsonObject, parsed: unknown): ToolCall;
   [TAKE_UP](parked: TakenUp): ToolCall;
-  /** Runs `listener` once when the call is aborted, at once if it has been; returns how to stop listening. */
+  /** Runs `listener` once when the call is aborted, at once if it already is; returns a function that stops listening. */
   onAbort(listener: (reason: ToolError) => void): () => void;
 }
 
-/** One call as a vendor's message asks for it. `input` is what came, object or not; the pipeline judges it. */
+/** One call as requested in a vendor's message. `input` is not validated yet. */
 export interface CallRequest {
   readonly id?: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** Whose count a limit of this scope goes to. Unknown names share one count, so that a flood of them costs no memory. */
+/** The counter that a limit of this scope uses. All unknown names share one counter, to bound memory. */
 export function subjectOf(scope: Scope, call: ToolCall): string {
   switch (scope) {
     case 'caller':

@@ -1,4 +1,4 @@
-/** Why a call did not succeed. The list is closed: doors map each code to their own wire. */
+/** Error codes of a call. The list is closed: doors map each code to their protocol. */
 export const TOOL_ERROR_CODES = [
   'unknown_tool',
   'invalid_input',
@@ -18,13 +18,13 @@ export const TOOL_ERROR_CODES = [
 ] as const;
 export type ToolErrorCode = (typeof TOOL_ERROR_CODES)[number];
 
-/** One thing wrong with the arguments or the answer; `path` is a JSON pointer, '' for the whole. */
+/** One problem of the arguments or the answer; `path` is a JSON pointer, '' for the whole value. */
 export interface Issue {
   readonly path: string;
   readonly message: string;
 }
 
-/** What went wrong, in words a model can act on. `cause` is for the log: it is not enumerable, so no wire carries it. */
+/** An error with a message that a model can act on. `cause` is for the log; it is not enumerable, so it is never sent. */
 export interface ToolError {
   readonly code: ToolErrorCode;
   readonly message: string;
@@ -41,14 +41,14 @@ interface ToolErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Makes a `ToolError`; not retryable unless said. */
+/** Creates a `ToolError`; not retryable by default. */
 export function toolError(code: ToolErrorCode, message: string, details: ToolErrorDetails = {}): ToolError {
   const { cause, ...shown } = details;
   const error: ToolError = { code, message, retryable: false, ...shown };
   return cause === undefined ? error : Object.defineProperty(error, 'cause', { value: cause, enumerable: false });
 }
 
-/** A developer's mistake, thrown at start. `code` is stable; the message says what, where and what to do. */
+/** A developer's mistake, thrown at start. `code` is stable; the message says what happened, to which thing, and what to do. */
 export class ToolcribError extends Error {
   readonly code: string;
   constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
@@ -60,24 +60,24 @@ export class ToolcribError extends Error {
 
 const MAX_MESSAGE = 4000;
 
-/** What a thrown value says, whatever it is. */
+/** The message of a thrown value of any type. */
 export function messageOf(cause: unknown, silent = 'it failed without a message'): string {
   try {
     const text = typeof cause === 'string' ? cause : (cause as { message?: unknown } | null | undefined)?.message; // read as unknown
     if (typeof text === 'string' && text !== '')
       return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
   } catch {
-    // A getter named message that throws has nothing to say either.
+    // A `message` getter that throws counts as no message.
   }
   return silent;
 }
 
-/** The `code` of a thrown value, such as ENOENT; undefined for one without. */
+/** The `code` of a thrown value, such as ENOENT, or undefined. */
 export function codeOf(cause: unknown): unknown {
   return cause instanceof Error && 'code' in cause ? cause.code : undefined;
 }
 
-/** Why a file or folder cannot be read, as what follows its path. */
+/** The reason why a file or folder cannot be read, as text to follow its path. */
 export function whyUnreadable(cause: unknown): string {
   const code = codeOf(cause);
   switch (code) {
@@ -86,7 +86,7 @@ export function whyUnreadable(cause: unknown): string {
       return 'does not exist';
     case 'EACCES':
     case 'EPERM':
-      return 'may not be read by this user';
+      return 'is not readable for this user';
     case 'ELOOP':
       return 'is a symbolic link that leads back to itself';
     case 'ENXIO':
@@ -96,12 +96,12 @@ export function whyUnreadable(cause: unknown): string {
   }
 }
 
-/** Codes of a connection that was lost or not made. */
+/** Error codes of lost or failed connections. */
 const CONNECTION_CODE = /^(ECONNRESET|ECONNREFUSED|EPIPE|ETIMEDOUT|UND_ERR_\w+)$/;
-/** `fetch` throws what failed as the cause of its error. */
+/** `fetch` wraps the actual failure as `cause`. */
 const DEEPEST_CAUSE = 4;
 
-/** Why another try may help after this was thrown: its author marked it `retryable`, or a connection failed. */
+/** The reason why a retry may help: the author marked the error `retryable`, or a connection failed. */
 export function passingReason(thrown: unknown): 'marked' | 'connection' | undefined {
   try {
     const { retryable } = Object(thrown) as { readonly retryable?: unknown }; // read as unknown
@@ -112,12 +112,12 @@ export function passingReason(thrown: unknown): 'marked' | 'connection' | undefi
       error = Object(error.cause);
     }
   } catch {
-    // A getter that throws says nothing.
+    // A getter that throws counts as absent.
   }
   return undefined;
 }
 
-/** The error for a part that this version does not have yet. */
+/** The error for a feature that this version does not have. */
 export function notAvailable(what: string, instead: string): ToolcribError {
   return new ToolcribError('not_available', `${what} is not available in this version; ${instead}.`);
 }

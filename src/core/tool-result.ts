@@ -1,7 +1,7 @@
 import { copyJson, isJson, isRecord, type JsonValue, NotJsonError } from './json.ts';
 import { TOOL_ERROR_CODES, type ToolError, toolError } from './tool-error.ts';
 
-/** Optional notes on a piece of content, as MCP has them. */
+/** Optional annotations of content, as in MCP. */
 export interface ContentAnnotations {
   readonly audience?: readonly ('user' | 'assistant')[];
   readonly priority?: number;
@@ -13,7 +13,7 @@ interface ContentExtras {
   readonly _meta?: { readonly [key: string]: unknown };
 }
 
-/** One piece of what a tool answers; the shapes are those of MCP, so that nothing is lost on the way. */
+/** One part of a tool's answer. The shapes are those of MCP. */
 export type Content =
   | ({ readonly type: 'text'; readonly text: string } & ContentExtras)
   | ({ readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string } & ContentExtras)
@@ -36,7 +36,7 @@ export type Content =
       };
     } & ContentExtras);
 
-/** True for a piece of content of one of these shapes; what else it holds is its own affair. */
+/** True for content of one of these shapes; other fields are not checked. */
 export function isContent(part: unknown): part is Content {
   if (!isRecord(part)) return false;
   switch (part.type) {
@@ -60,7 +60,7 @@ interface ResultExtras {
   readonly meta?: { readonly [key: string]: unknown };
 }
 
-/** The tool ran and this is its answer. */
+/** The result of a tool that ran. */
 export interface DoneResult extends ResultExtras {
   readonly ok: true;
   readonly status: 'done';
@@ -68,17 +68,17 @@ export interface DoneResult extends ResultExtras {
   readonly data?: JsonValue;
 }
 
-/** The call was refused, or the tool failed. */
+/** The result of a call that was refused, or whose tool failed. */
 export interface FailedResult extends ResultExtras {
   readonly ok: false;
   readonly status: 'failed';
   readonly error: ToolError;
-  /** What the tool itself said about its failure, if more than the message. */
+  /** The tool's own output about its failure, if it is more than the message. */
   readonly content?: readonly Content[];
   readonly data?: JsonValue;
 }
 
-/** Somebody has to answer before the call goes on. */
+/** The result of a call that waits for an answer. */
 export interface WaitingResult extends ResultExtras {
   readonly ok: false;
   readonly status: 'waiting';
@@ -87,24 +87,24 @@ export interface WaitingResult extends ResultExtras {
     readonly id: string;
     readonly expiresAt: number;
     readonly ask?: JsonValue;
-    /** The call under whose id the result will be found, where that is another one: it was sent before. */
+    /** The id of an earlier identical call, under which the result will be found. */
     readonly callId?: string;
-    /** What else has to be known about who can answer. */
+    /** A hint about who can answer. */
     readonly note?: string;
   };
 }
 
-/** Done with content, failed with a code, or waiting for an answer. A value, never an exception. */
+/** Done with content, failed with a code, or waiting for an answer. Always a value, never an exception. */
 export type ToolResult = DoneResult | FailedResult | WaitingResult;
 
-/** A result of `callAll`, with the id its vendor gave the call. */
+/** One result of `callAll`, with the vendor's id of the call. */
 export interface CallAnswer {
   readonly id: string;
   readonly name: string;
   readonly result: ToolResult;
 }
 
-/** A successful result. */
+/** Creates a successful result. */
 export function done(content: string | readonly Content[], data?: JsonValue): DoneResult {
   const list: readonly Content[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return data === undefined
@@ -112,12 +112,12 @@ export function done(content: string | readonly Content[], data?: JsonValue): Do
     : { ok: true, status: 'done', content: list, data };
 }
 
-/** A failed result. */
+/** Creates a failed result. */
 export function failed(error: ToolError): FailedResult {
   return { ok: false, status: 'failed', error };
 }
 
-/** The text a model should read for this result: its text content, or what went wrong and what to do. */
+/** The text that a model should read: the text content, or the error. */
 export function textOf(result: ToolResult): string {
   if (result.status === 'waiting') {
     const { id, expiresAt, note } = result.waiting;
@@ -132,27 +132,27 @@ export function textOf(result: ToolResult): string {
   return `${result.error.code}: ${result.error.message}${issues.join('')}`;
 }
 
-/** What a change did: which names it took, and which it refused and why. `ok` only if nothing was refused. */
+/** The outcome of a change: the names it applied to, and those it rejected with reasons. `ok` if nothing was rejected. */
 export interface Outcome {
   readonly ok: boolean;
   readonly applied: readonly string[];
   readonly rejected: readonly Rejection[];
 }
 
-/** A name that a change refused. */
+/** A name that a change rejected. */
 export interface Rejection {
   readonly name: string;
   readonly reason: string;
 }
 
-/** Makes an `Outcome`. */
+/** Creates an `Outcome`. */
 export function outcome(applied: readonly string[], rejected: readonly Rejection[] = []): Outcome {
   return { ok: rejected.length === 0, applied, rejected };
 }
 
 const NOTHING_TO_SAY = 'Done.';
 
-/** What a tool's function returned, as a result. A ready result passes through; what JSON cannot carry is a failure that says so. */
+/** Converts a tool's return value to a result. A `ToolResult` is kept; a value that is not JSON becomes a failure. */
 export function toResult(value: unknown): ToolResult {
   switch (typeof value) {
     case 'string':
@@ -171,22 +171,22 @@ export function toResult(value: unknown): ToolResult {
 }
 
 function objectToResult(value: object): ToolResult {
-  if (value instanceof Error) throw value; // returned where it was meant to be thrown
+  if (value instanceof Error) throw value; // returned instead of thrown
   const ready = readyResult(value);
   if (ready !== undefined) return ready;
   try {
     const data: JsonValue = isJson(value) ? value : copyJson(value);
     return done(JSON.stringify(data), data);
   } catch (error) {
-    if (error instanceof NotJsonError) return notJson(`something of which ${error.message}`);
+    if (error instanceof NotJsonError) return notJson(`an invalid value (${error.message})`);
     throw error;
   }
 }
 
-/** The `ToolResult` a value is already, if it is one to the last part. */
+/** The value itself, if it is a complete `ToolResult`. */
 function readyResult(value: object): ToolResult | undefined {
   const { ok, status, content, error, waiting } = value as Record<string, unknown>; // read as unknown, then checked
-  if (ok === true) return status === 'done' && isContentList(content) ? (value as ToolResult) : undefined; // seen to be one
+  if (ok === true) return status === 'done' && isContentList(content) ? (value as ToolResult) : undefined; // checked here
   if (ok !== false) return undefined;
   if (status === 'waiting')
     return isRecord(waiting) && typeof waiting.id === 'string' ? (value as ToolResult) : undefined; // likewise
@@ -202,5 +202,5 @@ function isContentList(content: unknown): boolean {
 }
 
 function notJson(what: string): ToolResult {
-  return failed(toolError('invalid_output', `The tool returned ${what}; a tool must return JSON, text or nothing.`));
+  return failed(toolError('invalid_output', `The tool returned ${what}. A tool must return JSON, text or nothing.`));
 }

@@ -3,31 +3,31 @@ import type { Policy } from './policy.ts';
 import { describe } from './read-options.ts';
 import { type Issue, ToolcribError } from './tool-error.ts';
 
-/** The key under which a spec carries how it runs. A symbol: spread copies it; JSON and structured clone drop it. Shared, because a plugin may have another copy of this package. */
+/** The key under which a spec carries its run. A symbol: spread copies it, JSON and structured clone drop it. `Symbol.for`, because a plugin may have its own copy of this package. */
 export const RUN: unique symbol = Symbol.for('toolcrib.run');
 
-/** The key under which a spec that stands in a file and was not parsed yet carries what is known of it. Not enumerable: who copies a spec has it parsed. Not shared either: nobody else may claim it. */
+/** The key of a spec in a file that was not parsed yet. Not enumerable, so copying a spec parses it. Not `Symbol.for`, so other code cannot set it. */
 export const UNREAD: unique symbol = Symbol('toolcrib.unread');
 
-/** What can be said of a spec without parsing it. */
+/** Facts about a spec that need no parsing. */
 export interface Unread {
   readonly kind: string;
   readonly needs?: readonly string[] | undefined;
-  /** The rules by which a crib found it good when it was parsed last. */
+  /** The validation rules under which it was valid when it was last parsed. */
   readonly rules: string;
-  /** A whole number above nought for what stands there: as long as it is the same, so is what the spec says. */
+  /** A positive integer that identifies the file content: as long as it is the same, so is the spec. */
   readonly mark: number;
 }
 
-/** How a tool runs: its kind and that kind's own fields. Never shown to anybody. */
+/** The run of a tool: its kind and the fields of that kind. Never shown. */
 export interface Run {
   readonly kind: string;
-  /** Names of services (`clock`) and settings (`setting:calendar`) without which the tool cannot run; `clock?`: it gets the service where there is one. */
+  /** Names of the services (`clock`) and settings (`setting:calendar`) that the tool needs. `clock?` is optional. */
   readonly needs?: readonly string[];
-  /** Reads arguments by the author's own schema, where there is one beside the JSON Schema. */
+  /** Parses arguments by the author's own schema, if there is one besides the JSON Schema. */
   readonly parse?: Parse;
   readonly parseOutput?: Parse;
-  /** Defaults of `call.settings`, given by its source. */
+  /** Defaults of `call.settings`, set by the source. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly [WITHHELD]?: Withheld;
   readonly [UNCONFIRMED]?: true;
@@ -36,47 +36,47 @@ export interface Run {
   readonly [field: string]: unknown;
 }
 
-/** The key of a tool that stands in the last known list of its source, which cannot be asked: it is listed and not run. */
+/** The key of a tool from the cached list of a source that is unavailable: it is listed but cannot run. */
 export const UNCONFIRMED: unique symbol = Symbol.for('toolcrib.unconfirmed');
 
-/** A tool of the last list of another process: it may have been taken back since. */
+/** Marks a tool of another process's cached list as unconfirmed: it may have been removed since. */
 export function toUnconfirmed(spec: ToolSpec): ToolSpec {
   return Object.freeze({ ...spec, [RUN]: createRun({ ...spec[RUN], [UNCONFIRMED]: true }) });
 }
 
-/** The key of a tool whose source the owner did not write on this machine: what it says against its own limits does not count. A symbol: no spec can bring it as data. */
+/** The key of a tool whose source the operator did not write on this machine: it cannot loosen its own limits. A symbol, so spec data cannot set it. */
 export const REMOTE: unique symbol = Symbol.for('toolcrib.remote');
 
-/** The key of a text that stands for the server that a tool runs on, where its source decides that: another server is another tool. */
+/** The key of a text that identifies the server a tool runs on, if the source decides that. Another server makes it another tool. */
 export const SERVER: unique symbol = Symbol.for('toolcrib.server');
 
-/** The key of the arguments that the owner withholds from callers. A symbol: no spec can bring it as data. */
+/** The key of arguments that the operator withholds from callers. A symbol, so spec data cannot set it. */
 export const WITHHELD: unique symbol = Symbol.for('toolcrib.withheld');
 
-/** Arguments that callers neither see nor give, and how all arguments are checked together. */
+/** Arguments that callers neither see nor set, and the check of all arguments together. */
 export interface Withheld {
-  /** What the tool gets, whatever callers send: the fixed ones, and the defaults of hidden ones. */
+  /** The values that the tool gets regardless of the caller: fixed values, and defaults of hidden arguments. */
   readonly values: JsonObject;
   readonly fixed: readonly string[];
   readonly hidden: readonly string[];
   /** The schema of all arguments. */
   readonly input: JsonSchema;
-  /** The author's own check of all arguments, where there is one. */
+  /** The author's own check of all arguments, if there is one. */
   readonly parse?: Parse;
 }
 
-/** Checks a value and returns what it means, or what is wrong with it. */
+/** Checks a value; returns the parsed value or the issues. */
 export type Parse = (value: unknown) => MaybePromise<Parsed>;
 export type Parsed =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** What of it came from the caller, where the tool gets more. */
+      /** The part that came from the caller, if the tool gets more. */
       readonly given?: JsonObject;
     }
   | { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** What a tool does to the world. Absent means unknown. */
+/** Effects of a tool. Absent means unknown. */
 export interface Effects {
   readonly readOnly?: boolean;
   readonly destructive?: boolean;
@@ -85,13 +85,13 @@ export interface Effects {
 }
 export const EFFECT_KEYS = ['readOnly', 'destructive', 'idempotent', 'openWorld'] as const;
 
-/** A request in words and the arguments that answer it. */
+/** An example request with the arguments that answer it. */
 export interface ToolExample {
   readonly request?: string;
   readonly input?: JsonObject;
 }
 
-/** Conditions of this machine and process under which a bundle or tool exists; all must hold. */
+/** Conditions on machine and process under which a bundle or tool exists; all must hold. */
 export interface When {
   readonly env?: string | readonly string[];
   readonly platform?: string | readonly string[];
@@ -99,14 +99,14 @@ export interface When {
   readonly predicate?: (surroundings: Surroundings) => boolean;
 }
 
-/** What a `when` looks at. */
+/** Input of a `when`. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
   readonly services: Readonly<Record<string, unknown>>;
 }
 
-/** One tool as data. How it runs is attached under `RUN` but never leaves. */
+/** A tool as data. Its run is attached under `RUN` and is never sent out. */
 export interface ToolSpec {
   readonly name: string;
   readonly title?: string;
@@ -120,7 +120,7 @@ export interface ToolSpec {
   readonly version?: string;
   /** Prompt text shown while the tool is active. */
   readonly instructions?: string;
-  /** Names of other tools without which this one is of little use. */
+  /** Names of other tools that this one needs to be useful. */
   readonly requires?: readonly string[];
   /** Higher comes first among its bundle's tools. */
   readonly priority?: number;
@@ -135,17 +135,17 @@ export interface ToolSpec {
   readonly [UNREAD]?: Unread;
 }
 
-/** The kind that a tool runs as; no reason to parse one. */
+/** The kind of a tool. Does not parse the spec. */
 export function kindOf(spec: ToolSpec): string {
   return (spec[UNREAD] ?? spec[RUN]).kind;
 }
 
-/** The services and settings without which a tool cannot run; no reason to parse one. */
+/** The services and settings that a tool needs. Does not parse the spec. */
 export function needsOf(spec: ToolSpec): readonly string[] {
   return (spec[UNREAD] ?? spec[RUN]).needs ?? NO_NEEDS;
 }
 
-/** One thing that a tool asks for: a service or a setting, which it can do without where a question mark follows. */
+/** One need of a tool: a service or a setting, optional with a question mark. */
 export interface Need {
   readonly name: string;
   readonly isSetting: boolean;
@@ -154,7 +154,7 @@ export interface Need {
 
 const SETTING = 'setting:';
 
-/** Takes `clock`, `setting:calendar` or `clock?` apart. */
+/** Parses `clock`, `setting:calendar` or `clock?`. */
 export function readNeed(need: string): Need {
   const isOptional = need.endsWith('?');
   const whole = isOptional ? need.slice(0, -1) : need;
@@ -170,12 +170,12 @@ const SEAL: object = Object.defineProperties(
   { toJSON: { value: sealed }, [Symbol.for('nodejs.util.inspect.custom')]: { value: sealed } },
 );
 
-/** Seals how a tool runs: printing or serialising it says `[run]` and nothing else. */
+/** Seals a run: printing or serializing it gives only `[run]`. */
 export function createRun(fields: Run): Run {
   return Object.freeze({ __proto__: SEAL, ...fields });
 }
 
-/** True if two specs of one name say the same and run the same. */
+/** True if two specs of one name have the same data and the same run. */
 export function isSameTool(a: ToolSpec, b: ToolSpec): boolean {
   if (a === b) return true;
   const functionsOf = ({ [RUN]: run }: ToolSpec) =>
@@ -186,19 +186,19 @@ export function isSameTool(a: ToolSpec, b: ToolSpec): boolean {
   return canonicalJson(a) === canonicalJson(b) && runText(a[RUN]) === runText(b[RUN]);
 }
 
-/** Everything about how a tool runs that is data, as text: to compare and to hash, never to show. */
+/** All data of a run as text, for comparing and hashing only. */
 function runText(run: Run): string {
   return canonicalJson([{ ...run }, run[WITHHELD] ?? null]);
 }
 
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,47}$/;
 
-/** True for a name that every vendor accepts as it is. */
+/** True for a name that every vendor accepts. */
 export function isToolName(name: unknown): name is string {
   return typeof name === 'string' && TOOL_NAME.test(name);
 }
 
-/** Throws where a name would have to be changed for some vendor. */
+/** Throws for a name that some vendor would not accept. */
 export function requireToolName(name: unknown): asserts name is string {
   if (isToolName(name)) return;
   throw new ToolcribError(
@@ -207,7 +207,7 @@ export function requireToolName(name: unknown): asserts name is string {
   );
 }
 
-/** A remote name made safe for every vendor: other characters become `_`; too long ends in a hash of the whole. */
+/** Converts a remote name to one that every vendor accepts: other characters become `_`, and a long name ends in a hash. */
 export function toToolName(name: string, sha256Hex: (text: string) => string): string {
   const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^(?=[\d-]|$)/, '_');
   return safe.length <= 48 ? safe : `${safe.slice(0, 39)}_${sha256Hex(name).slice(0, 8)}`;

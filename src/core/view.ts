@@ -9,13 +9,13 @@ import type { Profile } from './profile.ts';
 import { compileSelector, type Selector } from './selector.ts';
 import type { ToolSpec } from './tool-spec.ts';
 
-/** What one profile shows of one catalog to callers who meet the same clauses. */
+/** The tools that a profile shows to callers who meet the same access clauses. */
 export interface View {
   readonly profile: Profile;
   /** In catalog order. */
   readonly names: readonly string[];
   has(name: string): boolean;
-  /** The spec under everything this view holds it to. */
+  /** The spec with the policy of this view. */
   get(name: string): ToolSpec | undefined;
 }
 
@@ -24,12 +24,12 @@ export interface ViewOptions {
   readonly catalog: Catalog;
   readonly bundles: Bundles;
   readonly caller: Caller;
-  /** A fallback where nobody speaks; a layer over specs of untrusted sources. */
+  /** Fallback for absent fields; an additional layer for specs of untrusted sources. */
   readonly defaults: Policy;
   readonly isTrusted: (source: string) => boolean;
 }
 
-/** Filters after names are resolved, so that hiding one tool never lets a namesake take its place. */
+/** Creates a view. It filters after names are resolved, so hiding a tool never exposes another with the same name. */
 export function view(options: ViewOptions): View {
   const { profile, catalog, bundles, caller } = options;
   const isIncluded =
@@ -58,7 +58,7 @@ export function view(options: ViewOptions): View {
   return { profile, names, has: (name) => visible.has(name), get };
 }
 
-/** The distinct conditions that decide what a profile shows of a catalog; who meets the same ones sees the same tools. */
+/** The distinct access clauses of a catalog and profile. Callers who meet the same clauses see the same tools. */
 export function viewClauses(catalog: Catalog, profile: Profile): readonly AccessClause[] {
   const clauses = new Map<string, AccessClause>();
   const note = (clause: AccessClause) => clauses.set(canonicalJson(clause), clause);
@@ -67,7 +67,7 @@ export function viewClauses(catalog: Catalog, profile: Profile): readonly Access
   return [...clauses.values()];
 }
 
-/** How a spec's policy comes about: its own word, the defaults, the profile, then tuning clamped by limits. */
+/** Computes the policy of a spec: its own, the defaults, the profile, then tuning clamped by limits. */
 function policyMaker(options: Omit<ViewOptions, 'catalog' | 'caller'>): (spec: ToolSpec) => Policy {
   const { profile, defaults } = options;
   const mustAsk = meantBy(profile.approve ?? [], options.bundles);
@@ -94,7 +94,7 @@ function policyMaker(options: Omit<ViewOptions, 'catalog' | 'caller'>): (spec: T
   };
 }
 
-/** The rules of a profile that hold for a tool, and a key that is the same for all tools with the same rules. */
+/** The rules of a profile for a tool, with a key that is the same for all tools with the same rules. */
 function ruleMaker(profile: Profile, bundles: Bundles): (spec: ToolSpec) => { rules: readonly Rule[]; key: string } {
   const rules = (profile.rules ?? []).map(({ tools, when, otherwise }) => ({
     selects: meantBy(tools, bundles),
@@ -106,13 +106,13 @@ function ruleMaker(profile: Profile, bundles: Bundles): (spec: ToolSpec) => { ru
   };
 }
 
-/** What profiles say of their tools is meant of those that do something: the crib's own, which find them, have to be named. */
+/** Matches the selectors of profiles. The crib's own tools match only by exact name. */
 function meantBy(selectors: readonly Selector[], bundles: Bundles): (spec: ToolSpec) => boolean {
   const isSelected = anyOf(selectors, bundles);
   return (spec) => (spec.source === META_SOURCE ? selectors.includes(spec.name) : isSelected(spec));
 }
 
-/** The crib's own tools belong to whatever else is shown; `[]` shows nothing. */
+/** Includes the crib's own tools with any other tool; `[]` includes none. */
 function orMeta(isIncluded: (spec: ToolSpec) => boolean, include: readonly Selector[]): (spec: ToolSpec) => boolean {
   return include.length === 0 ? isIncluded : (spec) => spec.source === META_SOURCE || isIncluded(spec);
 }

@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from './json.ts';
 
 /**
- * Characters that a reader cannot see, or that change how their neighbours are read: control and format characters
+ * Characters that are invisible or change how their neighbours are read: control and format characters
  * (bidirectional marks, zero-width characters, tags), spaces other than the usual one, fillers, variation selectors, lone
  * surrogates, private and unassigned characters, enclosing marks, and more than four marks on one letter.
  */
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Me}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?<=\p{M}{4})\p{M}/gu;
 
-/** The text with every invisible character written as `\u{202e}`; on one line, since line breaks are among them. */
+/** Writes every invisible character as `\u{202e}`. Line breaks count as invisible, so the result is one line. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
@@ -15,12 +15,12 @@ export function visible(text: string): string {
   });
 }
 
-/** The same for a text of several lines, which it stays. */
+/** Like `visible`, but keeps line breaks. */
 export function visibleLines(text: string): string {
   return text.split('\n').map(visible).join('\n');
 }
 
-/** JSON that means the same and in which nothing is invisible. */
+/** Escapes invisible characters in JSON; its meaning stays the same. */
 export function visibleJson(json: string): string {
   const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const escapeUnits = (unseen: string) => unseen.split('').map(toEscape).join('');
@@ -30,12 +30,12 @@ export function visibleJson(json: string): string {
     .join('\n');
 }
 
-/** A text between quotes, where nothing in it is invisible and none of it can be taken for what stands around it. */
+/** Quotes a text and escapes invisible characters, so it cannot be confused with the text around it. */
 export function quoted(text: string): string {
   return visible(JSON.stringify(text));
 }
 
-/** A text between quotes, cut in the middle where it is longer than `limit`; its length and what is left out are said outside of the quotes. */
+/** Quotes a text and cuts the middle if it is longer than `limit`. Its length and the omitted length follow the quotes. */
 export function quotedUpTo(text: string, limit: number): string {
   if (text.length <= limit) return quoted(text);
   const endLength = Math.floor(limit / 4);
@@ -44,7 +44,7 @@ export function quotedUpTo(text: string, limit: number): string {
   return `${quoted(begin)} … ${quoted(end)} (${text.length} characters, ${text.length - limit} not shown)`;
 }
 
-/** How much of a value is shown: characters of each text in it (tried in this order) and of the whole. */
+/** Limits for showing a value: characters per text (tried in this order) and in total. */
 export interface ShownSize {
   readonly texts: readonly number[];
   readonly whole: number;
@@ -52,7 +52,7 @@ export interface ShownSize {
 
 const USUAL_SIZE: ShownSize = { texts: [500, 100, 20], whole: 2000 };
 
-/** A value as JSON that a person can read. Texts in it are shortened before names are left out, and whatever is left out is said. */
+/** A value as readable JSON. Texts are shortened before names are left out; omissions are marked. */
 export function toVisibleJson(value: JsonValue, { texts, whole }: ShownSize = USUAL_SIZE): string {
   let shown = '';
   for (const textLimit of texts) {
@@ -63,11 +63,11 @@ export function toVisibleJson(value: JsonValue, { texts, whole }: ShownSize = US
   return shown;
 }
 
-/** How much may still be written; counted down on the way. */
+/** Remaining space while writing. */
 interface Room {
   readonly textLimit: number;
   left: number;
-  /** Something did not fit. */
+  /** True if something did not fit. */
   isShort: boolean;
 }
 
@@ -91,7 +91,7 @@ function writeAll<Part>(parts: readonly Part[], room: Room, writePart: (part: Pa
       room.isShort = true;
       return [...written, `… ${parts.length - written.length} more not shown`];
     }
-    room.left -= 2; // what stands between two of them
+    room.left -= 2; // the separator
     written.push(writePart(part));
   }
   return written;
@@ -102,24 +102,24 @@ function take(text: string, room: Room): string {
   return text;
 }
 
-/** The beginning of a text with the sign that it was cut, by which redaction also finds the beginning of a secret. */
+/** The beginning of a text, marked as cut. Redaction uses the mark to find the beginning of a secret. */
 export function beginningOf(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
 }
 
-/** One name stands for a list of one. */
+/** Turns a single name into a list. */
 export function listOf<T extends string>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];
   return typeof value === 'string' ? [value] : value;
 }
 
-/** `*` stands for any characters, `?` for one; the whole text must match. Linear in the text. */
+/** Compiles a glob: `*` is any characters, `?` is one; the whole text must match. Linear time. */
 export function compileGlob(glob: string): (text: string) => boolean {
   if (!/[*?]/.test(glob)) return (text) => text === glob;
   return (text) => matchesGlob(glob, text);
 }
 
-// The greedy two-pointer walk: on a mismatch only the last star takes one character more, so nothing explodes.
+// Greedy two-pointer matching: on a mismatch only the last star takes one more character, so it stays linear.
 function matchesGlob(glob: string, text: string): boolean {
   let g = 0;
   let star = -1;

@@ -30,14 +30,14 @@ describe('conditions are judged again when what they look at changes', () => {
     expect((await chest.search('shop tool')).map(({ name }) => name)).toEqual(['shop_tool']);
     isOpen = false;
     expect(endOf(await chest.call('shop_tool'))).toBe('unknown_tool');
-    expect(crib.explain({}, undefined, 'shop_tool').reasons.join()).toContain('its predicate says no');
+    expect(crib.explain({}, undefined, 'shop_tool').reasons.join()).toContain('its predicate returned false');
   });
 
   it('The reason is the one of now.', async () => {
     const crib = await createCrib({ tools: [toolOf('t', { when: { env: VARIABLE, service: 'printer' } })] });
     expect(crib.explain({}, undefined, 't').reasons.join()).toContain(`${VARIABLE} is not set`);
     vi.stubEnv(VARIABLE, '1');
-    expect(crib.explain({}, undefined, 't').reasons.join()).toContain('there is no service "printer"');
+    expect(crib.explain({}, undefined, 't').reasons.join()).toContain('the service "printer" is missing');
   });
 
   it('onChange tells what came when somebody looks.', async () => {

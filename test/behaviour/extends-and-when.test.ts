@@ -57,7 +57,7 @@ describe('extends', () => {
   it.each([
     ['itself', [{ name: 'a', extends: 'a' }]],
     [
-      'in a circle',
+      'in a cycle',
       [
         { name: 'a', extends: 'b' },
         { name: 'b', extends: 'c' },
@@ -82,8 +82,8 @@ describe('when', () => {
     ['env', { env: 'TOOLCRIB_TEST_UNSET' }, 'the environment variable TOOLCRIB_TEST_UNSET is not set'],
     ['env, one of several', { env: ['PATH', 'TOOLCRIB_TEST_UNSET'] }, 'TOOLCRIB_TEST_UNSET is not set'],
     ['platform', { platform: otherPlatform }, `the platform is ${process.platform}, not ${otherPlatform}`],
-    ['service present', { service: 'printer' }, 'there is no service "printer"'],
-    ['predicate', { predicate: () => false }, 'its predicate says no'],
+    ['service present', { service: 'printer' }, 'the service "printer" is missing'],
+    ['predicate', { predicate: () => false }, 'its predicate returned false'],
     [
       'a predicate that throws',
       {
@@ -93,7 +93,11 @@ describe('when', () => {
       },
       /its predicate failed: .*disk/,
     ],
-    ['the second of two conditions', { platform: process.platform, service: 'printer' }, 'no service "printer"'],
+    [
+      'the second of two conditions',
+      { platform: process.platform, service: 'printer' },
+      'the service "printer" is missing',
+    ],
   ];
 
   it.each(explained)('when on a tool is explained when it says no: %s.', async (_, when, reason) => {

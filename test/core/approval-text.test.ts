@@ -150,8 +150,8 @@ describe('a caller that may approve its own call', () => {
     const sized = (length: number) => request({ [`n${'a'.repeat(length)}`]: 1 });
     const rest = new TextEncoder().encode(approvalText(sized(0))).length;
     expect(whyNotByCaller(sized(MAX_CALLER_TEXT_BYTES - rest))).toBeUndefined();
-    expect(whyNotByCaller(sized(MAX_CALLER_TEXT_BYTES - rest + 1))).toMatch(/16385 bytes.*an operator has to answer/);
-    expect(whyNotByCaller(fill(60))).toMatch(/an operator has to answer/);
+    expect(whyNotByCaller(sized(MAX_CALLER_TEXT_BYTES - rest + 1))).toMatch(/16385 bytes.*the operator must answer/);
+    expect(whyNotByCaller(fill(60))).toMatch(/the operator must answer/);
   });
 
   it('is measured in bytes', () => {

@@ -51,7 +51,7 @@ describe('lists that are to take the place of others', () => {
         for (const [claim, words] of refuseClashing(given)) {
           expect(claim.next).toBeDefined();
           expect(words).toMatch(
-            /^"[a-e]" (stands twice in|comes from both source_\d and) source_\d; (rename|prefix) one/,
+            /^"[a-e]" (is defined twice in|comes from both source_\d and) source_\d; (rename|prefix) one/,
           );
         }
       }),

@@ -66,11 +66,11 @@ describe('onDuplicate: error, at start', () => {
     expect(message).not.toContain('tool_30');
   });
 
-  it('a tool in code counts, and so does a name that stands twice in one source', async () => {
+  it('a tool in code counts, and so does a name that is defined twice in one source', async () => {
     const tools: readonly ToolInput[] = [{ name: 'x', description: '', run: () => 1 }];
     await expect(start([server('one', 'x').source], { tools })).rejects.toThrow('comes from both code and one');
     await expect(start([server('one', 'x', 'x').source])).rejects.toThrow(
-      '"x" stands twice in one; rename one of them.',
+      '"x" is defined twice in one; rename one of them.',
     );
   });
 

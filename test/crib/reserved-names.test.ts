@@ -43,7 +43,7 @@ function expectHeldBack(crib: Crib, name: string, source: string): void {
   expect([...sources].filter(([, owner]) => owner === source).map(([tool]) => tool)).not.toContain(name);
   expect(crib.catalog.held).toContainEqual(expect.objectContaining({ name, owner: META_SOURCE, heldBack: source }));
   expect(crib.warnings().join('\n')).toContain(
-    `"${name}" of ${source} is held back: the name is reserved for a tool of Toolcrib itself. Give the source another prefix.`,
+    `"${name}" of ${source} is held back: the name is reserved for a tool of Toolcrib. Give the source another prefix.`,
   );
 }
 
@@ -60,7 +60,7 @@ it('every tool that the crib brings itself has a reserved name', async () => {
 
 describe('a tool in code', () => {
   const tool = (name: string) => ({ name, description: 'Mine', run: () => 'mine' });
-  const reserved = (name: string) => `Tool "${name}" of code: the name is reserved for a tool of Toolcrib itself`;
+  const reserved = (name: string) => `Tool "${name}" of code: the name is reserved for a tool of Toolcrib`;
 
   it.each(FORMS)('cannot be named %s: at the start, later, or in a bundle', async (name) => {
     await expect(createCrib({ tools: [tool(name)] })).rejects.toMatchObject({ code: 'reserved_name' });
@@ -264,7 +264,7 @@ describe('the command line', () => {
       'tools.json': JSON.stringify({ tools: [{ name: 'tools', inputSchema: { type: 'object' } }] }),
     });
     try {
-      const words = '"search_tools" of search is held back: the name is reserved for a tool of Toolcrib itself.';
+      const words = '"search_tools" of search is held back: the name is reserved for a tool of Toolcrib.';
       const child = shop.start(['serve', '--port', '0']);
       await new Promise<void>((resolve, reject) => {
         let said = '';

@@ -76,7 +76,7 @@ describe('spec files', () => {
     const path = makeWorkspace().write('a.yaml', yamlOf('a', 'a'));
     const crib = await openCrib({ sources: [files({ name: 'local', path })] });
     expect(namesIn(crib)).toEqual(['a']);
-    expect(crib.warnings()).toEqual([expect.stringContaining('stands twice in local')]);
+    expect(crib.warnings()).toEqual([expect.stringContaining('is defined twice in local')]);
   });
 
   it('that were named and are something else fail', async () => {

@@ -179,7 +179,7 @@ describe('what a module may export', () => {
     const crib = await cribOver(folder);
     expect([await say(crib, 'same'), crib.warnings()]).toEqual([
       'first',
-      [expect.stringContaining('"same" stands twice')],
+      [expect.stringContaining('"same" is defined twice')],
     ]);
   });
 });

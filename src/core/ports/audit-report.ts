@@ -1,4 +1,4 @@
-/** What can be wrong with the audit. */
+/** Kinds of problems in an audit log. */
 export type AuditFindingKind =
   | 'row_changed'
   | 'row_removed'
@@ -15,44 +15,44 @@ export type AuditFindingKind =
   | 'forged'
   | 'intent_open';
 
-/** One thing that is wrong, and where. */
+/** One problem and its place. */
 export interface AuditFinding {
   readonly kind: AuditFindingKind;
-  /** Empty where it is about the whole audit. */
+  /** Empty if it concerns the whole audit log. */
   readonly chain: string;
-  /** The row, or the first of several. */
+  /** The number of the row, or of the first of several rows. */
   readonly number?: number;
   /** The last of several rows. */
   readonly to?: number;
-  /** When the row says it happened, in milliseconds since 1970. */
+  /** Time of the row in milliseconds since 1970. */
   readonly at?: number;
   readonly tool?: string;
-  /** All of it in a sentence. */
+  /** The problem as a sentence. */
   readonly message: string;
 }
 
-/** What became of one chain. */
+/** Result for one chain. */
 export interface ChainReport {
   readonly chain: string;
-  /** Rows that are there. */
+  /** Number of existing rows. */
   readonly rows: number;
-  /** Rows that were removed because they were old. */
+  /** Number of rows removed because of their age. */
   readonly removed: number;
-  /** The number of the last row that a signature vouches for. */
+  /** The number of the last row covered by a signature. */
   readonly sealed: number;
-  /** `open`: a process writes to it; `ended`: its process ended without closing; `elsewhere`: its checkpoints are kept by another machine, or its key is not known. */
+  /** `open`: a process writes to it. `ended`: its process ended without closing it. `elsewhere`: another machine has its checkpoints, or its key is unknown. */
   readonly state: 'open' | 'closed' | 'ended' | 'elsewhere';
 }
 
-/** What verifying the audit found. */
+/** Result of verifying the audit log. */
 export interface AuditReport {
-  /** Nothing is wrong, and every row is vouched for by a key of this machine or one that the owner trusts. */
+  /** True if no problems were found and every row is signed by a key of this machine or one that the operator trusts. */
   readonly ok: boolean;
   readonly rows: number;
   readonly chains: readonly ChainReport[];
   readonly findings: readonly AuditFinding[];
-  /** How many findings more there are than are listed. */
+  /** Number of findings that are not listed. */
   readonly moreFindings: number;
-  /** What is worth knowing and not wrong, in sentences. */
+  /** Remarks that are not problems. */
   readonly notes: readonly string[];
 }

@@ -4,46 +4,46 @@ import type { Parse, ToolSpec } from '../tool-spec.ts';
 import type { Store } from './store.ts';
 import type { StoredRates } from './stored-results.ts';
 
-/** The folder for the operator token, the audit key and the checkpoints of the audit; undefined where no folder can be written. */
+/** The folder for the operator token, the audit key and the audit checkpoints; undefined if no folder is writable. */
 export interface PrivateFolder {
   readonly path: string | undefined;
   readonly warnings: readonly string[];
 }
 
-/** A private folder under an id that its configuration does not have any more. */
+/** A private folder of an earlier id of the configuration. */
 export interface FormerFolder {
   readonly path: string;
-  /** The file that held its id. */
+  /** The file that contained its id. */
   readonly idFile: string;
 }
 
-/** What a configuration brings besides parts: what outlives the process, and what must not be seen. */
+/** The persistent and secret parts of a configured crib. */
 export interface CribContext {
-  /** Only a crib with a configuration has one. Opened by its first use. */
+  /** Present only with a configuration. Opened at the first use. */
   readonly store: Store | undefined;
-  /** Where several processes count together; absent in a crib that counts alone. */
+  /** Rate counters shared by several processes; absent if the crib counts alone. */
   readonly sharedRates: StoredRates | undefined;
-  /** Whether something may have been stored before; looks without opening or making anything. */
+  /** True if something may have been stored before. Does not open or create the store. */
   isStored(): boolean;
-  /** True where code says which store it is. */
+  /** True if code, not the configuration, names the store. */
   readonly isNamedInCode?: boolean;
-  /** The folder for what outlives the process outside the store; made by the first use, absent if nothing can be written. */
+  /** The folder for persistent files outside the store; created at the first use, undefined if not writable. */
   stateFolder(): string | undefined;
-  /** The folder for the operator token, the audit key and checkpoints; found, and made, by the first call. */
+  /** The folder for the operator token, the audit key and checkpoints; found or created at the first call. */
   privateFolder(): PrivateFolder;
-  /** The private folders that the configuration had under other ids; looked for anew by each call. */
+  /** The private folders of earlier ids of the configuration; searched at each call. */
   formerFolders(): readonly FormerFolder[];
-  /** The file or folder that the configuration is read from; absent where it was given as data. */
+  /** The file or folder of the configuration; absent if it was passed as data. */
   readonly configuration?: string;
-  /** The text without the values of secrets. */
+  /** Removes the values of secrets from a text. */
   redact(text: string): string;
-  /** From now on `redact` takes this value out, too. */
+  /** Adds a value that `redact` removes. */
   hide(name: string, value: string): void;
-  /** The HMAC-SHA256 of a text under a secret, which is looked up for that. */
+  /** The HMAC-SHA256 of a text, keyed with the named secret. */
   sign(secret: string, text: string): Promise<string>;
 }
 
-/** What a crib without a configuration has. */
+/** The context of a crib without a configuration. */
 export const NO_CONTEXT: CribContext = {
   store: undefined,
   sharedRates: undefined,
@@ -54,31 +54,31 @@ export const NO_CONTEXT: CribContext = {
   redact: (text) => text,
   hide: () => {},
   sign: async (secret) => {
-    throw new ToolcribError('unknown_secret', `There is no secret "${secret}": this crib has none.`);
+    throw new ToolcribError('unknown_secret', `The secret "${secret}" was not found: this crib has no secrets.`);
   },
 };
 
-/** The path of a private folder; what the operator should know about it is said once. */
+/** The path of a private folder. Reports its warnings. */
 export function pathOf({ path, warnings }: PrivateFolder, warn: (message: string) => void): string | undefined {
   for (const warning of warnings) warn(warning);
   return path;
 }
 
-/** Time, so that tests can own it. */
+/** A clock that tests can replace. */
 export interface Clock {
-  /** Milliseconds since 1970 that never run backwards. */
+  /** Milliseconds since 1970, monotonic. */
   now(): number;
-  /** Runs `task` once after `delayMs`; returns how to stop it. */
+  /** Runs `task` once after `delayMs`; returns a function that cancels it. */
   setTimer(delayMs: number, task: () => void): () => void;
 }
 
-/** Compiles schemas, lazily and once. A schema that does not compile throws a `ToolcribError`. */
+/** Compiles schemas, lazily and once. Throws a `ToolcribError` for an invalid schema. */
 export interface Schemas {
-  /** The check of a tool's arguments: the author's own schema where there is one, else the JSON Schema. */
+  /** Checks a tool's arguments: by the author's own schema if there is one, else by the JSON Schema. */
   input(spec: ToolSpec): Parse;
   output(spec: ToolSpec): Parse;
-  /** The check of any JSON Schema. */
+  /** Compiles any JSON Schema. */
   parser(schema: JsonSchema): Parse;
-  /** What keeps `schema` from being used: remote references, patterns that could hang. */
+  /** Problems that make `schema` unusable: remote references, patterns that could hang. */
   problems(schema: JsonSchema): readonly string[];
 }

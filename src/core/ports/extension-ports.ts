@@ -3,49 +3,49 @@ import type { Recheck } from '../caller.ts';
 import type { Clock, CribContext, Schemas } from './crib-context.ts';
 import type { AuditTrail } from './stored-audit.ts';
 
-/** What built-in extensions get of their crib. */
+/** The parts of a crib that built-in extensions use. */
 export interface ExtensionPorts extends CribContext {
   readonly clock: Clock;
-  /** Where calls are put on record; only a crib with a store has one. */
+  /** The audit log; only a crib with a store has one. */
   readonly audit: AuditTrail | undefined;
-  /** True if calls are put on record: there is a trail, and the extension that writes to it is on. */
+  /** True if calls are recorded: there is an audit log, and its extension is on. */
   isAudited(): boolean;
-  /** True for a public key as the audit writes it down. */
+  /** True for a public key in the format of the audit log. */
   isPublicKey(text: string): boolean;
-  /** Who is asked before a tool runs. Throws for a webhook that cannot be used. */
+  /** Creates the approver. Throws for an invalid webhook. */
   approver(
     options: ApprovalOptions & { readonly webhook?: unknown; readonly clock?: Clock },
     ports: ExtensionPorts,
   ): ApprovalPorts;
-  /** Looks for calls whose process is gone, and says whether it found some. */
+  /** Finds calls whose process is gone; true if it found some. */
   findLost(): Promise<boolean>;
   readonly recheck: Recheck;
   /** The names of the bundles a tool is in. */
   bundlesOf(tool: string): readonly string[];
-  /** What must be known of the kinds of tools. */
+  /** Traits of the kinds of tools. */
   readonly traitsOf: TraitsOf;
   readonly schemas: Schemas;
   warn(message: string): void;
 }
 
-/** What other rooms must know of the tools of a kind. A kind that says nothing fails with its source and reaches out of this process. */
+/** Traits of a kind that other parts need. Without traits, its tools fail together with their source and reach out of this process. */
 export interface KindTraits {
-  /** Fields of a run that are paths, `sandbox.read` for one inside another; relative ones start from the folder of the file that names them. */
+  /** Fields of a run that are paths; `sandbox.read` names a nested one. Relative paths start from the folder of the file that contains them. */
   readonly pathFields?: readonly string[];
-  /** The module of a run is found from the folder of its file: always, or where it is a name and not a path. */
+  /** Resolves the module of a run from the folder of its file: always, or only if it is a name and not a path. */
   readonly findsModules?: 'always' | 'byName';
-  /** True if it runs code of the owner; the others reach out to something else. */
+  /** True if it runs code of the operator; other kinds reach out to something else. */
   readonly runsOwnCode?: boolean;
-  /** What is down where calls fail: its source with all tools, if absent, the tool alone, or nothing that could be. */
+  /** The part that counts as down after failures: the source with all its tools (default), the tool alone, or nothing. */
   readonly failsWith?: 'source' | 'tool' | 'nothing';
-  /** How services reach its tools: as they are, if absent, or as JSON, so that another one does not reach them. */
+  /** The form in which services reach its tools: as they are (default), or as JSON; other services are then left out. */
   readonly takesServices?: 'json';
-  /** What a trace says of each of its calls. */
+  /** Span attributes of each of its calls. */
   readonly spanAttributes?: Readonly<Record<string, string>>;
 }
 
-/** The traits of a kind; those of a kind that says nothing where nobody describes it. */
+/** Returns the traits of a kind; the defaults for an unknown kind. */
 export type TraitsOf = (kind: string) => KindTraits;
 
-/** What a text with `${` in how a tool runs becomes, or what is wrong with it. `${secret:NAME}` stays for the moment of use, and `$${` for a plain `${`. */
+/** Resolves `${` in the run of a tool, or returns the mistakes. `${secret:NAME}` is kept until it is used, and `$${` is a literal `${`. */
 export type ReadRunText = (text: string) => { readonly text: string } | { readonly mistakes: readonly string[] };

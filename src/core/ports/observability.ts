@@ -2,21 +2,21 @@ import type { JsonValue } from '../json.ts';
 import type { ToolCall } from '../tool-call.ts';
 import { RUN } from '../tool-spec.ts';
 
-/** From the most to the least talkative. */
+/** Log levels, most verbose first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What is told about the start or the end of one call. Nothing in it holds a known secret or is very long. */
+/** Log line for the start or end of a call. Known secrets are redacted and long values are cut. */
 export interface LogLine {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly level: Exclude<LogLevel, 'silent'>;
   readonly event: 'call.start' | 'call.end';
   readonly callId: JsonValue;
-  /** The call inside which this one was made. */
+  /** The call that this call is nested in. */
   readonly parentId?: JsonValue;
   readonly tool: JsonValue;
-  /** Absent for a name that nobody has. */
+  /** Absent for an unknown tool. */
   readonly source?: JsonValue;
   readonly profile: JsonValue;
   readonly caller?: JsonValue;
@@ -27,18 +27,18 @@ export interface LogLine {
   readonly outcome?: 'done' | 'failed' | 'waiting';
   /** Answered without running the tool. */
   readonly isReplayed?: true;
-  /** Why it failed. */
+  /** The error code. */
   readonly code?: string;
   readonly durationMs?: number;
   readonly message?: JsonValue;
-  /** What was behind the failure, where the message does not tell. */
+  /** The cause of the failure, if the message does not contain it. */
   readonly cause?: JsonValue;
 }
 
-/** Takes log lines. It is not waited for, and its failures fail no call. */
+/** Receives log lines. The crib does not wait for it, and its errors do not affect calls. */
 export type LogSink = (line: LogLine) => unknown;
 
-/** The key under which an extension tells what it counted. */
+/** The key under which an extension exposes its counters. */
 export const COUNTED: unique symbol = Symbol('toolcrib.counted');
 
 /** An extension that counts. */
@@ -46,7 +46,7 @@ export interface CountingExtension {
   readonly [COUNTED]: () => readonly MetricFamily[];
 }
 
-/** What was counted under one name, as Prometheus knows it. */
+/** The samples of one metric, in Prometheus terms. */
 export interface MetricFamily {
   readonly name: string;
   readonly help: string;
@@ -54,25 +54,25 @@ export interface MetricFamily {
   readonly samples: readonly MetricSample[];
 }
 
-/** One number; those of a histogram have names of their own. */
+/** One sample; those of a histogram have their own names. */
 export interface MetricSample {
   readonly name?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** How many tools are told apart; those called later count together. */
+/** Number of tools with records of their own; later ones share one. */
 const MANY_TOOLS = 1000;
 
-/** One record for each tool that is called, in a bounded number. */
+/** One record per called tool, in bounded number. */
 export interface ToolRecords<Kept> {
   of(call: ToolCall): Kept;
   all(): readonly Kept[];
 }
 
 /**
- * Keeps one record for each tool that is called. Names come from outside, hence all unknown ones share a record, and so
- * do tools beyond the first thousand. No tool is without a source, so these two are taken for no tool.
+ * Keeps one record per called tool. Callers choose names, so all unknown names share a record, and so do tools after
+ * the first thousand. Both have an empty source, which no real tool has.
  */
 export function createToolRecords<Kept>(make: (tool: string, source: string, kind: string) => Kept): ToolRecords<Kept> {
   const bySource = new Map<string, Map<string, Kept>>();
@@ -84,7 +84,7 @@ export function createToolRecords<Kept>(make: (tool: string, source: string, kin
       if (source === '') return unknown;
       const found = bySource.get(source)?.get(name);
       if (found !== undefined) return found;
-      if (known.length >= MANY_TOOLS) return other; // for ever: a call ends in the record it began in
+      if (known.length >= MANY_TOOLS) return other; // permanently: a call must end in the record it began in
       const made = make(name, source, run.kind);
       known.push(made);
       bySource.set(source, (bySource.get(source) ?? new Map<string, Kept>()).set(name, made));
@@ -94,13 +94,13 @@ export function createToolRecords<Kept>(make: (tool: string, source: string, kin
   };
 }
 
-/** Measures, where metrics are collected. An instrument is made by its first use. */
+/** Records metrics if they are collected. Instruments are created at the first use. */
 export interface Meters {
-  /** False where metrics cannot be collected: then nothing need be measured. */
+  /** False if metrics are not collected, so measuring can be skipped. */
   isOn(): boolean;
-  /** Makes a counter, an up-down counter or a histogram. */
+  /** Creates a counter, an up-down counter or a histogram. */
   instrument(definition: Instrument): (value: number, attributes: Attributes) => void;
-  /** Has values read whenever metrics are collected. Returns how to stop; undefined where no provider is registered yet. */
+  /** Registers gauges that are read at each collection. Returns a function that unregisters them; undefined if no provider is registered yet. */
   observe(gauges: () => readonly Gauge[]): (() => void) | undefined;
 }
 
@@ -111,29 +111,29 @@ interface Metric {
   readonly description: string;
 }
 
-/** A metric that is measured as something happens. */
+/** A metric that is recorded on events. */
 export interface Instrument extends Metric {
   readonly type: 'counter' | 'upDownCounter' | 'histogram';
   /** Upper bounds of the buckets of a histogram. */
   readonly boundaries?: readonly number[];
 }
 
-/** A metric whose value is read. */
+/** A metric that is read at collection. */
 export interface Gauge extends Metric {
   read(): number;
 }
 
-/** What a measurement is told apart by. */
+/** Labels of a measurement. */
 export type Attributes = Readonly<Record<string, string | boolean>>;
 
-/** Makes spans, where somebody collects them. */
+/** Creates spans if they are collected. */
 export interface Telemetry {
-  /** False where nobody can be listening: then nothing need be made. */
+  /** False if spans are not collected, so creating them can be skipped. */
   isOn(): boolean;
   startSpan(start: SpanStart): Span;
 }
 
-/** How a span begins. Without a parent it belongs under whatever is active. */
+/** Options for starting a span. Without a parent it belongs to the active span. */
 export interface SpanStart {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -142,15 +142,15 @@ export interface SpanStart {
 
 /** One piece of work in a trace. */
 export interface Span {
-  /** For what the work sends out; absent where nobody collects. */
+  /** For outgoing requests; absent if spans are not collected. */
   readonly traceparent: string | undefined;
-  /** Does the work with the span active, so that spans made by it belong under this one. */
+  /** Runs the work with the span active, so that its spans become children. */
   run<T>(work: () => T): T;
-  /** With what was found out, and with why it failed if it did. */
+  /** Ends the span with attributes, and with the failure if there was one. */
   end(attributes: Readonly<Record<string, string>>, failure?: string): void;
 }
 
-/** Where a call stands in a trace, as W3C writes it. */
+/** W3C trace context. */
 export interface TraceContext {
   readonly traceId: string;
   readonly spanId: string;
@@ -160,7 +160,7 @@ export interface TraceContext {
 const FORMAT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const LONGEST = 512;
 
-/** Reads a `traceparent`; undefined for whatever is none. A later version may carry more than this one knows. */
+/** Parses a `traceparent`; undefined if it is invalid. A later version may have more fields. */
 export function readTraceparent(text: unknown): TraceContext | undefined {
   if (typeof text !== 'string' || text.length > LONGEST) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = FORMAT.exec(text) ?? [];
@@ -169,7 +169,7 @@ export function readTraceparent(text: unknown): TraceContext | undefined {
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 }
 
-/** Writes a `traceparent`. */
+/** Formats a `traceparent`. */
 export function toTraceparent({ traceId, spanId, flags }: TraceContext): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }
@@ -178,7 +178,7 @@ function isZero(hex: string): boolean {
   return /^0+$/.test(hex);
 }
 
-/** The type of a tool by the conventions; a tool that is not known reaches nothing. */
+/** The tool type by the OpenTelemetry conventions; an unknown tool counts as a function. */
 export function toolTypeOf(source: string, runsOwnCode: boolean | undefined): 'extension' | 'function' {
   return source !== '' && runsOwnCode !== true ? 'extension' : 'function';
 }

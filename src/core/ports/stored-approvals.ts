@@ -5,38 +5,38 @@ import type { ToolResult } from '../tool-result.ts';
 import type { ApprovalState } from './approval-states.ts';
 import type { KeepBound, KeepBounds } from './stored-results.ts';
 
-/** For what else a yes counts: this conversation, these arguments, or everything for a time. */
+/** Scope of a remembered approval: this conversation, these arguments, or all calls for a given time. */
 export type Remember = 'conversation' | 'arguments' | { readonly forMs: number };
 
-/** The longest that a yes is remembered. */
+/** Maximum lifetime of a remembered approval. */
 export const MAX_REMEMBER_MS = 30 * 86_400_000;
 
-/** What an answer counts for, and nothing else. */
+/** Everything that an answer is bound to. */
 export interface ApprovalSubject {
-  /** The caller's id; empty for nobody in particular. */
+  /** The caller's id; empty for an anonymous caller. */
   readonly callerId: string;
-  /** Of the caller's roles, permissions and being an operator: what is remembered counts for these only. */
+  /** Hash of the caller's roles, permissions and operator flag. A remembered approval is bound to it. */
   readonly callerHash: string;
   readonly profile: string;
   readonly tool: string;
   readonly definitionHash: string;
   readonly argumentsHash: string;
-  /** Of the answers that the tool gets with its arguments, and of the state that they belong to; absent for none. */
+  /** Hash of the answers that the tool gets with its arguments, and of their state; absent without answers. */
   readonly answersHash?: string;
-  /** Of the calls inside which it was made, and their arguments; absent for none. */
+  /** Hash of the enclosing calls and their arguments; absent without any. */
   readonly insideHash?: string;
   readonly conversation?: string;
   readonly timeZone?: string;
-  /** What asks; a yes that is remembered counts for nothing else. */
+  /** The reason for the request; a remembered approval is bound to it. */
   readonly ground: string;
 }
 
-/** A request as a call makes it. */
+/** A new request. */
 export interface NewApproval extends ApprovalSubject {
   readonly title?: string;
-  /** Why a person is asked, in words. */
+  /** The reason, as text. */
   readonly reason: string;
-  /** What the tool asks in the middle of its call; absent where the question is whether it may run. */
+  /** The question of a running tool; absent if the request is to run the tool. */
   readonly question?: string;
   readonly description: string;
   readonly arguments: JsonObject;
@@ -44,49 +44,49 @@ export interface NewApproval extends ApprovalSubject {
   readonly idempotencyKey?: string;
   /** The answers that the tool gets with its arguments. */
   readonly inputResponses?: JsonObject;
-  /** The tools inside whose calls it was made, the nearest first. */
+  /** The tools that the call is nested in, innermost first. */
   readonly inside?: readonly string[];
   readonly caller: { readonly id?: string; readonly roles?: readonly string[] };
   readonly door: string;
   readonly approvers: readonly Approver[];
-  /** Why the caller is not among them although policy names it. */
+  /** The reason why the caller may not approve although the policy allows it. */
   readonly notByCaller?: string;
-  /** Nobody waits for the answer in memory: the same call sent again takes it up. */
+  /** True if no call waits for the answer in memory: the same call sent again uses it. */
   readonly isParked: boolean;
-  /** How long there is to answer, and then to take it up. */
+  /** Time to answer, and then to use the answer. */
   readonly lifetimeMs: number;
-  /** There where a server runs it; absent where whoever asked does. */
+  /** Present if a server runs the call; absent if its caller must send it again. */
   readonly parked?: ParkedCall;
-  /** What the call runs with besides what is listed. */
+  /** Unlisted data that the call runs with. */
   readonly unlisted: UnlistedParts;
 }
 
-/** Parts of a request that its call runs with, and that lists leave out. */
+/** Data that the call runs with and that lists leave out. */
 interface UnlistedParts {
   readonly caller: Omit<Caller, 'approve'>;
   readonly traceparent?: string;
-  /** What its client can be asked for. */
+  /** The input that its client can provide. */
   readonly capabilities?: JsonObject;
-  /** What the tool wants back with the answers. */
+  /** State that the tool wants back with the answers. */
   readonly inputState?: string;
 }
 
-/** What a server needs besides to run a parked call itself when somebody has said yes. */
+/** Data for a server to run a parked call after approval. */
 interface ParkedCall {
-  /** The call that was parked; it is run and its result found under this id. */
+  /** The id under which the parked call runs and its result is stored. */
   readonly callId: string;
 }
 
-/** What is kept of a call that was parked for a server. */
+/** The stored end of a parked call. */
 export interface ParkedEnd {
   readonly result: ToolResult;
-  /** The caller has it already. */
+  /** True if the caller already has the result. */
   readonly isHandedOver: boolean;
-  /** How many bytes of results may be kept; the defaults if absent. */
+  /** Bounds on stored result bytes; defaults if absent. */
   readonly bounds?: KeepBounds;
 }
 
-/** What somebody answered. */
+/** An approver's answer. */
 export interface ApprovalReply {
   readonly decision: 'approve' | 'deny';
   readonly by: string;
@@ -94,7 +94,7 @@ export interface ApprovalReply {
   readonly remember?: Remember;
 }
 
-/** The keys of what is kept apart from what is listed: it is bound, or the call runs with it. */
+/** Keys that lists leave out: hashes, and data that the call runs with. */
 export const UNLISTED_KEYS = [
   'callerId',
   'callerHash',
@@ -107,15 +107,15 @@ export const UNLISTED_KEYS = [
   'unlisted',
 ] as const;
 
-/** What only the one who asks needs of a request. */
+/** Fields that only the requesting call needs. */
 type Bound = (typeof UNLISTED_KEYS)[number] | 'lifetimeMs';
 
-/** A request and what became of it. */
+/** A request with its state and answer. */
 export interface StoredApproval extends ListedApproval, Pick<NewApproval, Bound> {}
 
-/** The same as it is listed: long arguments are cut. */
+/** A request as listed: long arguments are cut. */
 export interface ListedApproval extends Omit<NewApproval, Bound> {
-  /** How many characters of JSON the whole arguments take; present where they are cut. */
+  /** Length of the complete JSON in characters; present if the arguments are cut. */
   readonly argumentsLength?: number;
   /** Short enough to type, too long to guess. */
   readonly id: string;
@@ -124,67 +124,67 @@ export interface ListedApproval extends Omit<NewApproval, Bound> {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly answer?: ApprovalReply & { readonly at: number };
-  /** The call that took it up last; it may have given it back. */
+  /** The call that claimed it last; it may have given it back. */
   readonly claim?: { readonly callId: string; readonly at: number };
-  /** How that call ended: `done`, or the code of its failure. */
+  /** Outcome of that call: `done`, or an error code. */
   readonly outcome?: string;
 }
 
-/** A request that is in the store now, or the bound that leaves no room for it. */
+/** The stored request, or the bound that leaves no room for it. */
 type AddedApproval =
   | { readonly ok: true; readonly approval: StoredApproval; readonly isNew: boolean }
   | { readonly ok: false; readonly broken: KeepBound };
 
-/** An approved request that a server runs, and its place among the others. */
+/** An approved request that a server runs, with its sort key. */
 export interface RunnableApproval {
   readonly id: string;
   readonly createdAt: number;
 }
 
-/** Which requests are listed. */
+/** Filter for listing requests. */
 export interface ApprovalListing {
   readonly state?: ApprovalState;
-  /** Only these, where they are named. */
+  /** Only requests with these ids. */
   readonly ids?: readonly string[];
   readonly limit: number;
 }
 
-/** Requests for approval, their answers, and what is remembered of them. */
+/** Storage for approval requests, answers and remembered approvals. */
 export interface StoredApprovals {
-  /** Adds a request if the bounds leave room for it. Of a parked one that is there already and counts for the same, that one is returned. */
+  /** Adds a request if the bounds leave room. If an equal parked request exists, returns that one. */
   add(request: NewApproval, bounds: KeepBounds): Promise<AddedApproval>;
-  /** One request. Its arguments are whole while it waits, is approved or runs; afterwards long ones are cut. */
+  /** Returns one request. Its arguments are complete while it is waiting, approved or running; later, long ones are cut. */
   get(id: string): Promise<StoredApproval | undefined>;
-  /** The state of one request, without reading the rest of it. */
+  /** The state of one request. Reads nothing else. */
   stateOf(id: string): Promise<ApprovalState | undefined>;
-  /** The same of several; those that are not there are left out. */
+  /** The states of several requests. Unknown ids are left out. */
   statesOf(ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalState>>;
   /** The newest ones, oldest first, with long arguments cut. */
   list(options: ApprovalListing): Promise<readonly ListedApproval[]>;
-  /** The states of the newest ones, oldest first, without reading the rest of them. */
+  /** The states of the newest requests, oldest first. Reads nothing else. */
   states(limit: number): Promise<readonly Pick<ListedApproval, 'id' | 'state'>[]>;
-  /** The parked request for the same, while it waits, is approved and not taken up, or is denied and not expired; or a server ran it and nobody has its result. For a call without answers also one with answers, unless it is denied: it is the same call sent again. */
+  /** Finds the parked request for the same call while it is waiting, approved and unclaimed, or denied and not expired; or after a server ran it and its result was not fetched. A call without answers also finds a request with answers, unless that is denied: it is the same call sent again. */
   find(subject: ApprovalSubject): Promise<StoredApproval | undefined>;
-  /** The first answer wins: undefined if there is one, or it is too late. With `callId` a yes is taken up in the same step. */
+  /** Answers a request; the first answer wins. Undefined if it was answered or has expired. With `callId`, an approval is claimed in the same step. */
   answer(id: string, reply: ApprovalReply, callId?: string): Promise<StoredApproval | undefined>;
-  /** Takes an approved request up, once: undefined if it is not approved, taken, expired, or was for something else. */
+  /** Claims an approved request, once. Undefined if it is not approved, already claimed, expired, or bound to something else. */
   claim(id: string, subject: ApprovalSubject, callId: string): Promise<StoredApproval | undefined>;
-  /** The call that took it up has not begun: it is approved again, as long as it was. False if it is not this process that took it up, or its outcome counts as unknown by now. */
+  /** Releases a claim because the call has not begun: the request is approved again, with its old expiry. False if another process claimed it, or its outcome already counts as unknown. */
   giveBack(id: string): Promise<boolean>;
-  /** Those that are approved and parked for a server, oldest first, from the one after `after`. */
+  /** Approved requests that a server must run, oldest first, starting after `after`. */
   runnable(after: RunnableApproval | undefined, limit: number): Promise<readonly RunnableApproval[]>;
-  /** Notes how the call that took it up ended: `done`, or the code of its failure. Also where its process counted as gone. */
+  /** Stores the outcome of the call that claimed it: `done`, or an error code. Works even if its process counted as gone. */
   finish(id: string, outcome: string, end?: ParkedEnd): Promise<void>;
-  /** The request of a call that was parked for a server, with long arguments cut, and its result while that is kept. */
+  /** The request of a parked call, with long arguments cut, and its result while that is stored. */
   ofCall(callId: string): Promise<{ readonly approval: StoredApproval; readonly result?: ToolResult } | undefined>;
-  /** The kept result, which counts as handed over from now on. `first`: only if it was not before. */
+  /** Returns the stored result and marks it as handed over. `first`: only if it was not handed over before. */
   takeResult(id: string, which: 'first' | 'any'): Promise<ToolResult | undefined>;
-  /** Ends a request that still waits; false if it does not. */
+  /** Ends a waiting request; false if it is not waiting. */
   end(id: string, state: 'expired' | 'withdrawn'): Promise<boolean>;
-  /** The answer that is remembered for this, if there is one. */
+  /** The remembered approval for this subject, if there is one. */
   remembered(subject: ApprovalSubject): Promise<{ readonly id: string; readonly by: string } | undefined>;
-  /** No longer remembers this answer; false if it was not. */
+  /** Forgets a remembered approval; false if there is none. */
   forget(id: string): Promise<boolean>;
-  /** Tells the ids of requests answered or finished through this object; what others do is seen by looking. */
+  /** Reports the ids of requests answered or finished through this object. Changes by other processes must be polled. */
   onAnswer(listener: (id: string) => void): () => void;
 }

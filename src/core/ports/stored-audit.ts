@@ -2,54 +2,54 @@ import type { ToolCall } from '../tool-call.ts';
 import type { ToolErrorCode } from '../tool-error.ts';
 import type { ToolResult } from '../tool-result.ts';
 
-/** What a row tells of: a call that has ended; one that is about to run; many refusals in one; rows that were lost. */
+/** Kinds of rows: an ended call, a call about to run, several refusals in one row, lost rows. */
 type AuditKind = 'call' | 'intent' | 'many' | 'gap';
 
-/** How it ended, as far as it has. */
+/** The outcome so far. */
 export type AuditOutcome = 'done' | 'waiting' | ToolErrorCode | 'intent' | 'lost';
 
-/** What one row says. Arguments and results are there as hashes only. */
+/** The content of one row. Arguments and results are stored as hashes only. */
 export interface AuditEntry {
   readonly approval?: { readonly by: string; readonly id: string } | undefined;
   readonly argumentsHash?: string | undefined;
-  /** When it began, in milliseconds since 1970. */
+  /** Start time in milliseconds since 1970. */
   readonly at: number;
   readonly callId: string;
-  /** The id of who asked; absent for nobody in particular. */
+  /** The caller's id; absent for an anonymous caller. */
   readonly caller?: string | undefined;
   readonly conversation?: string | undefined;
-  /** How many refusals, or how many lost rows, the row stands for. */
+  /** Number of refusals or lost rows that the row stands for. */
   readonly count?: number | undefined;
   readonly door: string;
   readonly durationMs?: number | undefined;
-  /** How many rows announced that this call was about to run. */
+  /** Number of rows that announced a run of this call. */
   readonly intents?: number | undefined;
   /** Answered without running the tool. */
   readonly isReplayed?: true | undefined;
   readonly kind: AuditKind;
-  /** Its place in its chain, from 1. */
+  /** Its position in the chain, from 1. */
   readonly number: number;
   readonly operator?: true | undefined;
   readonly outcome: AuditOutcome;
-  /** The call inside which it was made. */
+  /** The call that this call is nested in. */
   readonly parentId?: string | undefined;
   readonly profile: string;
   readonly resultHash?: string | undefined;
   readonly roles?: readonly string[] | undefined;
-  /** Empty for a name that nobody knows. */
+  /** Empty for an unknown tool. */
   readonly source: string;
   readonly tool: string;
-  /** When the last of several happened. */
+  /** Time of the last of several refusals. */
   readonly until?: number | undefined;
 }
 
-/** A row with its place: `hash` is SHA-256 of the hash before it, a line feed and the entry as JSON with sorted keys. */
+/** A row in its chain: `hash` is SHA-256 of the previous hash, a line feed and the entry as JSON with sorted keys. */
 export interface AuditRow extends AuditEntry {
   readonly chain: string;
   readonly hash: string;
 }
 
-/** A row as it is kept: the text that was hashed, and what rows are looked up by. */
+/** A row as stored: the text that was hashed, and the columns for queries. */
 export interface StoredAuditRow {
   readonly number: number;
   readonly entry: string;
@@ -57,17 +57,17 @@ export interface StoredAuditRow {
   readonly at: number;
   readonly callId: string;
   readonly tool: string;
-  /** Empty for nobody in particular. */
+  /** Empty for an anonymous caller. */
   readonly caller: string;
   readonly outcome: string;
 }
 
-/** A text that every engine can hold in a column and find again: PostgreSQL knows neither NUL nor half a character. */
+/** Makes a text storable in every engine: PostgreSQL accepts neither NUL nor lone surrogates. */
 export function indexText(text: string): string {
   return /[\0\ud800-\udfff]/.test(text) ? text.toWellFormed().replaceAll('\0', '\ufffd') : text;
 }
 
-/** Whose rows they are: one process writes a chain at a time, and its key signs it. */
+/** The header of a chain. One process at a time writes a chain, and its key signs it. */
 export interface ChainHeader {
   readonly chain: string;
   /** The public key as base64. */
@@ -76,22 +76,22 @@ export interface ChainHeader {
   readonly signature: string;
 }
 
-/** How far a chain was at one moment, signed by its key. */
+/** The length of a chain at one moment, signed by its key. */
 export interface Checkpoint {
   readonly chain: string;
   readonly count: number;
-  /** That of row `count`. */
+  /** The hash of row `count`. */
   readonly hash: string;
   readonly at: number;
   readonly signature: string;
 }
 
-/** Rows up to a checkpoint that were removed because they were old; signed by whoever removed them. */
+/** Rows up to a checkpoint that were removed because of their age; signed by the process that removed them. */
 export interface ChainCut extends Checkpoint {
   readonly key: string;
 }
 
-/** A chain, and up to where its rows were removed. */
+/** A chain with its cut. */
 export interface StoredChain extends ChainHeader {
   readonly cut?: ChainCut;
 }
@@ -103,106 +103,106 @@ export interface AuditBatch {
   readonly checkpoint?: Checkpoint | undefined;
 }
 
-/** The place of a row among all rows, newest first. */
+/** Sort key of a row among all rows, newest first. */
 export type RowPlace = Pick<AuditRow, 'at' | 'chain' | 'number'>;
 
-/** Which rows are asked for; all that is named must hold. */
+/** Filter for rows; all given conditions must hold. */
 export interface RowQuery {
   readonly limit: number;
   readonly tool?: string | undefined;
   readonly caller?: string | undefined;
   readonly outcome?: string | undefined;
-  /** Older than this. */
+  /** Only rows older than this. */
   readonly before?: RowPlace | undefined;
 }
 
-/** Rows of a chain that no header names. */
+/** Rows of a chain without a header. */
 interface HeadlessRows {
   readonly chain: string;
   readonly rows: number;
 }
 
-/** The rows of all processes. Nothing is ever changed; what is old can be removed from the beginning of a chain. */
+/** Storage for the rows of all processes. Rows are never changed; old ones can be removed from the beginning of a chain. */
 export interface StoredAudit {
-  /** A random name of the store, made by the first process that asks. The store keeps it when it is moved. */
+  /** A random id of the store, created by the first process that needs it. It stays when the store is moved. */
   storeId(): Promise<string>;
-  /** All or nothing. False if other rows stand where these should: somebody else writes to the chain. */
+  /** Appends a batch atomically. False if other rows already have these numbers: another process writes to the chain. */
   append(batch: AuditBatch): Promise<boolean>;
-  /** The last row of a chain, or the cut where all were removed. */
+  /** The last row of a chain, or the cut if all rows were removed. */
   end(chain: string): Promise<Pick<Checkpoint, 'count' | 'hash'> | undefined>;
-  /** In the order they were begun. */
+  /** All chains in order of creation. */
   chains(): Promise<readonly StoredChain[]>;
-  /** In the order of their numbers, from the one after `after`. */
+  /** Rows in order of their numbers, starting after `after`. */
   rows(chain: string, after: number, limit: number): Promise<readonly StoredAuditRow[]>;
-  /** Rows and checkpoints whose chain has no header. An honest process writes none. */
+  /** Rows and checkpoints whose chain has no header. Toolcrib never writes such rows. */
   headless(): Promise<readonly HeadlessRows[]>;
   checkpoints(chain: string, after: number, limit: number): Promise<readonly Checkpoint[]>;
   newestCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** Calls of all chains, newest first. */
   recent(query: RowQuery): Promise<readonly (StoredAuditRow & { readonly chain: string })[]>;
-  /** How many rows say that the call was about to run without a row that says how it ended. */
+  /** Number of rows that announced a run of the call, without a row for its end. */
   openIntents(callId: string): Promise<number>;
-  /** The call of this id that ended last. */
+  /** The last ended call with this id. */
   find(callId: string): Promise<(StoredAuditRow & { readonly chain: string }) | undefined>;
   count(): Promise<number>;
-  /** True for one process in `everyMs`, so that not all of them tidy up. */
+  /** True for one process per `everyMs`, so that only one removes old rows. */
   claimTidying(everyMs: number): Promise<boolean>;
-  /** The last checkpoint all of whose rows are older than `before`. */
+  /** The last checkpoint whose rows are all older than `before`. */
   lastBefore(chain: string, before: number): Promise<Checkpoint | undefined>;
-  /** Says up to where rows are removed. Comes first, so that what is missing is never unexplained. */
+  /** Stores the cut. Must come before removing rows, so that missing rows are always explained. */
   cut(cut: ChainCut): Promise<void>;
-  /** Removes at most `limit` rows up to the cut, and what was signed before it; returns how many rows. */
+  /** Removes at most `limit` rows up to the cut, and older signatures; returns the number of rows. */
   removeCut(chain: string, limit: number): Promise<number>;
 }
 
-/** The key under which the extension that puts calls on record says for how many days rows are kept; undefined for ever. */
+/** The key under which the audit extension exposes for how many days rows are kept; undefined means forever. */
 export const KEPT_DAYS: unique symbol = Symbol('toolcrib.keptDays');
 
-/** An extension that puts calls on record. */
+/** An extension that records calls. */
 export interface Recording {
   readonly [KEPT_DAYS]: number | undefined;
 }
 
-/** A call whose process is gone: it ran, or was about to. */
+/** A call whose process is gone. It ran or was about to run. */
 export interface LostCall {
   readonly callId: string;
-  /** When it began, in milliseconds since 1970. */
+  /** Start time in milliseconds since 1970. */
   readonly at: number;
   readonly caller?: string;
   readonly roles?: readonly string[];
   readonly conversation?: string;
-  /** Empty where that is not known. */
+  /** Empty if unknown. */
   readonly door: string;
   readonly profile: string;
   readonly source: string;
   readonly tool: string;
   readonly argumentsHash?: string;
   readonly approval?: { readonly id: string; readonly by: string };
-  /** How many rows announced that it was about to run, and no row says how it ended. */
+  /** Number of rows that announced a run, without a row for its end. */
   readonly intents: number;
 }
 
 /** Rows that are not in the store yet. */
 export interface Backlog {
   readonly rows: number;
-  /** How long the oldest of them has been waiting; 0 where there is none. */
+  /** Age of the oldest of them; 0 without rows. */
   readonly oldestMs: number;
-  /** Rows that could not be kept and are not on record yet as lost. */
+  /** Number of rows that were lost and not yet recorded as lost. */
   readonly lost: number;
 }
 
-/** Where calls are put on record. */
+/** The audit log of a crib. */
 export interface AuditTrail {
   /** Queues the row of a call that has ended. */
   record(call: ToolCall, result: ToolResult): void;
-  /** Queues the row of a call of which only this is known: its process is gone, and its outcome unknown. */
+  /** Queues the row of a call whose process is gone and whose outcome is unknown. */
   recordLost(call: LostCall): void;
-  /** Resolves once it is on record that the call is about to run; rejects if that cannot be written. */
+  /** Resolves when the announcement of the run is stored; rejects if that fails. */
   intend(call: ToolCall): Promise<void>;
-  /** What a call should wait for before it begins; nothing, unless rows come faster than they can be written. */
+  /** Backpressure: a promise to wait for before a call begins; undefined unless rows come faster than they can be written. */
   room(): Promise<void> | undefined;
-  /** Rows older than this are removed from now on; absent means never. */
+  /** Sets after how many days rows are removed; undefined means never. */
   keepFor(days: number | undefined): void;
-  /** What is recorded and not written yet. */
+  /** Rows that are recorded but not written yet. */
   backlog(): Backlog;
 }

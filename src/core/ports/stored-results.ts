@@ -3,117 +3,117 @@ import { describe } from '../read-options.ts';
 import { ToolcribError } from '../tool-error.ts';
 import type { ToolResult } from '../tool-result.ts';
 
-/** A result that is too large to hand over at once. */
+/** A result that is too large to return at once. */
 export interface KeptResult {
   readonly id: string;
   /** The id of the caller it belongs to; '' for callers without one. */
   readonly owner: string;
   readonly tool: string;
   readonly text: string;
-  /** What the tool answered as data, where its text does not say the same. */
+  /** The structured output, if the text does not contain it. */
   readonly data?: JsonValue;
   readonly expiresAt: number;
 }
 
-/** Large results, until they expire. */
+/** Storage for large results until they expire. */
 export interface StoredResults {
-  /** False if the quota does not hold it any more. */
+  /** False if the result exceeds the quota. */
   put(result: KeptResult, quotaBytes: number): Promise<boolean>;
   get(id: string): Promise<KeptResult | undefined>;
 }
 
-/** Whose call it is: two calls with the same caller, profile, tool and key are one. */
+/** Identifies a call: caller, profile, tool and idempotency key. */
 type RepeatKey = string;
 
-/** What became of the first call with a key. */
+/** State of the first call with a key. */
 export type FirstCall =
   | { readonly state: 'new' }
   | { readonly state: 'running'; readonly argumentsHash: string }
-  /** Its process is gone, and with it how it ended. */
+  /** Its process is gone, and its outcome is unknown. */
   | { readonly state: 'lost'; readonly argumentsHash: string }
   | { readonly state: 'ended'; readonly argumentsHash: string; readonly result: ToolResult }
   | { readonly state: 'refused'; readonly broken: KeepBound };
 
-/** Calls that must not be made twice, by their idempotency keys. */
+/** Idempotency keys of calls that must not run twice. */
 export interface StoredRepeats {
-  /** Takes the key for this call, tells of the call that has it, or refuses it where a bound leaves no room. */
+  /** Takes the key for this call, returns the state of the call that has it, or refuses if a bound is reached. */
   begin(key: RepeatKey, call: RepeatingCall): Promise<FirstCall>;
-  /** Keeps the result for later calls with the same key. */
+  /** Stores the result for later calls with the same key. */
   end(key: RepeatKey, callId: string, ending: RepeatEnding): Promise<void>;
-  /** Lets the key go: the tool did not run. */
+  /** Releases the key: the tool did not run. */
   forget(key: RepeatKey, callId: string): Promise<void>;
 }
 
-/** A call that comes with a key. */
+/** A call with an idempotency key. */
 export interface RepeatingCall {
   readonly id: string;
   readonly argumentsHash: string;
   readonly keepMs: number;
-  /** Absent for keys of the crib itself, which count for no caller. */
+  /** Absent for the crib's own keys, which count for no caller. */
   readonly keeping?: Keeping;
 }
 
-/** How a call with a key ended. */
+/** The result of a call with a key. */
 export interface RepeatEnding extends Keeping {
   readonly result: ToolResult;
-  /** Kept where the bounds in bytes leave no room for the result: at most `RESERVED_BYTES` of JSON. */
+  /** Stored if the result exceeds the byte bounds: at most `RESERVED_BYTES` of JSON. */
   readonly instead: ToolResult;
 }
 
-/** What every key takes from the beginning on, so that there is room for the end of its call. */
+/** Bytes reserved per key, so that there is always room for the end of its call. */
 export const RESERVED_BYTES = 1000;
 
-/** One rate that a call is charged to; all processes that share the store count together. */
+/** One rate that a call is charged to. All processes with the same store share the counter. */
 export interface RateCell {
   readonly name: string;
   readonly amount: number;
   readonly perMs: number;
 }
 
-/** Rates that several processes share. */
+/** Rates shared by several processes. */
 export interface StoredRates {
-  /** Charges one call to every cell and answers 0, or to none and says how many milliseconds to wait. */
+  /** Charges one call to all cells and returns 0, or charges none and returns the milliseconds to wait. */
   charge(cells: readonly RateCell[]): Promise<number>;
-  /** Gives back what a call was charged this long ago. */
+  /** Refunds a call that was charged `elapsedMs` ago. */
   refund(cells: readonly RateCell[], elapsedMs: number): Promise<void>;
 }
 
-/** How much of the charge for one call can be given back after this time: what may have flowed off is not given twice. */
+/** The refundable part of a charge after this time. Capacity that has already refilled is not refunded again. */
 export function refundOf({ amount, perMs }: Pick<RateCell, 'amount' | 'perMs'>, elapsedMs: number): number {
   return Math.max(0, perMs / amount - Math.max(0, elapsedMs));
 }
 
-/** One budget that a price is taken out of. */
+/** One budget that a price is charged to. */
 export interface BudgetCell {
   readonly name: string;
   readonly amount: number;
   readonly perMs: number;
 }
 
-/** How taking a price out of budgets went; `spent` names the one that does not hold it. */
+/** Result of charging budgets; `spent` is the budget that is exhausted. */
 export type BudgetAnswer =
   | { readonly ok: true }
   | { readonly ok: false; readonly spent: BudgetCell; readonly resetsInMs: number };
 
-/** What calls have cost in the current period of each budget. */
+/** Costs of calls in the current period of each budget. */
 export interface StoredBudgets {
-  /** Takes the price out of every budget, or out of none. */
+  /** Charges the price to all budgets, or to none. */
   charge(cells: readonly BudgetCell[], price: number): Promise<BudgetAnswer>;
-  /** Puts back what a call that never began was charged. */
+  /** Refunds a call that never began. */
   refund(cells: readonly BudgetCell[], price: number): Promise<void>;
 }
 
-/** Periods begin at multiples of their length, the same in every process. */
+/** The end of the current period. Periods start at multiples of their length, the same in every process. */
 export function periodEnd(perMs: number, now: number): number {
   return (Math.floor(now / perMs) + 1) * perMs;
 }
 
-/** The most that may be spent; what rounding adds up to is not counted. */
+/** The spending limit, with tolerance for rounding errors. */
 export function mostOf({ amount }: BudgetCell): number {
   return amount + Math.max(amount, 1) * 1e-9;
 }
 
-/** Bounds on what callers can make the crib keep, in number and in bytes: of one caller, and of all together. */
+/** Bounds on stored entries, in number and bytes, per caller and in total. */
 export interface KeepBounds {
   readonly maxPerCaller: number;
   readonly maxBytesPerCaller: number;
@@ -132,7 +132,7 @@ export const DEFAULT_KEEP_BOUNDS: KeepBounds = {
   maxTotalBytes: 256_000_000,
 };
 
-/** The bounds that options name, with defaults for the others. */
+/** The given bounds, with defaults for the others. */
 export function keepBoundsOf(options: Partial<KeepBounds>): KeepBounds {
   const chosen = KEEP_BOUNDS.map((key) => [key, options[key] ?? DEFAULT_KEEP_BOUNDS[key]] as const);
   return Object.fromEntries(chosen) as Record<KeepBound, number>; // one entry for each key
@@ -148,14 +148,14 @@ export function requireBounds(given: Partial<KeepBounds>, owner: string): void {
   }
 }
 
-/** For whom something is kept, and within which bounds. */
+/** The owner of a stored entry, and its bounds. */
 export interface Keeping {
-  /** The caller's id; '' for callers without one, who share their bounds. */
+  /** The caller's id; '' for callers without an id, who share their bounds. */
   readonly owner: string;
   readonly bounds: KeepBounds;
 }
 
-/** What is kept at one moment. */
+/** Current usage. */
 export interface KeptUsage {
   readonly ofCaller: number;
   readonly bytesOfCaller: number;
@@ -163,7 +163,7 @@ export interface KeptUsage {
   readonly totalBytes: number;
 }
 
-/** The first bound that one entry more of this size would break; undefined if there is room. */
+/** The first bound that another entry of this size would exceed; undefined if there is room. */
 export function brokenBound(usage: KeptUsage, bytes: number, bounds: KeepBounds): KeepBound | undefined {
   if (usage.ofCaller >= bounds.maxPerCaller) return 'maxPerCaller';
   if (usage.bytesOfCaller + bytes > bounds.maxBytesPerCaller) return 'maxBytesPerCaller';
@@ -171,20 +171,20 @@ export function brokenBound(usage: KeptUsage, bytes: number, bounds: KeepBounds)
   return usage.totalBytes + bytes > bounds.maxTotalBytes ? 'maxTotalBytes' : undefined;
 }
 
-/** A broken bound in words; `things` names in the plural what is kept. */
+/** Describes a broken bound; `things` is the plural name of the entries. */
 export function describeBound(broken: KeepBound, bounds: KeepBounds, things: string): string {
   const most = bounds[broken];
   switch (broken) {
     case 'maxPerCaller':
-      return `the crib keeps at most ${most} ${things} of one caller`;
+      return `the crib stores at most ${most} ${things} per caller`;
     case 'maxBytesPerCaller':
-      return `the ${things} of one caller take at most ${most} bytes`;
+      return `the ${things} of one caller may take at most ${most} bytes`;
     case 'maxTotal':
-      return `the crib keeps at most ${most} ${things}`;
+      return `the crib stores at most ${most} ${things}`;
     case 'maxTotalBytes':
-      return `all ${things} together take at most ${most} bytes`;
+      return `all ${things} together may take at most ${most} bytes`;
   }
 }
 
-/** When a caller without room may try again. */
+/** Time after which a caller may retry. */
 export const RETRY_WITHOUT_ROOM_MS = 60_000;
