@@ -15,42 +15,42 @@ import {
 import type { IdentifyOptions } from './identify.ts';
 import { findKeyProblems, grant, isReservedId } from './roles.ts';
 
-/** What a new key should be. */
+/** Options for creating a key. */
 export interface KeyRequest {
-  /** What people call it. */
+  /** A name for people. */
   readonly name: string;
-  /** The id of the caller it stands for; `key:` and its name if absent, so that a new key of a name goes on where the old one ended. */
+  /** The caller id of the key; `key:` and its name if absent, so that a new key of the same name continues as the same caller. */
   readonly caller?: string;
   readonly roles?: readonly string[];
   readonly permissions?: readonly string[];
-  /** Limits it to profiles, as globs; without roles these are what it opens. */
+  /** Limits the key to profiles, as globs. Without roles, the key opens exactly these. */
   readonly profiles?: readonly string[];
-  /** Milliseconds since 1970, or null for never; 90 days from now if neither this nor `forMs` is given. */
+  /** Milliseconds since 1970, or null for never; default 90 days from now if `forMs` is absent, too. */
   readonly expiresAt?: number | null;
   readonly forMs?: number;
 }
 
-/** A key as it may be shown. */
+/** A key without its secret, with its state. */
 export interface KeyInfo extends StoredKey {
   readonly state: 'active' | 'expired' | 'revoked';
 }
 
-/** The only moment at which somebody sees a key. */
+/** A new key. This is the only time that the key itself is shown. */
 export interface CreatedKey {
   readonly key: string;
   readonly info: KeyInfo;
-  /** The profiles it opens by the configuration of this moment. */
+  /** The profiles that it opens with the current configuration. */
   readonly opens: readonly string[];
 }
 
-/** API keys of a crib. They work where `access.keys` is on. */
+/** API keys of a crib. They work only if `access.keys` is on. */
 export interface CribKeys {
   create(request: KeyRequest, by: string): Promise<CreatedKey>;
-  /** All of them, oldest first; expired and revoked ones too. */
+  /** All keys, oldest first, including expired and revoked ones. */
   list(): Promise<readonly KeyInfo[]>;
-  /** Closes it for the very next request, in every process. */
+  /** Revokes a key. It takes effect with the next request, in every process. */
   revoke(id: string, by: string): Promise<Outcome>;
-  /** What keys were made for but cannot do, in sentences. */
+  /** Warnings about keys that cannot work. */
   problems(): Promise<readonly string[]>;
 }
 
@@ -58,10 +58,10 @@ const DAY_MS = 86_400_000;
 const USUAL_DAYS = 90;
 const MAX_NAMES = 100;
 const MAX_NAME_LENGTH = 200;
-/** The year 9999, so that every time can be written. */
+/** The year 9999, so that every time can be formatted. */
 const LATEST = 253_402_300_799_000;
 
-/** Keys over a store; without one there can be none. */
+/** Creates the keys of a crib; creating and revoking keys needs a store. */
 export function createKeys(
   stored: StoredKeys | undefined,
   { access, profiles, calendar }: Pick<IdentifyOptions, 'access' | 'profiles' | 'calendar'>,
@@ -93,13 +93,13 @@ export function createKeys(
       const name = readText(id, 'keys.revoke');
       const result = await requireStore().revoke(name, readText(by, 'The second argument of keys.revoke'));
       if (result === 'revoked') return outcome([name]);
-      const reason = result === 'already' ? 'it was revoked before' : 'there is no key of this id';
+      const reason = result === 'already' ? 'it is already revoked' : 'no key has this id';
       return outcome([], [{ name, reason }]);
     },
   };
 }
 
-/** Whether a key opens anything at this moment. */
+/** The current state of a key. */
 export function stateOf({ revokedAt, expiresAt }: StoredKey, now: number): KeyInfo['state'] {
   if (revokedAt !== undefined) return 'revoked';
   return expiresAt !== undefined && now >= expiresAt ? 'expired' : 'active';
@@ -111,12 +111,11 @@ function readRequest(value: unknown, now: number) {
   const given = readOptions<KeyRequest>(value, KEYS, 'keys.create');
   const name = readText(given.name, 'name');
   const caller = given.caller === undefined ? `key:${name}` : readText(given.caller, 'caller');
-  if (given.caller !== undefined && isReservedId(caller))
-    throw wrong(`caller "${caller}" is a name of ours; choose another`);
+  if (given.caller !== undefined && isReservedId(caller)) throw wrong(`caller "${caller}" is reserved; choose another`);
   const roles = readNames(given.roles ?? [], 'roles');
   const profiles = given.profiles === undefined ? undefined : readNames(given.profiles, 'profiles');
   if (roles.length === 0 && (profiles ?? []).length === 0) {
-    throw wrong('it opens nothing without a role or a profile; give it one');
+    throw wrong('it needs a role or a profile');
   }
   const expiresAt = readExpiry(given, now);
   return {
@@ -129,11 +128,11 @@ function readRequest(value: unknown, now: number) {
 }
 
 function readExpiry({ expiresAt, forMs }: KeyRequest, now: number): number | undefined {
-  if (expiresAt !== undefined && forMs !== undefined) throw wrong('it takes expiresAt or forMs, not both');
+  if (expiresAt !== undefined && forMs !== undefined) throw wrong('set expiresAt or forMs, not both');
   if (expiresAt === null) return undefined;
   const at = expiresAt ?? now + (forMs ?? USUAL_DAYS * DAY_MS);
   if (typeof at !== 'number' || !Number.isFinite(at) || at > LATEST) throw wrong(`it cannot expire at ${describe(at)}`);
-  if (at <= now) throw wrong('it would have expired already; choose a time to come');
+  if (at <= now) throw wrong('its expiry is in the past; choose a later time');
   return Math.floor(at);
 }
 
@@ -143,7 +142,7 @@ function readNames(value: unknown, what: string): readonly string[] {
   return names.map((name) => readText(name, what));
 }
 
-/** Text that every store can hold and every terminal show. */
+/** Reads a text that every store can hold and every terminal can show. */
 function readText(value: unknown, what: string): string {
   const isText = typeof value === 'string' && value.trim() !== '' && value.length <= MAX_NAME_LENGTH;
   if (isText && !/\p{Cc}/u.test(value) && value.isWellFormed()) return value;
@@ -153,18 +152,18 @@ function readText(value: unknown, what: string): string {
 }
 
 function wrong(message: string): ToolcribError {
-  return new ToolcribError('invalid_key', `The API key cannot be made: ${message}.`);
+  return new ToolcribError('invalid_key', `The API key cannot be created: ${message}.`);
 }
 
 const FORM = new RegExp(`^${KEY_FORM}$`);
 
-/** The part of a key that is no secret, and the hash of the part that is one. */
+/** The public id of a key, and the hash of its secret. */
 export interface KeyParts {
   readonly id: string;
   readonly hash: string;
 }
 
-/** A new key: `tck_`, its id, `_`, the secret and a checksum. Only whoever calls this ever has it. */
+/** Creates a key: `tck_`, its id, `_`, the secret and a checksum. Only the caller of this function ever has the key. */
 export function mintKey(): KeyParts & { readonly key: string } {
   const id = randomText(ID_LENGTH);
   const secret = randomText(SECRET_LENGTH);
@@ -172,12 +171,12 @@ export function mintKey(): KeyParts & { readonly key: string } {
   return { id, hash: hashOf(secret), key: `${body}${checksumOf(body)}` };
 }
 
-/** True for what claims to be a key. */
+/** True if a credential looks like a key. */
 export function isKeyLike(credential: string): boolean {
   return credential.startsWith(KEY_PREFIX);
 }
 
-/** The parts of a key that is written without a slip. */
+/** The parts of a key; undefined if its form or checksum is wrong. */
 export function readKey(credential: string): KeyParts | undefined {
   const id = FORM.exec(credential)?.[1];
   if (id === undefined || !hasItsChecksum(credential)) return undefined;

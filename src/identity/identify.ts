@@ -12,30 +12,30 @@ import type { VerifyJwt } from './jwt.ts';
 import type { OperatorToken } from './operator-token.ts';
 import { grant, grantAll, grantUsual, type Holder, isReservedId, type Recognised } from './roles.ts';
 
-/** What becoming a caller depends on. */
+/** Options for identifying callers. */
 export interface IdentifyOptions {
-  /** Who may come in now; absent means only this machine. */
+  /** The current access configuration; undefined means that only this machine has access. */
   access(): AccessConfig | undefined;
   profiles(): ProfileSet;
   readonly keys: StoredKeys | undefined;
   readonly operatorToken: OperatorToken;
-  /** For what is kept a while. */
+  /** Monotonic clock, for caching. */
   readonly steady: Pick<Clock, 'now'>;
-  /** For what expires on a date. */
+  /** Calendar clock, for expiry dates. */
   readonly calendar: Pick<Clock, 'now'>;
   warn(message: string): void;
 }
 
-/** Whoever has a credential of another size has none of ours. */
+/** Longer credentials are refused without a check. */
 const MAX_LENGTH = 16_384;
-/** How often it is noted that a key was used. */
+/** Interval for recording the use of a key. */
 const NOTE_EVERY_MS = 60_000;
 const TOKEN = { kind: 'token' } as const;
 
-/** Judges one kind of credential. */
+/** Checks one kind of credential. */
 type Recognise = (credential: string, access: AccessConfig) => Promise<Identity>;
 
-/** The one place where a key, token or JWT becomes a caller. What is wrong with a credential is for the log, never for who sent it. */
+/** The only place where a key, token or JWT becomes a caller. The reason for a refusal goes to the log, never to the client. */
 export function createIdentify(options: IdentifyOptions): (credential?: string | null) => Promise<Identity> {
   const ofKey = recogniseKeys(options);
   const ofJwt = recogniseTokens(options);
@@ -44,7 +44,7 @@ export function createIdentify(options: IdentifyOptions): (credential?: string |
     const access = options.access();
     if (access?.keys === true && isKeyLike(credential)) return ofKey(credential, access);
     if (access?.jwt !== undefined && credential.split('.', 4).length === 3) return ofJwt(credential, access);
-    return refused('The credential is neither a key nor a token that is accepted here.');
+    return refused('The credential is neither an API key nor a token that this crib accepts.');
   };
 
   return async (given) => {
@@ -52,11 +52,11 @@ export function createIdentify(options: IdentifyOptions): (credential?: string |
     if (credential === undefined) {
       return options.access() === undefined ? grantUsual('local', options.profiles()) : NEEDED;
     }
-    if (credential === '') return refused('The credential is no text, or too long.');
+    if (credential === '') return refused('The credential is not a text, or is too long.');
     try {
       return await recognise(credential);
     } catch (cause) {
-      options.warn(messageOf(cause)); // the store, the issuer or the operator's token: whatever it is, nobody gets in unchecked
+      options.warn(messageOf(cause)); // a failure of the store, the issuer or the operator token: fail closed
       return { ok: false, error: unavailable(cause) };
     }
   };
@@ -67,10 +67,10 @@ function recogniseKeys(options: IdentifyOptions): Recognise {
   const noteUse = createUseNotes(options);
   return async (credential, access) => {
     const parts = readKey(credential);
-    if (parts === undefined) return refused('The API key has a slip in it.');
-    const key = await keys?.find(parts.id); // each time, so that what another process revoked is closed at once
+    if (parts === undefined) return refused('The API key has a typo: its form or checksum is wrong.');
+    const key = await keys?.find(parts.id); // at each request, so that a revocation by another process takes effect at once
     if (key === undefined || !isSameHash(key.hash, parts.hash)) {
-      return refused(`There is no API key ${parts.id} with this secret.`);
+      return refused(`No API key ${parts.id} with this secret was found.`);
     }
     const now = calendar.now();
     const state = stateOf(key, now);
@@ -84,14 +84,14 @@ function recogniseTokens(options: IdentifyOptions): Recognise {
   const verifierOf = createJwtVerifiers(options);
   return async (credential, access) => {
     const verify = access.jwt === undefined ? undefined : await verifierOf(access.jwt);
-    const holder = verify === undefined ? 'no issuer is trusted' : await verify(credential);
+    const holder = verify === undefined ? 'access.jwt is not configured' : await verify(credential);
     if (typeof holder === 'string') return refused(`The token is refused: ${holder}.`);
-    if (isReservedId(holder.id)) return refused(`The token is refused: its subject "${holder.id}" is a name of ours.`);
+    if (isReservedId(holder.id)) return refused(`The token is refused: its subject "${holder.id}" is reserved.`);
     return grant({ ...holder, credential: TOKEN }, access, options.profiles());
   };
 }
 
-/** Judges anew what a server let in: its key may be revoked by now, or its roles may open less. Callers of the host showed no credential and stay. */
+/** Checks again a caller that a server let in: its key may have been revoked, or its roles may open less. Callers created by the host have no credential and pass. */
 export function createRecheck({
   access: accessNow,
   profiles: profilesNow,
@@ -103,19 +103,19 @@ export function createRecheck({
     const judge = (granted: Recognised): string | undefined =>
       granted.operator || (operator !== true && granted.profiles.includes(profile))
         ? undefined
-        : `its roles do not open the profile "${profile}" any more`;
+        : `its roles no longer open the profile "${profile}"`;
     switch (credential?.kind) {
       case undefined:
         return undefined;
       case 'none':
-        return access === undefined ? judge(grantUsual(id, profiles)) : 'a credential is needed by now';
+        return access === undefined ? judge(grantUsual(id, profiles)) : 'a credential is now required';
       case 'token':
-        if (access?.jwt === undefined) return 'no issuer of tokens is trusted any more';
+        if (access?.jwt === undefined) return 'tokens are no longer accepted';
         return judge(grant({ id, roles, permissions, credential }, access, profiles));
       case 'key': {
         const key = access?.keys === true ? await keys?.find(credential.id) : undefined;
         const state = key === undefined ? 'not accepted' : stateOf(key, calendar.now());
-        if (access === undefined || key === undefined || state !== 'active') return `its API key is ${state} by now`;
+        if (access === undefined || key === undefined || state !== 'active') return `its API key is now ${state}`;
         return judge(grant(holderOf(key), access, profiles));
       }
     }
@@ -126,7 +126,7 @@ function holderOf(key: FoundKey): Holder {
   return { ...key, id: key.caller, credential: { kind: 'key', id: key.id } };
 }
 
-/** The text after `Bearer`; undefined if there is none, empty if it can be nothing of ours. */
+/** The text after `Bearer`; undefined if absent, empty if it cannot be a valid credential. */
 function readCredential(given: unknown): string | undefined {
   if (given === undefined || given === null) return undefined;
   if (typeof given !== 'string' || given.length > MAX_LENGTH) return '';
@@ -135,7 +135,7 @@ function readCredential(given: unknown): string | undefined {
   return text.replace(/^Bearer(\s+|$)/i, '');
 }
 
-/** A verifier for what the configuration says now; the keys it fetched are kept while that stays the same. */
+/** Returns a verifier for the current configuration; it and its fetched keys are reused while the configuration is the same. */
 function createJwtVerifiers({ steady, calendar }: IdentifyOptions): (config: JwtConfig) => Promise<VerifyJwt> {
   let last: { readonly text: string; readonly verify: VerifyJwt } | undefined;
   return async (config) => {
@@ -153,7 +153,7 @@ function createJwtVerifiers({ steady, calendar }: IdentifyOptions): (config: Jwt
   };
 }
 
-/** Nobody waits for the note that a key was used, and nobody is refused because it could not be written. */
+/** Records the use of keys in the background. A failure does not affect the request. */
 function createUseNotes({ keys, warn }: IdentifyOptions): (key: FoundKey, now: number) => void {
   const underWay = new Set<string>();
   return ({ id, lastUsedAt }, now) => {
@@ -162,23 +162,26 @@ function createUseNotes({ keys, warn }: IdentifyOptions): (key: FoundKey, now: n
     underWay.add(id);
     keys
       ?.noteUse(id, Math.floor(now), NOTE_EVERY_MS)
-      .catch((cause: unknown) => warn(`It could not be noted that an API key was used: ${messageOf(cause)}`))
+      .catch((cause: unknown) => warn(`The use of an API key could not be recorded: ${messageOf(cause)}`))
       .finally(() => underWay.delete(id));
   };
 }
 
 const NEEDED: Identity = {
   ok: false,
-  error: toolError('unauthenticated', 'A credential is needed: an API key or a token, as "Authorization: Bearer ...".'),
+  error: toolError(
+    'unauthenticated',
+    'A credential is required: send an API key or a token as "Authorization: Bearer ...".',
+  ),
 };
 
-/** One sentence for every credential that is not accepted: it must not help to find one that is. */
+/** One message for all refused credentials, so that it does not help to guess a valid one. */
 function refused(reason: string): Identity {
-  const message = 'The credential is not accepted: it is unknown, expired, revoked or meant for somebody else.';
+  const message = 'The credential is not accepted: it is unknown, expired, revoked or issued for another audience.';
   return { ok: false, error: toolError('unauthenticated', message, { cause: new Error(reason) }) };
 }
 
 function unavailable(cause: unknown): ToolError {
-  const message = 'Who is asking cannot be checked at the moment; try again later.';
+  const message = 'The credential cannot be checked at the moment. Try again later.';
   return toolError('unavailable', message, { retryable: true, cause });
 }

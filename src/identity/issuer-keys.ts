@@ -3,36 +3,36 @@ import type { Clock } from '../core/ports/crib-context.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { guardedFetch } from '../system/fetch/guarded-fetch.ts';
 
-/** The keys that share an id, or all of them for tokens that name none. The same object as long as they are the same. */
+/** Keys with the same id, or all keys for tokens without a key id. The object stays the same while the keys do. */
 export interface KeyGroup {
   readonly keys: readonly PublishedKey[];
   readonly text: string;
 }
 
-/** What an issuer published at one moment. */
+/** The keys of an issuer at one moment. */
 interface KeySet {
   groupOf(kid: string | undefined): KeyGroup | undefined;
 }
 
-/** The keys of an issuer, fetched when they are needed and kept for a while. */
+/** The keys of an issuer, fetched lazily and cached. */
 export interface IssuerKeys {
-  /** Those of the last minutes; where the issuer does not answer, those of the last hour. Rejects if there are none. */
+  /** Cached keys of the last minutes; if the issuer is unavailable, of the last hour. Rejects without any. */
   current(): Promise<KeySet>;
-  /** Those of this moment, because one is missing; those of the last fetch if there were too many. */
+  /** Freshly fetched keys, because one is missing; cached keys if the fetch limit is reached. */
   renewed(): Promise<KeySet>;
 }
 
-/** A key that was withdrawn is accepted this long. */
+/** Lifetime of cached keys; a withdrawn key is accepted this long. */
 const FRESH_MS = 600_000;
-/** The same while the issuer does not answer. */
+/** Lifetime of cached keys while the issuer is unavailable. */
 const STALE_MS = 3_600_000;
-/** So many fetches in such a time, so that made-up key ids are no flood for the issuer. */
+/** Limit of fetches per period, so that invented key ids do not flood the issuer. */
 const MAX_FETCHES = 5;
 const PER_MS = 150_000;
-/** The pause after one that failed. */
+/** Pause after a failed fetch. */
 const RETRY_MS = 5_000;
 
-/** Nothing is fetched before the first token comes. */
+/** Creates the key cache. It fetches nothing before the first token. */
 export function createIssuerKeys(address: IssuerAddress, clock: Pick<Clock, 'now'>): IssuerKeys {
   let held: { readonly set: HeldSet; readonly at: number } | undefined;
   let failed: { readonly at: number; readonly cause: unknown } | undefined;
@@ -40,7 +40,7 @@ export function createIssuerKeys(address: IssuerAddress, clock: Pick<Clock, 'now
   let underWay: Promise<void> | undefined;
   const isWithin = (at: number | undefined, ms: number): boolean => {
     const age = at === undefined ? -1 : clock.now() - at;
-    return age >= 0 && age < ms; // a clock that runs backwards makes nothing fresh
+    return age >= 0 && age < ms; // if the clock runs backwards, nothing counts as fresh
   };
   const fetchOnce = async (): Promise<void> => {
     try {
@@ -92,19 +92,21 @@ function toKeySet(keys: readonly PublishedKey[], before: HeldSet | undefined): H
 }
 
 function unavailable(issuer: string, cause: unknown): ToolcribError {
-  return new ToolcribError('issuer_unavailable', `The keys of ${issuer} cannot be had: ${messageOf(cause)}`, { cause });
+  return new ToolcribError('issuer_unavailable', `The keys of ${issuer} could not be fetched: ${messageOf(cause)}`, {
+    cause,
+  });
 }
 
-/** Where the keys of an issuer are. */
+/** Address of the keys of an issuer. */
 export interface IssuerAddress {
   readonly issuer: string;
-  /** If absent, the issuer says where. */
+  /** If absent, it is discovered from the issuer. */
   readonly jwks?: string | undefined;
-  /** For each answer; default 5 s. */
+  /** Timeout per response; default 5 s. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A public key as it is published. */
+/** A public key as published. */
 type PublishedKey = Readonly<Record<string, unknown>> & { readonly kty: string; readonly kid?: string };
 
 const TIMEOUT_MS = 5_000;
@@ -112,17 +114,17 @@ const MAX_BYTES = 1_000_000;
 const MAX_REDIRECTS = 3;
 const MAX_KEYS = 1_000;
 
-/** The kinds of keys that come in pairs: with a shared one, whoever checks tokens could make them. */
+/** Asymmetric key types only: with a shared key, every verifier could create tokens. */
 const ASYMMETRIC = ['RSA', 'EC', 'OKP'];
 
-/** The keys that an issuer publishes for signatures. Throws for an answer that is none. */
+/** Fetches the signature keys of an issuer. Throws for an invalid response. */
 async function fetchKeys(address: IssuerAddress): Promise<readonly PublishedKey[]> {
   const { issuer, jwks } = address;
   const url = jwks === undefined ? await discover(address) : new URL(jwks);
   const isConfigured = jwks !== undefined || url.origin === new URL(issuer).origin;
   const { keys } = await fetchObject(url, { ...address, mayBePrivate: isConfigured });
-  if (!Array.isArray(keys)) throw wrong(url, 'with no list of keys');
-  if (keys.length > MAX_KEYS) throw wrong(url, `with ${keys.length} keys; at most ${MAX_KEYS} are taken`);
+  if (!Array.isArray(keys)) throw wrong(url, 'without a list of keys');
+  if (keys.length > MAX_KEYS) throw wrong(url, `with ${keys.length} keys; at most ${MAX_KEYS} are allowed`);
   return keys.filter(isUsable);
 }
 
@@ -153,18 +155,18 @@ async function fetchObject(url: URL, options: FetchOptions): Promise<Readonly<Re
     headerTimeoutMs: timeoutMs,
     ...(mayBePrivate && { allowPrivate: 'first' }),
   });
-  if (isDowngrade(url, response.url)) throw wrong(url, 'with a redirect to what is not https');
+  if (isDowngrade(url, response.url)) throw wrong(url, 'with a redirect to an address that is not https');
   if (response.status !== 200) throw wrong(url, `with status ${response.status}`);
   const value = parse(response.bytes, url);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw wrong(url, 'with something else than an object');
+  throw wrong(url, 'with JSON that is not an object');
 }
 
 function parse(bytes: Buffer, url: URL): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    throw wrong(url, `with what is no JSON: ${messageOf(cause).slice(0, 100)}`, cause);
+    throw wrong(url, `with invalid JSON: ${messageOf(cause).slice(0, 100)}`, cause);
   }
 }
 
@@ -178,5 +180,5 @@ function isDowngrade(from: URL, to: URL): boolean {
 }
 
 function wrong(url: URL, how: string, cause?: unknown): ToolcribError {
-  return new ToolcribError('issuer_unavailable', `${url.host} answers ${how}.`, { cause });
+  return new ToolcribError('issuer_unavailable', `${url.host} answered ${how}.`, { cause });
 }

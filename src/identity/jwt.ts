@@ -4,22 +4,22 @@ import { hashOf } from '../system/secrets/redact.ts';
 import { createIssuerKeys, type IssuerAddress, type KeyGroup } from './issuer-keys.ts';
 import { JWT_ALGORITHMS } from './roles.ts';
 
-/** Whose tokens are accepted, and what they must say. */
+/** Options for verifying tokens of one issuer. */
 export interface JwtOptions extends IssuerAddress, ClaimNames {
-  /** Any of these; absent means tokens for anybody. */
+  /** Accepted audiences; if absent, any audience is accepted. */
   readonly audience?: readonly string[] | undefined;
   readonly algorithms?: readonly string[] | undefined;
-  /** How far the issuer's clock may be off. */
+  /** Tolerance for the issuer's clock. */
   readonly clockToleranceMs?: number | undefined;
 }
 
-/** The two times: a steady one for what is kept, and that of the calendar for what tokens say. */
+/** A monotonic clock for caching, and a calendar clock for the times in tokens. */
 export interface JwtClocks {
   readonly steady: Pick<Clock, 'now'>;
   readonly calendar: Pick<Clock, 'now'>;
 }
 
-/** Who has a token, or in words why it is refused. Rejects where the keys of the issuer cannot be had. */
+/** Returns the holder of a token, or the reason for refusing it. Rejects if the keys of the issuer cannot be fetched. */
 export type VerifyJwt = (token: string) => Promise<TokenHolder | string>;
 
 interface Verified {
@@ -29,11 +29,11 @@ interface Verified {
 }
 
 const MAX_TOKENS = 5_000;
-/** A token is verified again after this, whatever it says. */
+/** Maximum cache time of a verified token. */
 const MAX_CACHE_MS = 600_000;
 const MAX_KID_LENGTH = 256;
 
-/** Verifies tokens of one issuer. A token that was verified is known by its hash until it expires or its key changes. */
+/** Creates a verifier for one issuer. Verified tokens are cached by hash until they expire or their key changes. */
 export function createJwtVerifier(options: JwtOptions, { steady, calendar }: JwtClocks): VerifyJwt {
   const issuerKeys = createIssuerKeys(options, steady);
   const tokens = createTokenCache<Verified>(MAX_TOKENS);
@@ -58,7 +58,7 @@ export function createJwtVerifier(options: JwtOptions, { steady, calendar }: Jwt
     if (typeof claimed === 'string') return claimed;
     const { kid } = claimed;
     const group = (await issuerKeys.current()).groupOf(kid) ?? (await issuerKeys.renewed()).groupOf(kid);
-    if (group === undefined) return 'its key is not one of the issuer';
+    if (group === undefined) return 'its key does not belong to the issuer';
     const verified = await verify(token, await finderOf(group), { ...options, now: calendar.now() });
     if (typeof verified === 'string') return verified;
     tokens.set(hash, { holder: verified.holder, kid, group }, Math.min(verified.until, calendar.now() + MAX_CACHE_MS));
@@ -68,18 +68,19 @@ export function createJwtVerifier(options: JwtOptions, { steady, calendar }: Jwt
 
 type KeyFinder = ReturnType<typeof import('jose')['createLocalJWKSet']>;
 
-/** Looks at what can be refused without a key, so that only tokens that claim to be of the issuer make us fetch anything. */
+/** Checks what needs no key, so that only tokens that name the issuer cause a fetch. */
 async function readUnverified(
   token: string,
   { issuer, algorithms = JWT_ALGORITHMS }: JwtOptions,
 ): Promise<{ readonly kid: string | undefined } | string> {
-  if (!isCanonical(token)) return 'it is not written as a token is';
+  if (!isCanonical(token)) return 'it is not a well-formed token';
   const { decodeJwt, decodeProtectedHeader, errors } = await import('jose');
   try {
     const { alg, kid } = decodeProtectedHeader(token);
     if (!algorithms.some((allowed) => allowed === alg)) return 'its algorithm is not allowed';
-    if (kid !== undefined && (typeof kid !== 'string' || kid.length > MAX_KID_LENGTH)) return 'its key id is no text';
-    if (decodeJwt(token).iss !== issuer) return 'it is of another issuer';
+    if (kid !== undefined && (typeof kid !== 'string' || kid.length > MAX_KID_LENGTH))
+      return 'its key id is not a valid text';
+    if (decodeJwt(token).iss !== issuer) return 'it is from another issuer';
     return { kid };
   } catch (cause) {
     if (cause instanceof TypeError || cause instanceof errors.JOSEError) return messageOf(cause);
@@ -87,7 +88,7 @@ async function readUnverified(
   }
 }
 
-/** Only one text stands for a token: bits that decoding would drop are not free to change. */
+/** True if the token has its only valid encoding: bits that decoding drops must not vary. */
 function isCanonical(token: string): boolean {
   const parts = token.split('.');
   return parts.length === 3 && parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
@@ -110,22 +111,22 @@ async function verify(
       requiredClaims: ['exp', 'sub'],
     });
     const until = Number(payload.exp) * 1000 + clockToleranceMs;
-    if (!Number.isFinite(until)) return 'it expires at no time';
+    if (!Number.isFinite(until)) return 'its expiry is not a valid time';
     const holder = readClaims(payload, options);
     return typeof holder === 'string' ? holder : { holder, until };
   } catch (cause) {
-    return messageOf(cause); // whatever a token or a published key makes go wrong refuses the token
+    return messageOf(cause); // any failure caused by the token or a published key refuses the token
   }
 }
 
-/** What a token says about who has it. */
+/** The identity in a token. */
 interface TokenHolder {
   readonly id: string;
   readonly roles: readonly string[];
   readonly permissions: readonly string[];
 }
 
-/** Which claims say it; a dotted path leads into objects. */
+/** Names of the claims; a dotted path leads into objects. */
 interface ClaimNames {
   readonly rolesClaim?: string | undefined;
   readonly permissionsClaim?: string | undefined;
@@ -137,24 +138,24 @@ const ROLES = 'roles';
 const PERMISSIONS = ['permissions', 'scope', 'scp'];
 const MAX_ID_LENGTH = 256;
 
-/** Reads a verified token, or says in words what is the matter with it. A list that cannot be read refuses: a deny clause may have been meant. */
+/** Reads the claims of a verified token, or returns the reason for refusing it. An unreadable list refuses the token, because a deny clause may depend on it. */
 function readClaims(claims: Claims, { rolesClaim = ROLES, permissionsClaim }: ClaimNames): TokenHolder | string {
   const { sub } = claims;
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_ID_LENGTH || /\p{Cc}/u.test(sub))
-    return 'its subject is no usable text';
-  if (!sub.isWellFormed()) return 'its subject is no usable text';
+    return 'its subject is not a valid text';
+  if (!sub.isWellFormed()) return 'its subject is not a valid text';
   const roles = namesOf(claims, rolesClaim);
-  if (roles === undefined) return `its claim "${rolesClaim}" is no list of names`;
+  if (roles === undefined) return `its claim "${rolesClaim}" is not a list of names`;
   const permissions = new Set<string>();
   for (const claim of permissionsClaim === undefined ? PERMISSIONS : [permissionsClaim]) {
     const names = namesOf(claims, claim);
-    if (names === undefined) return `its claim "${claim}" is no list of names`;
+    if (names === undefined) return `its claim "${claim}" is not a list of names`;
     for (const text of names) for (const name of text.split(/\s+/)) if (name !== '') permissions.add(name);
   }
   return { id: sub, roles: [...new Set(roles)], permissions: [...permissions] };
 }
 
-/** The names under a claim: none if it is absent, undefined if it is something else. */
+/** The names in a claim: empty if absent, undefined if invalid. */
 function namesOf(claims: Claims, claim: string): readonly string[] | undefined {
   const value = valueAt(claims, claim);
   if (value === undefined || value === null) return [];
@@ -162,7 +163,7 @@ function namesOf(claims: Claims, claim: string): readonly string[] | undefined {
   return Array.isArray(list) && list.every((name) => typeof name === 'string') ? list : undefined;
 }
 
-// A claim may have dots in its very name: "https://example.com/roles".
+// A claim name may contain dots: "https://example.com/roles".
 function valueAt(claims: Claims, claim: string): unknown {
   if (Object.hasOwn(claims, claim)) return claims[claim];
   return claim.split('.').reduce<unknown>(memberOf, claims);
@@ -173,15 +174,15 @@ function memberOf(value: unknown, key: string): unknown {
   return (value as Claims)[key]; // an own key
 }
 
-/** A bounded memory of what was found out about tokens, by the hash of each. */
+/** A bounded cache of verified tokens, by hash. */
 interface TokenCache<Value> {
-  /** What was found out, while it holds. */
+  /** The cached value until it expires. */
   get(hash: string, now: number): Value | undefined;
   set(hash: string, value: Value, until: number): void;
   forget(hash: string): void;
 }
 
-/** Forgets the oldest when it is full. */
+/** Creates a cache that drops the oldest entry when it is full. */
 export function createTokenCache<Value>(maxEntries: number): TokenCache<Value> {
   const entries = new Map<string, { readonly value: Value; readonly until: number }>();
   return {

@@ -12,48 +12,48 @@ import {
   SECRET_LENGTH,
 } from '../system/secrets/redact.ts';
 
-/** The variable that holds the token instead of a file. */
+/** The environment variable that holds the token. */
 const OPERATOR_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN';
-/** The variable that names the file of the token. */
+/** The environment variable that names the file of the token. */
 const OPERATOR_FILE_VARIABLE = 'TOOLCRIB_OPERATOR_TOKEN_FILE';
 
 const FORM = new RegExp(`^${OPERATOR_FORM}$`);
-/** Long enough that it cannot be guessed, and such that a header can hold it. */
+/** Too long to guess, and valid in a header. */
 const SENDABLE = /^[\x21-\x7e]{16,512}$/;
 const FILE_NAME = 'operator-token';
-/** More than any token has. */
+/** More than the longest token. */
 const MAX_BYTES = 600;
 
-/** The credential that makes its holder the operator. */
+/** The credential of the operator. */
 export interface OperatorToken {
-  /** The token, made if there is none yet. */
+  /** The token; created if it does not exist yet. */
   get(): Promise<string>;
-  /** True if the credential is the token. Makes none. */
+  /** True if the credential is the token. Does not create one. */
   matches(credential: string): Promise<boolean>;
-  /** The file of the token; undefined where a variable holds it, or no file can be written. */
+  /** The file of the token; undefined if a variable holds it, or no folder is writable. */
   file(): string | undefined;
 }
 
-/** What the environment says about the token. */
+/** Settings of the environment for the token. */
 export type OperatorSetting = { readonly token: string } | { readonly file: string };
 
-/** What the token is kept with. */
+/** Dependencies of the token. */
 export interface OperatorTokenPorts {
-  /** The folder it is kept in; undefined where no folder can be written. */
+  /** The folder of the token; undefined if no folder is writable. */
   folder(): string | undefined;
-  /** Sees to it that the token is shown in no text. */
+  /** Hides the token in all output. */
   hide(token: string): void;
 }
 
-/** A file that holds the token, and what is accepted in it. */
+/** A file with the token, and its rules. */
 interface TokenFile {
   readonly path: string;
-  /** Bits of its mode that it may not have. */
+  /** Mode bits that the file must not have. */
   readonly forbidden: number;
   isToken(text: string): boolean;
 }
 
-/** The token of the environment, or the one in the folder; without either one that lives as long as the process. */
+/** Creates the operator token: from the environment or the folder, else one that lives as long as the process. */
 export function createOperatorToken(
   given: OperatorSetting | undefined,
   { folder, hide }: OperatorTokenPorts,
@@ -82,7 +82,7 @@ export function createOperatorToken(
     async matches(credential) {
       if (named === undefined ? !isOwnToken(credential) : !SENDABLE.test(credential)) return false;
       const file = fileOf();
-      const token = file === undefined ? ownToken : await readToken(file); // each time, so that a token that was removed is worth nothing at once
+      const token = file === undefined ? ownToken : await readToken(file); // at each request, so that removing the token takes effect at once
       if (token === undefined) return false;
       hide(token);
       return isSameHash(hashOf(credential), hashOf(token));
@@ -91,7 +91,7 @@ export function createOperatorToken(
   };
 }
 
-/** What the environment says about the token; throws if the token could be guessed or cannot be sent, or if it says two things. */
+/** Reads the settings of the environment. Throws if the token is too short, cannot be sent in a header, or is set twice. */
 export function readOperatorSetting(env: Readonly<Record<string, string | undefined>>): OperatorSetting | undefined {
   const token = env[OPERATOR_VARIABLE]?.trim() ?? '';
   const file = env[OPERATOR_FILE_VARIABLE]?.trim() ?? '';
@@ -104,7 +104,7 @@ export function readOperatorSetting(env: Readonly<Record<string, string | undefi
   if (SENDABLE.test(token)) return { token };
   throw new ToolcribError(
     'invalid_operator_token',
-    `${OPERATOR_VARIABLE} must be 16 to 512 printable characters without spaces; make one by "openssl rand -hex 32", or unset it.`,
+    `${OPERATOR_VARIABLE} must be 16 to 512 printable characters without spaces; create one with "openssl rand -hex 32", or unset it.`,
   );
 }
 
@@ -126,7 +126,7 @@ function namedFile(path: string): TokenFile {
   return { path, forbidden: FORBIDDEN.named, isToken: (text) => SENDABLE.test(text) };
 }
 
-/** The token in a private file; undefined if there is no file. */
+/** The token in a private file; undefined if the file does not exist. */
 async function readToken({ path, forbidden, isToken }: TokenFile): Promise<string | undefined> {
   const read = await readPrivateFile(path, { forbidden, maxBytes: MAX_BYTES }).catch((cause: unknown) => {
     if (codeOf(cause) === 'ENOENT') return undefined;
@@ -136,15 +136,15 @@ async function readToken({ path, forbidden, isToken }: TokenFile): Promise<strin
   if ('problem' in read) throw unusable(path, PROBLEMS[read.problem]);
   const token = read.text.trim();
   if (isToken(token)) return token;
-  throw unusable(path, 'holds no operator token; remove it, and a new one is made');
+  throw unusable(path, 'does not contain an operator token. Remove it to create a new one');
 }
 
 const PROBLEMS = {
-  'not a file': 'is not a file; remove it, and a new one is made',
-  'open to others': 'can be read by others; remove it, and a new one is made, or run "chmod 600" on it',
+  'not a file': 'is not a file. Remove it to create a new one',
+  'open to others': 'is readable for other users. Run "chmod 600" on it, or remove it to create a new one',
 } as const;
 
-/** Of processes that come at once the first makes the token, and the others take it. */
+/** Creates the token. If several processes start at once, the first creates it and the others read it. */
 async function createToken(file: TokenFile): Promise<string> {
   const token = mintToken();
   const isOurs = await createPrivateFile(file.path, `${token}\n`).catch((cause: unknown) => {
@@ -152,10 +152,10 @@ async function createToken(file: TokenFile): Promise<string> {
   });
   const other = isOurs ? token : await readToken(file);
   if (other !== undefined) return other;
-  throw unusable(file.path, 'cannot be written: another process made and removed it');
+  throw unusable(file.path, 'cannot be written: another process created and removed it');
 }
 
 function unusable(path: string, why: string, cause?: unknown): ToolcribError {
-  const message = `The operator token ${path} ${why}. ${OPERATOR_VARIABLE} or ${OPERATOR_FILE_VARIABLE} takes its place.`;
+  const message = `The operator token file ${path} ${why}. You can set ${OPERATOR_VARIABLE} or ${OPERATOR_FILE_VARIABLE} instead.`;
   return new ToolcribError('operator_token_unusable', message, { cause });
 }

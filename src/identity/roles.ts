@@ -4,25 +4,25 @@ import type { ProfileSet } from '../core/catalog.ts';
 import { compileGlob, listOf } from '../core/visible-text.ts';
 import type { KeyInfo } from './api-keys.ts';
 
-/** Who somebody turned out to be, before it is known what that opens. */
+/** An identified holder of a credential, before its access is determined. */
 export interface Holder {
   readonly id: string;
   readonly roles: readonly string[];
   readonly permissions: readonly string[];
-  /** The globs of a key that is limited to some profiles. */
+  /** The globs of a key that is limited to profiles. */
   readonly profiles?: readonly string[];
   readonly credential: Credential;
 }
 
-/** An identity that was recognised. */
+/** A successful identification. */
 export type Recognised = Extract<Identity, { readonly ok: true }>;
 
-/** Ids that only we give: no token may claim them. */
+/** True for ids that only the crib assigns: no token may claim them. */
 export function isReservedId(id: string): boolean {
   return /^(operator|local)$|^(key|cli):/.test(id);
 }
 
-/** What the roles of somebody open, within what the key allows. A key without roles opens what it names itself. */
+/** Determines what a holder's roles open, within the limits of the key. A key without roles opens the profiles it names. */
 export function grant(holder: Holder, access: AccessConfig, profiles: ProfileSet): Recognised {
   const roles = holder.roles.flatMap((role) => roleOf(access, role) ?? []);
   if (holder.profiles === undefined && roles.some((role) => role.operator === true)) {
@@ -37,22 +37,22 @@ export function grant(holder: Holder, access: AccessConfig, profiles: ProfileSet
   return recognised({ ...callerOf(holder), profiles: names }, names);
 }
 
-/** The operator: every profile, and all tools. */
+/** Grants the operator every profile and all tools. */
 export function grantAll(id: string, profiles: ProfileSet): Recognised {
   return recognised({ id, operator: true }, namesOf(profiles));
 }
 
-/** The default profile and nothing else. */
+/** Grants the default profile only. */
 export function grantUsual(id: string, { usual }: ProfileSet): Recognised {
   return recognised({ id, profiles: [usual.name], credential: { kind: 'none' } }, [usual.name]);
 }
 
-/** A role of the configuration; what others put into a token may be named like anything. */
+/** A role of the configuration. Role names in tokens are arbitrary, so only own properties count. */
 function roleOf({ roles = {} }: AccessConfig, name: string): RoleConfig | undefined {
   return Object.hasOwn(roles, name) ? roles[name] : undefined;
 }
 
-/** True for a name that any of the globs matches. */
+/** Returns a test that is true for names that match any glob. */
 function matchesAny(globs: readonly string[]): (name: string) => boolean {
   const tests = globs.map(compileGlob);
   return (name) => tests.some((matches) => matches(name));
@@ -71,18 +71,18 @@ function callerOf({ id, roles, permissions, credential }: Holder): Caller {
   return { id, roles, permissions, credential };
 }
 
-/** The profiles there are. A name that reads as a glob is left out: it would open others, too. */
+/** The names of all profiles, except names that read as a glob: those would open other profiles, too. */
 function namesOf({ byName }: ProfileSet): readonly string[] {
   return [...byName.keys()].filter((name) => !/[*?]/.test(name));
 }
 
-/** Where no profile was ever defined there is only the one of all tools, which "*" means and no other glob. */
+/** The profiles that globs can select. If none is defined, only "*" selects the default profile. */
 function candidates(profiles: ProfileSet, lists: readonly (readonly string[])[]): readonly string[] {
   if (profiles.byName.size > 0) return namesOf(profiles);
   return lists.every((globs) => globs.includes('*')) ? [profiles.usual.name] : [];
 }
 
-/** What `access` says but hardly means. */
+/** Warnings about the `access` configuration. */
 export function findAccessProblems(access: AccessConfig | undefined, { byName }: ProfileSet): readonly string[] {
   if (access === undefined) return [];
   const { keys, jwt, roles = {} } = access;
@@ -93,7 +93,7 @@ export function findAccessProblems(access: AccessConfig | undefined, { byName }:
   );
   return [
     ...(keys !== true && jwt === undefined
-      ? ['access has neither keys nor jwt, so nobody but the operator gets in.']
+      ? ['access has neither keys nor jwt, so only the operator has access.']
       : []),
     ...(Object.keys(roles).length === 0
       ? ['access has no roles, so tokens open nothing, and keys only the profiles they name.']
@@ -107,9 +107,9 @@ function jwtProblems({ issuer, audience, jwks }: NonNullable<AccessConfig['jwt']
   const plain = [issuer, jwks].filter((address) => address !== undefined && isPlainAndFar(address));
   return [
     ...(audience === undefined
-      ? ['access.jwt has no audience, so a token that the issuer made for any other program opens this one.']
+      ? ['access.jwt has no audience, so a token that the issuer created for another program is accepted here.']
       : []),
-    ...plain.map((address) => `access.jwt: the keys at ${address} come without encryption; use https.`),
+    ...plain.map((address) => `access.jwt: the keys at ${address} are fetched without encryption; use https.`),
   ];
 }
 
@@ -118,16 +118,16 @@ function isPlainAndFar(address: string): boolean {
   return protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname);
 }
 
-/** What keys were made for but cannot do. */
+/** Warnings about keys that cannot work. */
 export function findKeyProblems(keys: readonly KeyInfo[], access: AccessConfig | undefined): readonly string[] {
   const active = keys.filter(({ state }) => state === 'active');
   if (active.length === 0 || access?.keys === true) return [];
   const [count, they] =
-    active.length === 1 ? ['There is 1 API key', 'it opens'] : [`There are ${active.length} API keys`, 'they open'];
-  return [`${count}, but access.keys is not on, so ${they} nothing; turn it on, or revoke what is not needed.`];
+    active.length === 1 ? ['1 API key is active', 'it opens'] : [`${active.length} API keys are active`, 'they open'];
+  return [`${count}, but access.keys is not on, so ${they} nothing. Turn it on, or revoke keys that are not needed.`];
 }
 
-/** Algorithms with a public key, so that whoever checks tokens cannot make them. `none` and HS256 are not among them. */
+/** Asymmetric algorithms only, so that a verifier cannot create tokens. `none` and HS256 are excluded. */
 export const JWT_ALGORITHMS = [
   'RS256',
   'RS384',

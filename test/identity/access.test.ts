@@ -185,7 +185,7 @@ describe('Access: hours are judged per call', () => {
     expect(await chest.call('tool')).toMatchObject({ ok: true });
     at = '2030-01-02T17:00:00Z';
     expect(await chest.call('tool')).toMatchObject({
-      error: { code: 'denied', message: '"tool" may be used from 09:00 to 17:00 (UTC) on Monday, Wednesday only.' },
+      error: { code: 'denied', message: '"tool" may only be used from 09:00 to 17:00 (UTC) on Monday, Wednesday.' },
     });
   });
 

@@ -6,7 +6,7 @@ import { cribWith, deskWith, REFUSED, ROLES } from './world.ts';
 
 const NEEDED = {
   ok: false,
-  error: { code: 'unauthenticated', message: expect.stringContaining('credential is needed') },
+  error: { code: 'unauthenticated', message: expect.stringContaining('credential is required') },
 };
 
 describe('without access', () => {

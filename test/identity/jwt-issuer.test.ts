@@ -8,14 +8,14 @@ describe('an issuer that answers something else', () => {
   const html: RequestListener = (_, response) => response.writeHead(200).end('<html>Sign in</html>');
   const elsewhere = 'https://id.example.com';
   it.each<[string, (url: string) => Partial<Pick<Issuer, 'discovery' | 'jwks'>>, string]>([
-    ['a list', () => ({ discovery: [] }), 'something else than an object'],
-    ['null', () => ({ discovery: null }), 'something else than an object'],
+    ['a list', () => ({ discovery: [] }), 'JSON that is not an object'],
+    ['null', () => ({ discovery: null }), 'JSON that is not an object'],
     ['another issuer', () => ({ discovery: { issuer: elsewhere, jwks_uri: elsewhere } }), 'for another issuer'],
     ['no address of keys', (issuer) => ({ discovery: { issuer } }), 'without jwks_uri'],
     ['a file', (issuer) => ({ discovery: { issuer, jwks_uri: 'file:///etc/passwd' } }), 'Only http and https'],
     ['a private host', (issuer) => ({ discovery: { issuer, jwks_uri: 'http://169.254.169.254/' } }), 'private network'],
-    ['no keys', () => ({ jwks: {} }), 'no list of keys'],
-    ['keys that are no list', () => ({ jwks: { keys: { kty: 'RSA' } } }), 'no list of keys'],
+    ['no keys', () => ({ jwks: {} }), 'without a list of keys'],
+    ['keys that are no list', () => ({ jwks: { keys: { kty: 'RSA' } } }), 'without a list of keys'],
     ['thousands of keys', () => ({ jwks: { keys: Array(5_000).fill({ kty: 'EC' }) } }), 'at most 1000'],
     ['far too much', () => ({ jwks: { keys: [], filler: 'x'.repeat(1_100_000) } }), 'more than 1000000 bytes'],
   ])('%s lets nobody in', async (_, spoil, reason) => {
@@ -25,8 +25,8 @@ describe('an issuer that answers something else', () => {
   });
 
   it.each<[string, RequestListener, string]>([
-    ['a page', html, 'is no JSON'],
-    ['nothing', (_, response) => response.writeHead(200).end(), 'is no JSON'],
+    ['a page', html, 'with invalid JSON'],
+    ['nothing', (_, response) => response.writeHead(200).end(), 'with invalid JSON'],
     ['an error', (_, response) => response.writeHead(403).end('{}'), 'with status 403'],
     ['no HTTP', (_, response) => response.socket?.end('220 hello\r\n\r\n'), 'is not HTTP'],
   ])('%s lets nobody in', async (_, listener, reason) => {
@@ -87,6 +87,6 @@ describe('an issuer that answers something else', () => {
     issuer.server.answer(html);
     const crib = await cribWith({ jwt: { issuer: issuer.url, audience: 'toolcrib' }, roles: ROLES });
     expect(await crib.identify(await issuer.sign())).toEqual(UNAVAILABLE);
-    expect(crib.warnings().join('\n')).toContain(`The keys of ${issuer.url} cannot be had`);
+    expect(crib.warnings().join('\n')).toContain(`The keys of ${issuer.url} could not be fetched`);
   });
 });

@@ -4,7 +4,7 @@ import { deskWith, REFUSED, ROLES } from './world.ts';
 
 const MINUTE = 60_000;
 const ALICE = { id: 'alice', roles: ['dev'], permissions: [] };
-const UNKNOWN = 'its key is not one of the issuer';
+const UNKNOWN = 'its key does not belong to the issuer';
 
 const slow = { exp: 9_999_999_999 };
 
@@ -76,7 +76,7 @@ describe('the keys of the issuer', () => {
     time.now += 60 * MINUTE - 1;
     expect(await verify(await issuer.sign({ ...slow, jti: 'other' }))).toEqual(ALICE);
     time.now += 1;
-    await expect(verify(await issuer.sign({ ...slow, jti: 'third' }))).rejects.toThrow('answers with status 503');
+    await expect(verify(await issuer.sign({ ...slow, jti: 'third' }))).rejects.toThrow('answered with status 503');
     await expect(verify(await issuer.sign(slow))).rejects.toThrow('503');
     issuer.server.answer(publish(issuer));
     time.now += 5_000;
@@ -183,7 +183,9 @@ describe('a token that was verified', () => {
 
   it('that never ends is refused', async () => {
     const issuer = await startIssuer();
-    expect(await verifierOf(issuer).verify(await issuer.sign({ exp: Number.MAX_VALUE }))).toBe('it expires at no time');
+    expect(await verifierOf(issuer).verify(await issuer.sign({ exp: Number.MAX_VALUE }))).toBe(
+      'its expiry is not a valid time',
+    );
   });
 
   it('is no longer one of ours when the configuration names another issuer', async () => {

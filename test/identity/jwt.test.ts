@@ -113,7 +113,7 @@ describe('a token of the issuer', () => {
     expect(await crib.identify(await issuer.sign())).toEqual(REFUSED);
   });
 
-  it('is worth nothing where no issuer is trusted', async () => {
+  it('is worth nothing where access.jwt is not configured', async () => {
     const issuer = await startIssuer();
     const crib = await cribWith({ keys: true, roles: ROLES });
     expect(await crib.identify(await issuer.sign())).toEqual(REFUSED);

@@ -146,11 +146,11 @@ describe('the end of a key', () => {
     expect(await one.keys.list()).toMatchObject([{ state: 'revoked', revokedBy: 'bob' }]);
     expect(await one.keys.revoke(info.id, 'cid')).toMatchObject({
       ok: false,
-      rejected: [{ reason: 'it was revoked before' }],
+      rejected: [{ reason: 'it is already revoked' }],
     });
     expect(await one.keys.revoke('nobody', 'cid')).toMatchObject({
       ok: false,
-      rejected: [{ reason: 'there is no key of this id' }],
+      rejected: [{ reason: 'no key has this id' }],
     });
   });
 });
@@ -208,17 +208,17 @@ describe('making a key', () => {
     ['a name that moves the cursor', { name: 'a\u001b[2J', roles: ['dev'] }, /control characters/],
     ['half a character', { name: '\ud800', roles: ['dev'] }, /name must be a text/],
     ['a huge name', { name: 'x'.repeat(201), roles: ['dev'] }, /name must be a text/],
-    ['neither role nor profile', { name: 'a' }, /opens nothing without a role or a profile/],
-    ['empty lists', { name: 'a', roles: [], profiles: [] }, /opens nothing/],
+    ['neither role nor profile', { name: 'a' }, /needs a role or a profile/],
+    ['empty lists', { name: 'a', roles: [], profiles: [] }, /needs a role or a profile/],
     ['roles that are no names', { name: 'a', roles: [7] }, /roles takes a name or a list/],
     ['an empty role', { name: 'a', roles: [''] }, /roles must be a text/],
     ['too many roles', { name: 'a', roles: Array.from({ length: 101 }, (_, index) => `r${index}`) }, /more than 100/],
-    ['the id of the operator', { name: 'a', caller: 'operator', roles: ['dev'] }, /name of ours/],
-    ['the id of local', { name: 'a', caller: 'local', roles: ['dev'] }, /name of ours/],
-    ['the id of another key', { name: 'a', caller: 'key:b', roles: ['dev'] }, /name of ours/],
+    ['the id of the operator', { name: 'a', caller: 'operator', roles: ['dev'] }, /is reserved/],
+    ['the id of local', { name: 'a', caller: 'local', roles: ['dev'] }, /is reserved/],
+    ['the id of another key', { name: 'a', caller: 'key:b', roles: ['dev'] }, /is reserved/],
     ['two ends', { name: 'a', roles: ['dev'], expiresAt: 9e12, forMs: 1 }, /not both/],
-    ['an end that was', { name: 'a', roles: ['dev'], expiresAt: 1 }, /already/],
-    ['no time at all', { name: 'a', roles: ['dev'], forMs: 0 }, /already/],
+    ['an end that was', { name: 'a', roles: ['dev'], expiresAt: 1 }, /in the past/],
+    ['no time at all', { name: 'a', roles: ['dev'], forMs: 0 }, /in the past/],
     ['a time that is none', { name: 'a', roles: ['dev'], forMs: Number.NaN }, /cannot expire/],
     ['a text for a time', { name: 'a', roles: ['dev'], expiresAt: '2030-01-01' }, /cannot expire/],
     ['a time beyond all', { name: 'a', roles: ['dev'], expiresAt: 9e99 }, /cannot expire/],

@@ -221,7 +221,7 @@ describe('the token in the state folder', () => {
       expect(await crib.identify(token)).toEqual(UNAVAILABLE);
       await expect(crib.operatorToken()).rejects.toMatchObject({ message: expect.stringContaining('chmod 600') });
     }
-    expect(crib.warnings().join('\n')).toContain('can be read by others');
+    expect(crib.warnings().join('\n')).toContain('is readable for other users');
     expect(crib.warnings().join('\n')).not.toContain(token);
     chmodSync(file, 0o600);
     expect(await crib.identify(token)).toEqual(OPERATOR);

@@ -16,7 +16,7 @@ describe('what access hardly means is told', () => {
       'no way in, and a profile that is not there',
       { roles: { dev: { profiles: ['assistent', 'op*'] } } },
       [
-        'access has neither keys nor jwt, so nobody but the operator gets in.',
+        'access has neither keys nor jwt, so only the operator has access.',
         'access.roles.dev: "assistent" matches no profile.',
       ],
     ],
@@ -24,8 +24,8 @@ describe('what access hardly means is told', () => {
       'tokens for anybody, and keys that anybody on the way can change',
       { jwt: { issuer: 'http://id.example.com' }, roles: ALL },
       [
-        'access.jwt has no audience, so a token that the issuer made for any other program opens this one.',
-        'access.jwt: the keys at http://id.example.com come without encryption; use https.',
+        'access.jwt has no audience, so a token that the issuer created for another program is accepted here.',
+        'access.jwt: the keys at http://id.example.com are fetched without encryption; use https.',
       ],
     ],
     [
@@ -43,10 +43,10 @@ describe('what access hardly means is told', () => {
     const { info } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'ann');
     await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'ann');
     expect(await crib.keys.problems()).toEqual([
-      'There are 2 API keys, but access.keys is not on, so they open nothing; turn it on, or revoke what is not needed.',
+      '2 API keys are active, but access.keys is not on, so they open nothing. Turn it on, or revoke keys that are not needed.',
     ]);
     await crib.keys.revoke(info.id, 'ann');
-    expect(await crib.keys.problems()).toEqual([expect.stringMatching(/^There is 1 API key.* it opens nothing/)]);
+    expect(await crib.keys.problems()).toEqual([expect.stringMatching(/^1 API key is active.* it opens nothing/)]);
   });
 });
 

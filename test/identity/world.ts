@@ -14,7 +14,7 @@ export const REFUSED = {
   ok: false,
   error: {
     code: 'unauthenticated',
-    message: 'The credential is not accepted: it is unknown, expired, revoked or meant for somebody else.',
+    message: 'The credential is not accepted: it is unknown, expired, revoked or issued for another audience.',
     retryable: false,
   },
 };
@@ -24,7 +24,7 @@ export const UNAVAILABLE = {
   ok: false,
   error: {
     code: 'unavailable',
-    message: 'Who is asking cannot be checked at the moment; try again later.',
+    message: 'The credential cannot be checked at the moment. Try again later.',
     retryable: true,
   },
 };

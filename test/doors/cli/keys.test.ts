@@ -31,7 +31,7 @@ describe('toolcrib keys', () => {
     expect(await shop.run(['keys', 'revoke', id])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('it was revoked before'),
+      stderr: expect.stringContaining('it is already revoked'),
     });
   });
 
@@ -69,15 +69,15 @@ describe('toolcrib keys', () => {
   it.each([
     [['keys', 'create'], 2, 'needs --name NAME'],
     [['keys', 'create', 'ci', '--role', 'dev'], 2, 'needs --name NAME'],
-    [['keys', 'create', '--name', 'x'], 2, 'opens nothing without a role or a profile'],
+    [['keys', 'create', '--name', 'x'], 2, 'needs a role or a profile'],
     [['keys', 'create', '--name', 'x', '--profile', 'ops'], 2, '--allow-profile GLOB, not --profile'],
     [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', 'soon'], 2, '--expires takes 30m'],
-    [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '0d'], 2, 'expired already'],
-    [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '2020-01-01'], 2, 'expired already'],
+    [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '0d'], 2, 'expiry is in the past'],
+    [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '2020-01-01'], 2, 'expiry is in the past'],
     [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '2030-13-45'], 2, '--expires takes 30m'],
-    [['keys', 'create', '--name', 'x', '--caller', 'operator', '--role', 'dev'], 2, 'is a name of ours'],
+    [['keys', 'create', '--name', 'x', '--caller', 'operator', '--role', 'dev'], 2, 'is reserved'],
     [['keys', 'revoke'], 2, 'needs an ID'],
-    [['keys', 'revoke', 'absent'], 1, 'there is no key of this id'],
+    [['keys', 'revoke', 'absent'], 1, 'no key has this id'],
     [['keys', 'drop', 'x'], 2, 'keys takes create or revoke, not "drop"'],
     [['keys', '--name', 'x'], 2, '--name goes with "toolcrib keys create"'],
   ])('%j is answered with a sentence', async (args, code, sentence) => {
@@ -92,7 +92,7 @@ describe('toolcrib check', () => {
     await off.run(['keys', 'create', '--name', 'ci', '--role', 'dev']);
     expect(await off.json(['check'])).toMatchObject({
       ok: false,
-      problems: [expect.stringContaining('There is 1 API key, but access.keys is not on')],
+      problems: [expect.stringContaining('1 API key is active, but access.keys is not on')],
     });
     off.remove();
   });

@@ -34,31 +34,31 @@ const CASES: Record<string, () => Promise<Case>> = {
       const [info] = await crib.keys.list();
       expect(await crib.keys.revoke(info?.id ?? '', 'test')).toMatchObject({ applied: [info?.id] });
     },
-    says: 'its API key is revoked by now',
+    says: 'its API key is now revoked',
   }),
   'API keys were turned off': async () => ({
     config: KEYS,
     credential: keyOf('dev'),
     takeAway: edit(KEYS.replace('keys: true', 'keys: false')),
-    says: 'its API key is not accepted by now',
+    says: 'its API key is now not accepted',
   }),
   'its role lost the profile': async () => ({
     config: KEYS,
     credential: keyOf('dev'),
     takeAway: edit(KEYS.replace('[usual]', '[other]')),
-    says: 'its roles do not open the profile "usual" any more',
+    says: 'its roles no longer open the profile "usual"',
   }),
   'its role was removed': async () => ({
     config: KEYS,
     credential: keyOf('dev'),
     takeAway: edit(KEYS.replace('dev:', 'nobody:')),
-    says: 'its roles do not open the profile "usual" any more',
+    says: 'its roles no longer open the profile "usual"',
   }),
   'its role is not one of operators any more': async () => ({
     config: KEYS,
     credential: keyOf('admin'),
     takeAway: edit(KEYS.replace(', operator: true', '')),
-    says: 'its roles do not open the profile',
+    says: 'its roles no longer open the profile',
   }),
   'the issuer of its token is not trusted any more': async () => {
     const issuer = await startIssuer();
@@ -67,7 +67,7 @@ const CASES: Record<string, () => Promise<Case>> = {
       config: jwt,
       credential: () => issuer.sign({}),
       takeAway: edit(KEYS),
-      says: 'no issuer of tokens is trusted any more',
+      says: 'tokens are no longer accepted',
     };
   },
   'the roles of its token lost the profile': async () => {
@@ -77,14 +77,14 @@ const CASES: Record<string, () => Promise<Case>> = {
       config: jwt,
       credential: () => issuer.sign({}),
       takeAway: edit(jwt.replace('[usual]', '[other]')),
-      says: 'its roles do not open the profile "usual" any more',
+      says: 'its roles no longer open the profile "usual"',
     };
   },
-  'a credential is needed by now': async () => ({
+  'a credential is now required': async () => ({
     config: '',
     credential: async () => undefined,
     takeAway: edit(KEYS),
-    says: 'a credential is needed by now',
+    says: 'a credential is now required',
   }),
 };
 
