@@ -5,39 +5,39 @@ import { FACTS, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { argumentsHash } from '../specs/hashes.ts';
 
-/** An entry that gets its number when it is written. Its keys are sorted, so that its JSON is the canonical one. */
+/** An entry that gets its number when it is written. Its keys are sorted, so its JSON is canonical. */
 export interface DraftEntry extends AuditEntry {
   number: number;
 }
 
-/** A call that has ended, as far as it must be known at once; the rest of its row is made when it is written. */
+/** The data of an ended call that must be captured at once. The rest of its row is built when it is written. */
 export interface EndedCall {
   readonly call: ToolCall;
   readonly outcome: AuditOutcome;
   readonly at: number;
   readonly durationMs: number;
   readonly resultHash: string | undefined;
-  /** The result, where hashing it can wait. */
+  /** The result, if it can be hashed later. */
   readonly resultText: string | undefined;
 }
 
-/** The two times of a row. */
+/** The two clocks of a row. */
 export interface EntryTimes {
-  /** That of `call[FACTS].startedAt`, which never runs backwards. */
+  /** The monotonic clock of `call[FACTS].startedAt`. */
   steadyNow(): number;
-  /** The one that people read. */
+  /** The calendar clock. */
   now(): number;
 }
 
-/** Larger ones are hashed at once: a row that waits must not keep much alive. */
+/** Longer results are hashed at once, so that waiting rows do not hold much memory. */
 const MAX_KEPT_TEXT = 2000;
 
-/** How a call ended, in one word. */
+/** The outcome of a call, in one word. */
 function outcomeOf(result: ToolResult): AuditOutcome {
   return result.status === 'failed' ? result.error.code : result.status;
 }
 
-/** What must be known of a call at once: its result may be changed by whoever gets it. */
+/** Captures an ended call at once, because the receiver may change its result. */
 export function toEndedCall(call: ToolCall, result: ToolResult, { steadyNow, now }: EntryTimes): EndedCall {
   const elapsedMs = Math.max(0, steadyNow() - call[FACTS].startedAt);
   const text = resultText(result);
@@ -52,25 +52,25 @@ export function toEndedCall(call: ToolCall, result: ToolResult, { steadyNow, now
   };
 }
 
-/** The row of a call that has ended. */
+/** Builds the row of an ended call. */
 export function toCallEntry(ended: EndedCall, cleaner: Cleaner): DraftEntry {
   const { call, outcome, at, durationMs, resultText: text } = ended;
   const resultHash = text === undefined ? ended.resultHash : hash('sha256', text);
   return toEntry(call, cleaner, { kind: 'call', outcome, at, durationMs, resultHash, intents: call[FACTS].intents });
 }
 
-/** The row that says that a call is about to run. */
+/** Builds the row that announces a run. */
 export function toIntentEntry(call: ToolCall, at: number, cleaner: Cleaner): DraftEntry {
   return toEntry(call, cleaner, { kind: 'intent', outcome: 'intent', at });
 }
 
-/** The row that stands for `count` refusals, of which this was the first. */
+/** Builds the row for `count` refusals, starting with this one. */
 export function toManyEntry(first: EndedCall, cleaner: Cleaner, counted: { count: number; until: number }): DraftEntry {
   const { call, outcome, at } = first;
   return toEntry(call, cleaner, { kind: 'many', outcome, at, ...counted });
 }
 
-/** The row of a call whose process is gone. The same members in the same order as all others. */
+/** Builds the row of a call whose process is gone. The members have the same order as in all rows. */
 export function toLostEntry(call: LostCall, foundAt: number, { clean, cleanList }: Cleaner): DraftEntry {
   const { approval, caller, conversation, roles } = call;
   return {
@@ -93,7 +93,7 @@ export function toLostEntry(call: LostCall, foundAt: number, { clean, cleanList 
   };
 }
 
-/** The row that says how many others are missing. */
+/** Builds the row that records how many rows are missing. */
 export function toGapEntry(count: number, at: number, until: number): DraftEntry {
   const empty = { callId: '', door: '', profile: '', source: '', tool: '', number: 0 };
   const entry: DraftEntry = { ...empty, kind: 'gap', outcome: 'lost', count, at, until };
@@ -132,7 +132,7 @@ function toEntry(call: ToolCall, { clean, cleanList }: Cleaner, about: About): D
   };
 }
 
-/** Arguments that are no JSON must not cost a call its row either; nobody has seen such. */
+/** Arguments that are not JSON must not cost a call its row. They never reached a tool or an approver. */
 function hashOrNothing(input: JsonObject): string | undefined {
   try {
     return argumentsHash(input);
@@ -141,7 +141,7 @@ function hashOrNothing(input: JsonObject): string | undefined {
   }
 }
 
-/** What the caller got; undefined where nothing was answered yet, or nothing that can be written down. */
+/** The result as text; undefined while waiting, or if it cannot be serialized. */
 function resultText(result: ToolResult): string | undefined {
   if (result.status === 'waiting') return undefined;
   const { content, data } = result;
@@ -152,11 +152,11 @@ function resultText(result: ToolResult): string | undefined {
   }
 }
 
-/** Makes texts from outside fit for a row: no secret, no more than 200 characters, nothing but text. */
+/** Cleans texts of callers for rows: redacts secrets, cuts to 200 characters, drops other types. */
 export interface Cleaner {
   clean(text: unknown): string;
   cleanList(texts: readonly string[]): readonly string[];
-  /** Another secret may be known by now. */
+  /** Clears the cache, because new secrets may be known. */
   forget(): void;
 }
 
@@ -164,7 +164,7 @@ const MAX_LENGTH = 200;
 const KEPT_LENGTH = 160;
 const HASH_LENGTH = 16;
 const MAX_LIST = 20;
-/** That of a call's id, which comes once. Other texts come again and again. */
+/** Length of call ids, which are unique and therefore not cached. */
 const ID_LENGTH = 36;
 const MAX_KNOWN = 1000;
 
@@ -197,7 +197,7 @@ export function createCleaner(redact: (text: string) => string): Cleaner {
   };
 }
 
-/** What is cut off stays told apart by its hash. */
+/** Cuts a long text and adds its hash, so that different texts stay different. */
 function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   return `${text.slice(0, KEPT_LENGTH)}…${hash('sha256', text).slice(0, HASH_LENGTH)}`;

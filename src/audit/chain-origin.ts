@@ -22,8 +22,7 @@ import {
   readNamedKey,
 } from './signing-keys.ts';
 
-// Replicas may share a key, but each has an audit folder of its own. The origin of a folder, random and signed, is the
-// beginning of the names of the chains that were begun there, and so tells which checkpoints must be in it.
+// Replicas may share a key, but each has its own audit folder. The origin of a folder is a random, signed prefix of the names of its chains. It tells which checkpoints the folder must contain.
 
 const FILE_NAME = 'origin.json';
 const ORIGIN_BYTES = 4;
@@ -32,7 +31,7 @@ const ORIGIN_LENGTH = ORIGIN_BYTES * 2;
 const NAME_LENGTH = ORIGIN_LENGTH + CHAIN_BYTES * 2;
 const ORIGIN = new RegExp(`^[0-9a-f]{${ORIGIN_LENGTH}}$`);
 
-/** What opening an origin needs. */
+/** Options for opening an origin. */
 interface OriginOptions {
   readonly folder: string;
   readonly key: SigningKey;
@@ -41,7 +40,7 @@ interface OriginOptions {
   readonly store: ChainPlace['store'];
 }
 
-/** The origin of a folder, made by the first process that writes there. Throws if no known key has signed it. */
+/** The origin of a folder, created by the first process that writes there. Throws if no known key signed it. */
 async function openOrigin(options: OriginOptions): Promise<string> {
   const { folder, known } = options;
   const found = await readOrigin(folder);
@@ -54,7 +53,7 @@ async function openOrigin(options: OriginOptions): Promise<string> {
   return found.origin;
 }
 
-/** The origin of a folder, if there is one; whether a known key has signed it is for the caller to find out. */
+/** Reads the origin of a folder, if there is one. The caller must check the signature. */
 export async function readOrigin(folder: string): Promise<SignedOrigin | 'damaged' | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(join(folder, FILE_NAME), 'utf8'));
@@ -64,17 +63,17 @@ export async function readOrigin(folder: string): Promise<SignedOrigin | 'damage
   }
 }
 
-/** A name for a new chain. */
+/** Creates a chain name. */
 export function newChainName(origin = randomBytes(ORIGIN_BYTES).toString('hex')): string {
   return `${origin}${randomBytes(CHAIN_BYTES).toString('hex')}`;
 }
 
-/** The origin that a chain names; undefined for chains of versions that had none. */
+/** The origin in a chain name; undefined for chains of versions without origins. */
 export function originOf(chain: string): string | undefined {
   return chain.length === NAME_LENGTH ? chain.slice(0, ORIGIN_LENGTH) : undefined;
 }
 
-/** Checkpoints of earlier versions do not sign their store. They are signed anew once: from then on only the newer form counts. */
+/** Checkpoints of earlier versions do not sign their store. They are signed again once; afterwards only the new form counts. */
 async function signEarlierCheckpoints({ folder, key, store }: OriginOptions): Promise<void> {
   for (const { name, kept } of await listCheckpointFiles(folder)) {
     if (kept === undefined || !isSignedCheckpoint(kept, key.publicKey)) continue;
@@ -83,7 +82,7 @@ async function signEarlierCheckpoints({ folder, key, store }: OriginOptions): Pr
   }
 }
 
-/** The name is given to a file that is whole; of processes that come at once the first wins, and the others take its origin. */
+/** Links a complete file. If several processes start at once, the first wins and the others use its origin. */
 async function createOrigin(options: OriginOptions): Promise<string> {
   const { folder, key } = options;
   const origin = randomBytes(ORIGIN_BYTES).toString('hex');
@@ -108,42 +107,44 @@ function isOrigin(value: unknown): value is SignedOrigin {
 }
 
 function unusable(folder: string): ToolcribError {
-  const message = `${join(folder, FILE_NAME)} was changed: no key of this audit has signed it. Restore it from a backup. If you replaced extensions.audit.key, list the former public key in extensions.audit.trustedKeys.`;
+  const message = `${join(folder, FILE_NAME)} was changed: it is not signed by a key of this audit log. Restore it from a backup. If you replaced extensions.audit.key, list the former public key in extensions.audit.trustedKeys.`;
   return new ToolcribError('audit_folder_changed', message);
 }
 
-/** What says where rows and their proofs are kept. */
+/** Options for opening the place of rows and their proofs. */
 export interface PlaceOptions {
   readonly store: Store;
-  /** The folder for keys and checkpoints; undefined where no folder can be written. */
+  /** The folder for keys and checkpoints; undefined if no folder is writable. */
   privateFolder(): string | undefined;
   keySettings(): AuditKeySettings;
   now(): number;
   warn(message: string): void;
 }
 
-/** The folder of the audit in the private folder. */
+/** The audit folder in the private folder. */
 export function auditFolder(privateFolder: string): string {
   return join(privateFolder, 'audit');
 }
 
-/** The key that rows are signed with: the one that the owner names, or the one in the folder, made if there is none. */
+/** Opens the signing key: the configured one, or the one in the folder, created if absent. */
 export async function openAuditKey(folder: string, { key }: AuditKeySettings): Promise<SigningKey> {
   return key === undefined ? openSigningKey(folder) : readNamedKey(key, process.env);
 }
 
-/** Opens what rows are written to and signed with. */
+/** Opens the store, key and checkpoint folder for writing rows. */
 export async function openAuditPlace(options: PlaceOptions): Promise<ChainPlace> {
   const { store, now } = options;
   const { engine, location, reachable, problem } = await store.status();
-  if (!reachable) throw new ToolcribError('store_unavailable', problem ?? `The store ${location} does not answer.`);
+  if (!reachable) throw new ToolcribError('store_unavailable', problem ?? `The store ${location} is not available.`);
   const base = { audit: store.audit, store: { location, id: await store.audit.storeId() }, now };
-  // What is gone with the process needs no proof that outlives it.
+  // A store in memory ends with the process, so it needs no lasting proof.
   if (engine === 'memory') return { ...base, kept: undefined, key: createPassingKey() };
   const settings = options.keySettings();
   const privateFolder = options.privateFolder();
   if (privateFolder === undefined) {
-    options.warn('The ends of audit chains cannot be proved later: no folder for their checkpoints can be written.');
+    options.warn(
+      'Rows removed from the end of the audit log cannot be detected later: no folder for checkpoints is writable. Set XDG_STATE_HOME to a writable folder.',
+    );
     const { key } = settings;
     return {
       ...base,
@@ -157,9 +158,9 @@ export async function openAuditPlace(options: PlaceOptions): Promise<ChainPlace>
     const known = listKeys(await readKnownKeys(folder, settings, undefined));
     return { ...base, kept: { folder, origin: await openOrigin({ folder, key, known, store: base.store }) }, key };
   } catch (cause) {
-    if (settings.key !== undefined) throw cause; // rows wait for the key that the owner wants them signed with
+    if (settings.key !== undefined) throw cause; // rows wait until the configured key can be used
     options.warn(
-      `The audit is written but cannot be proved later, because its key cannot be kept: ${messageOf(cause)}`,
+      `The audit log is written but cannot be verified later, because its key cannot be stored: ${messageOf(cause)}`,
     );
     return { ...base, kept: undefined, key: createPassingKey() };
   }

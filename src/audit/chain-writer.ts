@@ -22,42 +22,42 @@ import {
   signKept,
 } from './proof.ts';
 
-/** Where a chain is kept, and who signs it. */
+/** The place of a chain and its signing key. */
 export interface ChainPlace {
   readonly audit: StoredAudit;
   readonly key: SigningKey;
-  /** The folder for checkpoints outside the database, and its origin; absent where there can be none. */
+  /** The folder for checkpoints outside the database, and its origin; absent if there is none. */
   readonly kept: { readonly folder: string; readonly origin: string } | undefined;
-  /** The store of the rows: where it is, and what it is known by if it is moved. */
+  /** The store of the rows: its location, and its id, which stays when it is moved. */
   readonly store: { readonly location: string; readonly id: string };
   now(): number;
 }
 
-/** Writes to a chain that nobody else writes to. */
+/** Writes to a chain as its only writer. */
 export interface ChainWriter {
-  /** All entries or none, in this order. What could not be written is given again, the same and in the same order. */
+  /** Writes all entries or none, in this order. After a failure, pass the same entries again. */
   write(entries: readonly DraftEntry[]): Promise<void>;
-  /** Says outside the database how far the chain is. */
+  /** Writes a checkpoint outside the database. */
   seal(): Promise<void>;
-  /** Seals inside and outside, and lets somebody else go on with the chain. */
+  /** Writes checkpoints inside and outside the database, and releases the chain for other processes. */
   close(): Promise<void>;
 }
 
-/** The end of a chain, as far as it is known to be written. */
+/** The last written position of a chain. */
 interface ChainEnd {
   readonly header: ChainHeader;
   readonly count: number;
   readonly hash: string;
-  /** The newest checkpoint in the database: its count, and when it was made. */
+  /** Count and time of the newest checkpoint in the database. */
   readonly stored: number;
   readonly storedAt: number;
 }
 
-/** After so many rows, or so much time, there is another checkpoint in the database. */
+/** A new checkpoint is written to the database after this many rows or this much time. */
 const ROWS_PER_CHECKPOINT = 1000;
 const MS_PER_CHECKPOINT = 60_000;
 
-/** Goes on with a chain that was let go, or begins one. Nothing is made before the first row. */
+/** Continues a released chain or begins one, at the first row. */
 export function createChainWriter(place: ChainPlace): ChainWriter {
   let end: ChainEnd | undefined;
   let kept: ChainEnd | undefined;
@@ -73,7 +73,7 @@ export function createChainWriter(place: ChainPlace): ChainWriter {
     kept = end;
     return end;
   };
-  // Known outside before there is a row inside: no chain can vanish without a trace, and none looks as if its checkpoint had been removed.
+  // The checkpoint outside is written before the first row: no chain can vanish without a trace or look as if its checkpoint had been removed.
   const beginNew = async (): Promise<ChainEnd> => {
     const begun = begin(place);
     await keep(begun);
@@ -94,9 +94,10 @@ export function createChainWriter(place: ChainPlace): ChainWriter {
         end = written;
         return;
       }
-      await release('left'); // somebody else writes to it: from a copy of the state folder, say
+      await release('left'); // another process writes to it, for example from a copy of the state folder
       end = await append(place, await beginNew(), entries);
-      if (end === undefined) throw new ToolcribError('store_unavailable', 'Somebody else writes to every new chain.');
+      if (end === undefined)
+        throw new ToolcribError('store_unavailable', 'Another process writes to every new audit chain.');
     },
     seal,
     async close() {
@@ -123,7 +124,7 @@ function begin({ key, kept, now }: ChainPlace): ChainEnd {
   return { header, count: 0, hash: firstHash(header), stored: 0, storedAt: at };
 }
 
-/** The end after these entries, or `undefined` if the chain is not ours alone. */
+/** The end after these entries, or `undefined` if another process writes to the chain. */
 async function append(place: ChainPlace, end: ChainEnd, entries: readonly DraftEntry[]): Promise<ChainEnd | undefined> {
   const rows = toRows(end, entries);
   const next = { ...end, count: end.count + rows.length, hash: rows.at(-1)?.hash ?? end.hash };
@@ -138,7 +139,7 @@ function toRows({ count, hash }: ChainEnd, entries: readonly DraftEntry[]): read
   let number = count;
   let previous = hash;
   return entries.map((draft) => {
-    draft.number = ++number; // the keys stay sorted, so that the text is the canonical one
+    draft.number = ++number; // the keys stay sorted, so the text is canonical
     const entry = JSON.stringify(draft);
     previous = nextHash(previous, entry);
     const { at, callId, tool, caller = '', outcome } = draft;
@@ -162,7 +163,7 @@ function checkpointOf({ key, now }: ChainPlace, { header, count, hash }: ChainEn
   return signCheckpoint(key, { chain: header.chain, count, hash, at: now() });
 }
 
-/** What is looked for: a chain in this store that was begun in this folder, signed by this key. */
+/** Criteria for a chain to continue: in this store, begun in this folder, signed by this key. */
 interface ChainClaim {
   readonly audit: StoredAudit;
   readonly folder: string;
@@ -171,15 +172,15 @@ interface ChainClaim {
   readonly origin: string;
 }
 
-/** A chain that is ours to go on with. */
+/** A chain that this process may continue. */
 interface ClaimedChain {
   readonly header: ChainHeader;
   readonly kept: KeptCheckpoint;
 }
 
 /**
- * Takes a chain that nobody writes to any more, so that there are as many chains as processes at one time, and not as
- * many as there ever were. One that does not end where it was sealed is left as it is, for whoever verifies.
+ * Claims a chain without a writer, so that the number of chains stays at the number of concurrent processes. A chain
+ * that does not end at its checkpoint is left unchanged for verification.
  */
 async function claimChain(claim: ChainClaim): Promise<ClaimedChain | undefined> {
   const { folder, storeId, publicKey, origin } = claim;
@@ -200,7 +201,7 @@ async function lookAt(
   file: CheckpointFile,
 ): Promise<ClaimedChain | undefined> {
   const { chain } = file;
-  const kept = await readHeld(folder, chain); // again: it may have changed before it was ours
+  const kept = await readHeld(folder, chain); // again: it may have changed before it was claimed
   const header = (await audit.chains()).find((candidate) => candidate.chain === chain);
   const end = await audit.end(chain);
   const isWhole =

@@ -10,7 +10,7 @@ import type { KeptCheckpoint } from './proof.ts';
 export interface CheckpointFile {
   readonly name: string;
   readonly chain: string;
-  /** `idle`: anybody may go on with the chain; `ended`: its process is gone without a word; `left`: nobody goes on with it. */
+  /** `idle`: any process may continue the chain. `held`: a process writes to it. `ended`: its process ended without closing it. `left`: no process continues it. */
   readonly state: 'idle' | 'held' | 'ended' | 'left';
   /** Absent if the file cannot be read. */
   readonly kept?: KeptCheckpoint;
@@ -18,11 +18,11 @@ export interface CheckpointFile {
 
 const IDLE = 'idle';
 const LEFT = 'left';
-const FILE = /^([0-9a-f]{24}|[0-9a-f]{16})\.([0-9a-z-]+)\.json$/; // the shorter names are those of earlier versions
+const FILE = /^([0-9a-f]{24}|[0-9a-f]{16})\.([0-9a-z-]+)\.json$/; // shorter names are from earlier versions
 
 const MAX_LISTINGS = 5;
 
-/** All of them, by name. */
+/** All checkpoint files, by name. */
 export async function listCheckpointFiles(folder: string): Promise<readonly CheckpointFile[]> {
   for (let listing = 1; ; listing++) {
     const names = await readdir(folder).catch((cause) => {
@@ -30,7 +30,7 @@ export async function listCheckpointFiles(folder: string): Promise<readonly Chec
       throw cause;
     });
     const found = await Promise.all(names.toSorted().map((name) => readNamed(folder, name)));
-    const isWhole = !found.includes('gone'); // one that was taken or let go meanwhile has another name by now
+    const isWhole = !found.includes('gone'); // a file that was claimed or released meanwhile has a new name
     if (isWhole || listing === MAX_LISTINGS) return found.filter((file) => typeof file === 'object');
   }
 }
@@ -43,7 +43,7 @@ async function readNamed(folder: string, name: string): Promise<CheckpointFile |
   return { name, chain, state: stateOf(owner), ...(kept !== undefined && { kept }) };
 }
 
-/** Takes a chain that nobody holds. False if somebody else was faster: of several that rename a file only one finds it. */
+/** Claims a free chain by renaming its file. False if another process was faster. */
 export async function claimFile(folder: string, { name, chain }: CheckpointFile): Promise<boolean> {
   try {
     await rename(join(folder, name), join(folder, ownName(chain)));
@@ -54,37 +54,37 @@ export async function claimFile(folder: string, { name, chain }: CheckpointFile)
   }
 }
 
-/** The checkpoint of a chain that is held. */
+/** The checkpoint of a held chain. */
 export async function readHeld(folder: string, chain: string): Promise<KeptCheckpoint | undefined> {
   const kept = await readKept(join(folder, ownName(chain)));
   return kept === 'gone' ? undefined : kept;
 }
 
-/** Replaces the checkpoint of a chain that is held. */
+/** Replaces the checkpoint of a held chain. */
 export async function keepCheckpoint(folder: string, kept: KeptCheckpoint): Promise<void> {
   await replaceCheckpoint(folder, ownName(kept.chain), kept);
 }
 
-/** Replaces a file; readers see the old checkpoint or the new one, whole. */
+/** Replaces a file atomically. */
 export async function replaceCheckpoint(folder: string, name: string, kept: KeptCheckpoint): Promise<void> {
   const path = join(folder, name);
-  // The first one says that there is a chain: it must be there after a power failure, too.
+  // The first checkpoint proves that the chain exists, so it must survive a power failure.
   const options = { mode: 0o600, flush: kept.count === 0 };
   const write = () => writeFile(`${path}.tmp`, `${JSON.stringify(kept)}\n`, options);
   await write().catch(async (cause) => {
     if (codeOf(cause) !== 'ENOENT') throw cause;
-    await mkdir(folder, { recursive: true, mode: 0o700 }); // only the first time, and if somebody removed it
+    await mkdir(folder, { recursive: true, mode: 0o700 }); // only the first time, or after the folder was removed
     await write();
   });
   await rename(`${path}.tmp`, path);
 }
 
-/** Lets others go on with a chain that is held, or says that nobody should. */
+/** Releases a held chain for other processes, or marks it as left. */
 export async function releaseFile(folder: string, chain: string, state: 'idle' | 'left'): Promise<void> {
   await rename(join(folder, ownName(chain)), join(folder, `${chain}.${state}.json`));
 }
 
-/** With the host, because process numbers mean nothing elsewhere, and with the start, because they come again. */
+/** Includes the host, because process ids are local, and the start time, because they are reused. */
 function ownName(chain: string): string {
   return `${chain}.${hostMark()}-${process.pid}-${startMark()}.json`;
 }
@@ -100,7 +100,7 @@ function hostMark(): string {
 function stateOf(owner: string): CheckpointFile['state'] {
   if (owner === IDLE || owner === LEFT) return owner;
   const [host, pid, start] = owner.split('-');
-  if (host !== hostMark()) return 'held'; // unsure means held
+  if (host !== hostMark()) return 'held'; // when in doubt, held
   const isGone = Number(pid) === process.pid ? start !== startMark() : !isAlive(Number(pid));
   return isGone ? 'ended' : 'held';
 }

@@ -22,26 +22,26 @@ import { createRowWriter } from './row-writer.ts';
 
 export interface AuditTrailOptions extends PlaceOptions {
   readonly clock: Clock;
-  /** Its timers keep no process alive. */
+  /** A clock whose timers do not keep the process alive. */
   readonly idleClock: Clock;
   redact(text: string): string;
 }
 
-/** An audit trail that can be asked to finish. */
+/** An audit log that can be flushed and closed. */
 export interface OpenAuditTrail extends AuditTrail {
-  /** Resolves once everything recorded so far is written; rejects if it cannot be. */
+  /** Resolves when everything recorded so far is written; rejects if that fails. */
   flush(): Promise<void>;
-  /** The same, and sealed. */
+  /** Flushes, then writes a checkpoint. */
   seal(): Promise<void>;
   /** True if something was recorded. */
   isUsed(): boolean;
-  /** The public key of this process where its key cannot be kept. */
+  /** The public key of this process if its key cannot be stored. */
   passingKey(): string | undefined;
-  /** Writes what is left, seals the chain and lets it go. */
+  /** Writes the remaining rows, seals the chain and releases it. */
   close(): Promise<void>;
 }
 
-/** The record of one crib. Nothing is opened or made before the first call. */
+/** Creates the audit log of a crib. Opens and creates nothing before the first call. */
 export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   const { clock, idleClock, now, warn } = options;
   const cleaner = createCleaner(options.redact);
@@ -76,10 +76,10 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   const close = async (): Promise<void> => {
     stopTimer?.();
     collect('all');
-    await queue.flush().catch(() => undefined); // told by the warning below
+    await queue.flush().catch(() => undefined); // the warning below reports it
     const missing = queue.close();
-    if (missing > 0) warn(`${missing} rows of the audit could not be written and are lost.`);
-    await writer.close().catch((cause) => warn(`The audit could not be sealed: ${messageOf(cause)}`));
+    if (missing > 0) warn(`${missing} rows of the audit log could not be written and are lost.`);
+    await writer.close().catch((cause) => warn(`The audit log could not be sealed: ${messageOf(cause)}`));
   };
 
   return {
@@ -87,7 +87,7 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
       isUsed = true;
       if (floods.takes(call, result)) return watchFloods();
       const ended = toEndedCall(call, result, times);
-      queue.push(isSmall(call.input) ? ended : toCallEntry(ended, cleaner)); // a row that waits must not keep much alive
+      queue.push(isSmall(call.input) ? ended : toCallEntry(ended, cleaner)); // a waiting row must not hold much memory
     },
     recordLost(call) {
       isUsed = true;
@@ -116,7 +116,7 @@ export function createAuditTrail(options: AuditTrailOptions): OpenAuditTrail {
   };
 }
 
-/** A row that cannot be made must not stop those behind it: it is lost, and that is on record. */
+/** A row that cannot be built must not block the rows behind it: it is recorded as lost. */
 function toEntryOrGap(ended: EndedCall, cleaner: Cleaner): DraftEntry {
   try {
     return toCallEntry(ended, cleaner);
@@ -125,10 +125,10 @@ function toEntryOrGap(ended: EndedCall, cleaner: Cleaner): DraftEntry {
   }
 }
 
-/** Characters and members together. */
+/** Characters plus members. */
 const SMALL = 2000;
 
-/** True if the data takes little room; looks no further than it must. */
+/** True if the data is small; stops as soon as it is not. */
 function isSmall(value: unknown): boolean {
   return roomLeft(value, SMALL) >= 0;
 }
@@ -144,38 +144,38 @@ function roomLeft(value: unknown, room: number): number {
   return left;
 }
 
-/** Refusals that cost whoever makes them nothing, so that there may be any number of them. */
+/** Refusals that cost the caller nothing, so there may be any number of them. */
 const CHEAP: ReadonlySet<AuditOutcome> = new Set<AuditOutcome>(['unknown_tool', 'rate_limited', 'unauthenticated']);
-/** So many of one caller in one window have rows of their own. */
+/** Number of refusals per caller and window with rows of their own. */
 const OWN_ROWS = 20;
 const FLOOD_WINDOW_MS = 60_000;
-/** Beyond so many callers they are counted together. */
+/** Beyond this many callers, refusals are counted together. */
 const MAX_CALLERS = 1000;
 const MAX_ID_LENGTH = 200;
 
 interface Flood {
   readonly since: number;
   own: number;
-  /** The first that got no row of its own. */
+  /** The first refusal without a row of its own. */
   first: EndedCall | undefined;
   count: number;
   until: number;
 }
 
-/** Refusals that are told in one row. */
+/** Refusals that share one row. */
 interface CountedCalls {
   readonly first: EndedCall;
   readonly count: number;
   readonly until: number;
 }
 
-/** Counts refusals that come in masses, so that nobody can fill the store with them, or hide among them. */
+/** Counts masses of refusals, so that a caller can neither fill the store with them nor hide among them. */
 interface Floods {
-  /** True if the refusal is counted, and gets no row of its own. */
+  /** True if the refusal was counted and gets no row of its own. */
   takes(call: ToolCall, result: ToolResult): boolean;
-  /** True if some were counted and not collected yet. */
+  /** True if some are counted and not collected yet. */
   isCounting(): boolean;
-  /** What was counted in windows that are over, or in all. */
+  /** The counts of ended windows, or of all windows. */
   collect(which: 'over' | 'all'): readonly CountedCalls[];
 }
 

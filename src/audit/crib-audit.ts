@@ -15,62 +15,62 @@ import { idleClock, systemClock } from '../system/clock.ts';
 import { createAuditTrail, type OpenAuditTrail } from './create-audit-trail.ts';
 import type { AuditKeySettings } from './signing-keys.ts';
 
-/** Which rows are exported. */
+/** Filter for exporting rows. */
 export interface ExportOptions {
-  /** From this time on, in milliseconds since 1970. */
+  /** Start of the period (inclusive), in milliseconds since 1970. */
   readonly since?: number;
-  /** Before this time. */
+  /** End of the period (exclusive). */
   readonly until?: number;
 }
 
-/** What there is of the audit. */
+/** Summary of the audit log. */
 export interface AuditSummary {
   readonly rows: number;
   readonly chains: readonly ChainSummary[];
 }
 
-/** What there is of one chain. */
+/** Summary of one chain. */
 export interface ChainSummary {
   readonly chain: string;
   readonly startedAt: number;
   /** The public key as base64. */
   readonly key: string;
-  /** How many rows were ever written to it. */
+  /** Number of rows ever written. */
   readonly count: number;
-  /** How many of these were removed because they were old. */
+  /** Number of rows removed because of their age. */
   readonly removed: number;
-  /** The newest checkpoint in the database. Kept elsewhere, it proves what was there. */
+  /** The newest checkpoint in the database. A copy kept elsewhere proves the rows up to it. */
   readonly checkpoint?: Checkpoint;
 }
 
-/** The audit of a crib. */
+/** The audit log of a crib. */
 export interface CribAudit {
-  /** Looks at every row and says what was changed, removed, cut off, put back or left open. */
+  /** Checks every row and reports what was changed, removed, cut off, replaced by an older copy or left open. */
   verify(): Promise<AuditReport>;
-  /** The public key that rows are signed with here, made if there is none; others list it as trusted. */
+  /** The public key that signs rows here, created if absent. Other machines can list it as trusted. */
   key(): Promise<string>;
-  /** Every row, chain by chain. */
+  /** All rows, chain by chain. */
   export(options?: ExportOptions): AsyncIterable<AuditRow>;
   summary(): Promise<AuditSummary>;
-  /** Whether calls are put on record, and for how many days; without `days` for ever. */
+  /** Reports whether calls are recorded, and for how many days; without `days`, forever. */
   retention(): { readonly isRecorded: boolean; readonly days?: number };
 }
 
-/** What reads the record. */
+/** Dependencies for reading the audit log. */
 export interface AuditSource {
   readonly context: CribContext;
   readonly trail: OpenAuditTrail | undefined;
-  /** What extensions say about keys now. */
+  /** The current key settings of the extensions. */
   keySettings(): AuditKeySettings;
   warn(message: string): void;
-  /** The extensions of this moment. */
+  /** The current extensions. */
   extensions(): readonly (Extension & Partial<Recording>)[];
 }
 
-/** Whose key has signed a chain. */
+/** The signer of a chain: this machine, a trusted one, or unknown. */
 export type ChainSigner = 'own' | 'trusted' | 'unknown';
 
-/** The record of a crib that has a store. */
+/** Creates the audit log of a crib with a store. */
 export function createTrail({
   context,
   keySettings,
@@ -83,7 +83,7 @@ export function createTrail({
   return createAuditTrail({ store, privateFolder, keySettings, redact, warn, ...clocks });
 }
 
-/** Throws where the owner names a key that cannot be used: no call may run that nothing could sign for. */
+/** Throws if the configured key cannot be used: no call may run whose row could not be signed. */
 export async function requireNamedKey({ key }: AuditKeySettings, { hide }: CribContext): Promise<void> {
   if (key === undefined) return;
   if ('env' in key) hide('audit key', process.env[key.env] ?? '');
@@ -91,11 +91,11 @@ export async function requireNamedKey({ key }: AuditKeySettings, { hide }: CribC
   await readNamedKey(key, process.env);
 }
 
-/** The audit of a crib; one without a store has none. */
+/** Creates the audit API of a crib; it needs a store. */
 export function createAudit(source: AuditSource): CribAudit {
   const requireStore = (): Store => {
     if (source.context.store !== undefined) return source.context.store;
-    throw notAvailable('The audit of a crib without a configuration', 'name a configFile or a store');
+    throw notAvailable('The audit log of a crib without a store', 'pass a configFile or a store');
   };
   return {
     async verify() {
@@ -112,7 +112,7 @@ export function createAudit(source: AuditSource): CribAudit {
     },
     async key() {
       const { engine } = await requireStore().status();
-      if (engine === 'memory') throw notAvailable('The audit key of a store in memory', 'name another store.url');
+      if (engine === 'memory') throw notAvailable('The audit key of a store in memory', 'set another store.url');
       return publicKeyOf(source);
     },
     async *export(given = {}) {
@@ -145,10 +145,7 @@ async function publicKeyOf(source: AuditSource): Promise<string> {
   const settings = source.keySettings();
   const folder = await auditFolderOf(source);
   if (folder === undefined && settings.key === undefined)
-    throw notAvailable(
-      'The audit key, which cannot be kept here,',
-      'set XDG_STATE_HOME, or name it by extensions.audit.key',
-    );
+    throw notAvailable('The audit key, which cannot be stored here,', 'set XDG_STATE_HOME or extensions.audit.key');
   return (await openAuditKey(folder ?? '', settings)).publicKey;
 }
 
@@ -156,7 +153,7 @@ function privatePathOf({ context, warn }: AuditSource): string | undefined {
   return pathOf(context.privateFolder(), warn);
 }
 
-/** Tells whose key has signed a chain. Where the keys of this machine cannot be read, none is known. */
+/** Returns a function that tells who signed a chain. If the keys of this machine cannot be read, every signer is unknown. */
 export async function judgeChains(source: AuditSource, { audit }: Store): Promise<(chain: string) => ChainSigner> {
   const { judgeKey, readKnownKeys } = await import('./signing-keys.ts');
   const { isSignedHeader } = await import('./proof.ts');
@@ -180,7 +177,7 @@ async function auditFolderOf(source: AuditSource): Promise<string | undefined> {
   return folder === undefined ? undefined : auditFolder(folder);
 }
 
-/** The store with everything recorded so far; undefined if nothing was ever stored. Looking makes no store. */
+/** The store after a flush; undefined if nothing was ever stored. Does not create a store. */
 export async function writtenStore({
   context,
   trail,
@@ -215,7 +212,7 @@ function readExport(given: unknown): ExportOptions {
   for (const key of ['since', 'until'] as const) {
     const value = options[key];
     if (value === undefined || Number.isFinite(value)) continue;
-    const message = `audit.export: ${key} is a time in milliseconds since 1970, got ${describe(value)}.`;
+    const message = `audit.export: ${key} must be a time in milliseconds since 1970, got ${describe(value)}.`;
     throw new ToolcribError('invalid_option', message);
   }
   return options;

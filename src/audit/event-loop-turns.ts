@@ -1,16 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import type { StoredAudit, StoredAuditRow } from '../core/ports/stored-audit.ts';
 
-// A look at the whole record may take a minute, in a process that serves calls. Its work is done in portions of a few
-// milliseconds, and the event loop turns between two of them.
+// Reading the whole audit log may take a minute in a process that also serves calls. The work is done in portions of a few milliseconds, and the event loop runs between them.
 
 export const ROWS_PER_TURN = 250;
 /** A signature takes as long as dozens of rows. */
 export const SIGNATURES_PER_TURN = 8;
-/** Reading takes less time than looking; fewer pages are fewer round trips to a server. */
+/** Reading is faster than checking, and fewer pages mean fewer round trips. */
 const ROWS_PER_PAGE = 1000;
 
-/** The rows of a chain from the one after `after`, in portions; the event loop turns after each portion. */
+/** The rows of a chain after `after`, in portions. The event loop runs after each portion. */
 export async function* readPortions(
   audit: StoredAudit,
   chain: string,
@@ -24,12 +23,12 @@ export async function* readPortions(
       await setImmediate();
     }
     from = rows.at(-1)?.number ?? from;
-    // A row that lost its number sorts behind all others: nothing after it could be asked for.
+    // A row without a valid number sorts last, so no rows after it can be queried.
     isMore = rows.length === ROWS_PER_PAGE && !Number.isNaN(from);
   }
 }
 
-/** A function that is called after each piece of work, and lets the event loop turn after every `count` of them. */
+/** Returns a function to call after each piece of work; it yields to the event loop after every `count` calls. */
 export function createTurns(count: number): () => Promise<void> | undefined {
   let left = count;
   return () => {

@@ -7,7 +7,7 @@ import { isSignedCheckpoint, isSignedKept, isSignedOrigin, type KeptCheckpoint }
 import { type KnownKeys, listKeys } from './signing-keys.ts';
 import type { Walked } from './walk-chain.ts';
 
-/** What was found so far. */
+/** The findings of a verification. */
 export interface Findings {
   add(finding: AuditFinding): void;
   note(sentence: string): void;
@@ -16,7 +16,7 @@ export interface Findings {
   notes(): readonly string[];
 }
 
-/** A table that was replaced as a whole would have as many findings as rows. */
+/** Limit of listed findings: a replaced table would have as many findings as rows. */
 const MAX_LISTED = 1000;
 
 export function createFindings(): Findings {
@@ -40,25 +40,25 @@ export function rowsFrom(number: number, to = number): string {
   return to > number ? `rows ${number} to ${to}` : `row ${number}`;
 }
 
-/** `, of 2026-01-31T12:00:00.000Z about "add"`, as far as the row says so. */
+/** `, of 2026-01-31T12:00:00.000Z about "add"`, if the row can be read. */
 export function aboutEntry(entry: AuditEntry | undefined): string {
   if (entry === undefined) return '';
   const tool = entry.tool === '' ? '' : ` about ${JSON.stringify(entry.tool)}`;
   return `, of ${timeText(entry.at)}${tool}`;
 }
 
-/** A time in words; what is no time has none. */
+/** Formats a time; also for an invalid one. */
 export function timeText(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString();
 }
 
-/** With a capital at its beginning. */
+/** Capitalizes the first letter. */
 export function sentence(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
-/** A chain that was walked, and what is known of its end. */
+/** A verified chain and the evidence about its end. */
 export interface ChainEnd {
   readonly audit: StoredAudit;
   readonly chain: StoredChain;
@@ -69,7 +69,7 @@ export interface ChainEnd {
   readonly findings: Findings;
 }
 
-/** Compares where a chain ends with where it was when it was sealed. */
+/** Compares the end of a chain with its checkpoints. */
 export async function judgeEnd(end: ChainEnd): Promise<void> {
   const { walked, kept, state } = end;
   const inside = await newestBeyond(end);
@@ -79,7 +79,7 @@ export async function judgeEnd(end: ChainEnd): Promise<void> {
   else if (state === 'ended') noteUnsealed(end);
 }
 
-/** The row of the newest genuine checkpoint inside the database that lies after the last row. */
+/** The row number of the newest genuine checkpoint in the database after the last row. */
 async function newestBeyond(end: ChainEnd): Promise<number | undefined> {
   let newest: number | undefined;
   for await (const checkpoint of end.walked.beyond)
@@ -101,16 +101,16 @@ async function reportMissing(end: ChainEnd, to: number, isKnownInside: boolean):
   const at = kept?.at;
   const when = at === undefined ? '' : ` on ${timeText(at)}`;
   const rows = `${rowsFrom(number, to)} of chain ${chain}`;
-  // An older copy has none of what came later, not even the checkpoint that was written with it.
+  // An older copy lacks everything later, including the checkpoint that was written with it.
   const isOlder =
     kept !== undefined && !isKnownInside && kept.stored > 0 && !(await hasCheckpoint(audit, chain, kept.stored));
   if (isOlder) {
-    const message = `The database ends before ${rows}, written${when}: an older copy of it was put in its place, or its end was cut off together with its checkpoints.`;
+    const message = `The database ends before ${rows}, written${when}: it was replaced by an older copy, or its end was cut off together with its checkpoints.`;
     findings.add({ kind: 'older_copy', chain, number, to, ...(at !== undefined && { at }), message });
     return;
   }
-  const other = isKnownInside ? '' : ', or an older copy of the database was put in its place';
-  const message = `${sentence(rows)} are missing at its end, though they were there${when}: they were cut off${other}.`;
+  const other = isKnownInside ? '' : ', or the database was replaced by an older copy';
+  const message = `${sentence(rows)} are missing at its end, but existed${when}: they were cut off${other}.`;
   findings.add({ kind: 'tail_cut', chain, number, to, ...(at !== undefined && { at }), message });
 }
 
@@ -119,7 +119,7 @@ async function hasCheckpoint(audit: StoredAudit, chain: string, count: number): 
   return found !== undefined;
 }
 
-/** No process may write to a chain that no process holds. */
+/** Rows must not be added to a chain that no process holds. */
 async function reportAdded(
   { chain: { chain }, walked, folder, findings }: ChainEnd,
   kept: KeptCheckpoint,
@@ -128,7 +128,7 @@ async function reportAdded(
   const isStillIdle = files.some(
     (file) => file.chain === chain && file.state === 'idle' && file.kept?.count === kept.count,
   );
-  if (!isStillIdle) return; // another process went on with it meanwhile
+  if (!isStillIdle) return; // another process continued the chain meanwhile
   const message = `${sentence(rowsFrom(kept.count + 1, walked.last))} of chain ${chain} were added after it was closed on ${timeText(kept.at)}.`;
   findings.add({ kind: 'row_added', chain, number: kept.count + 1, to: walked.last, message });
 }
@@ -136,11 +136,11 @@ async function reportAdded(
 function noteUnsealed({ chain: { chain }, walked, findings }: ChainEnd): void {
   if (walked.last <= walked.sealed) return;
   findings.note(
-    `${sentence(rowsFrom(walked.sealed + 1, walked.last))} of chain ${chain} are not sealed: the process ended without closing.`,
+    `${sentence(rowsFrom(walked.sealed + 1, walked.last))} of chain ${chain} are not sealed: the process ended without closing the chain.`,
   );
 }
 
-/** What lies in the audit folder, as far as it is genuine. */
+/** The genuine content of the audit folder. */
 export interface JudgedFiles {
   readonly list: readonly JudgedFile[];
   /** The origins of the chains that were begun here. */
@@ -153,19 +153,19 @@ export interface JudgedFile extends Omit<CheckpointFile, 'kept'> {
   readonly genuine?: { readonly kept: KeptCheckpoint; readonly key: string };
 }
 
-/** The files of an audit folder that is not judged yet. */
+/** The content of an audit folder before it is checked. */
 export interface FoundFiles {
   readonly files: readonly CheckpointFile[];
   readonly origin: Awaited<ReturnType<typeof readOrigin>>;
 }
 
-/** Reads what lies in the audit folder. */
+/** Reads the audit folder. */
 export async function readAuditFolder(folder: string | undefined): Promise<FoundFiles> {
   if (folder === undefined) return { files: [], origin: undefined };
   return { files: await listCheckpointFiles(folder), origin: await readOrigin(folder) };
 }
 
-/** Judges the files of an audit folder by the keys that are known, and reports what none of them signed. */
+/** Checks the files of an audit folder against the known keys and reports files that none of them signed. */
 export async function judgeFiles(
   { files, origin }: FoundFiles,
   keys: KnownKeys,
@@ -176,13 +176,14 @@ export async function judgeFiles(
   const begun = [...files, ...stored.filter(({ key }) => key === keys.local)].map(({ chain }) => chain);
   const newer = begun.find((chain) => originOf(chain) !== undefined);
   if (origin !== undefined && !isSigned) {
-    const message = 'The file origin.json of the audit folder was changed: no key of this audit has signed it.';
+    const message =
+      'The file origin.json of the audit folder was changed: it is not signed by a key of this audit log.';
     findings.add({ kind: 'forged', chain: newer ?? '', message });
   } else if (origin === undefined && newer !== undefined) {
-    const message = 'The file origin.json of the audit folder was removed. It tells which chains were begun there.';
+    const message = 'The file origin.json of the audit folder was removed. Restore it from a backup.';
     findings.add({ kind: 'forged', chain: newer, message });
   }
-  // Once there is an origin, all checkpoints were signed anew: the earlier form could be made of checkpoints in the database.
+  // With an origin, all checkpoints have the new form. The old form could be forged from checkpoints in the database.
   const isEarlier = origin === undefined && newer === undefined;
   const turn = createTurns(SIGNATURES_PER_TURN);
   const list: JudgedFile[] = [];
@@ -206,15 +207,15 @@ function judgeFile(
   if (kept !== undefined && key !== undefined && kept.chain === chain) return { ...file, genuine: { kept, key } };
   const earlier = kept === undefined || !isEarlier ? undefined : known.find((one) => isSignedCheckpoint(kept, one));
   if (kept !== undefined && earlier !== undefined && kept.chain === chain) {
-    findings.note(`${name} was kept by an earlier version; the next process that records a call signs it anew.`);
+    findings.note(`${name} is from an earlier version. The next process that records a call signs it again.`);
     return { ...file, genuine: { kept, key: earlier } };
   }
-  const message = `The checkpoint file ${name} was changed or damaged: it is not what a key of this audit signed.`;
+  const message = `The checkpoint file ${name} was changed or damaged: it is not signed by a key of this audit log.`;
   findings.add({ kind: 'forged', chain, message });
   return file;
 }
 
-/** The newest checkpoint of several files of one chain. */
+/** The newest checkpoint among the files of one chain. */
 export function newestOf(files: readonly JudgedFile[]): JudgedFile['genuine'] {
   return files.flatMap(({ genuine }) => genuine ?? []).toSorted((a, b) => b.kept.count - a.kept.count)[0];
 }

@@ -11,40 +11,40 @@ import type {
 
 type Unsigned<T> = Omit<T, 'signature'>;
 
-/** Signs with a key that lies outside the database. */
+/** A signing key outside the database. */
 export interface SigningKey {
   /** The public key as base64. */
   readonly publicKey: string;
   sign(text: string): string;
 }
 
-/** The newest checkpoint of a chain, kept outside the database. */
+/** The newest checkpoint of a chain, stored outside the database. */
 export interface KeptCheckpoint extends Checkpoint {
-  /** Where the rows are. */
+  /** The location of the rows. */
   readonly store: string;
-  /** The id of the store, which it keeps when it is moved; empty if the checkpoint comes from a version that did not know it. */
+  /** The id of the store, which stays when it is moved; empty in checkpoints of versions without ids. */
   readonly storeId: string;
-  /** The count of the newest checkpoint that the database has. */
+  /** The count of the newest checkpoint in the database. */
   readonly stored: number;
 }
 
-/** The random name of an audit folder; the chains that are begun there begin with it. */
+/** The random name of an audit folder; the names of its chains start with it. */
 export interface SignedOrigin {
   readonly origin: string;
   readonly signature: string;
 }
 
-/** What the first row follows: the chain itself. */
+/** The hash that the first row builds on: that of the chain header. */
 export function firstHash(header: Unsigned<ChainHeader>): string {
   return hash('sha256', headerText(header));
 }
 
-/** The hash of a row that follows one with the hash `previous`. */
+/** The hash of a row after one with the hash `previous`. */
 export function nextHash(previous: string, entry: string): string {
   return hash('sha256', `${previous}\n${entry}`);
 }
 
-// Each text begins with what it is, so that a signature for one thing is never one for another.
+// Each text starts with its type, so that a signature of one type is never valid for another.
 
 function headerText({ chain, key, startedAt }: Unsigned<ChainHeader>): string {
   return `toolcrib audit chain\n${canonicalJson({ chain, key, startedAt })}`;
@@ -66,60 +66,60 @@ function cutText({ chain, count, hash: last, at, key }: Unsigned<ChainCut>): str
   return `toolcrib audit cut\n${canonicalJson({ at, chain, count, hash: last, key })}`;
 }
 
-/** Begins a chain. */
+/** Signs the header of a new chain. */
 export function signHeader(key: SigningKey, chain: string, startedAt: number): ChainHeader {
   const header = { chain, key: key.publicKey, startedAt };
   return { ...header, signature: key.sign(headerText(header)) };
 }
 
-/** Says how far a chain is. */
+/** Signs the length of a chain. */
 export function signCheckpoint(key: SigningKey, checkpoint: Unsigned<Checkpoint>): Checkpoint {
   return { ...checkpoint, signature: key.sign(checkpointText(checkpoint)) };
 }
 
-/** Says how far a chain is, in which store, and how far the checkpoints in that store are. */
+/** Signs the length of a chain, its store, and the length of the checkpoints in that store. */
 export function signKept(key: SigningKey, kept: Unsigned<KeptCheckpoint>): KeptCheckpoint {
   return { ...kept, signature: key.sign(keptText(kept)) };
 }
 
-/** Says that an audit folder has this origin. */
+/** Signs the origin of an audit folder. */
 export function signOrigin(key: SigningKey, origin: string): string {
   return key.sign(originText(origin));
 }
 
-/** Says that the rows up to a checkpoint were removed because they were old. */
+/** Signs the removal of old rows up to a checkpoint. */
 export function signCut(key: SigningKey, checkpoint: Unsigned<Checkpoint>): ChainCut {
   const { chain, count, hash: last, at } = checkpoint;
   const cut = { chain, count, hash: last, at, key: key.publicKey };
   return { ...cut, signature: key.sign(cutText(cut)) };
 }
 
-/** True if the header was signed by the key it names. */
+/** True if the key named in the header signed it. */
 export function isSignedHeader(header: ChainHeader): boolean {
   return isSigned(header.key, headerText(header), header.signature);
 }
 
-/** True if the checkpoint, with its store and what is stored there, was signed by this key. */
+/** True if this key signed the checkpoint, including its store. */
 export function isSignedKept(kept: KeptCheckpoint, key: string): boolean {
   return isSigned(key, keptText(kept), kept.signature);
 }
 
-/** True if the checkpoint was signed by this key. What is more in it is not signed: earlier versions kept checkpoints outside so. */
+/** True if this key signed the checkpoint. Additional fields are not signed: earlier versions stored such checkpoints outside the database. */
 export function isSignedCheckpoint(checkpoint: Checkpoint, key: string): boolean {
   return isSigned(key, checkpointText(checkpoint), checkpoint.signature);
 }
 
-/** True if the origin was signed by this key. */
+/** True if this key signed the origin. */
 export function isSignedOrigin({ origin, signature }: SignedOrigin, key: string): boolean {
   return isSigned(key, originText(origin), signature);
 }
 
-/** True if the cut was signed by the key it names. */
+/** True if the key named in the cut signed it. */
 export function isSignedCut(cut: ChainCut): boolean {
   return isSigned(cut.key, cutText(cut), cut.signature);
 }
 
-/** True for the public half of an Ed25519 key as `toolcrib audit key` prints it. */
+/** True for an Ed25519 public key as printed by `toolcrib audit key`. */
 export function isPublicKey(text: string): boolean {
   try {
     const key = publicKeyOf(text);
@@ -129,7 +129,7 @@ export function isPublicKey(text: string): boolean {
   }
 }
 
-/** A public key as it is written down everywhere. */
+/** A public key as text. */
 export function toPublicText(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64');
 }
@@ -138,7 +138,7 @@ function isSigned(publicKey: string, text: string, signature: string): boolean {
   try {
     return verify(null, Buffer.from(text), publicKeyOf(publicKey), Buffer.from(signature, 'base64'));
   } catch {
-    return false; // what is not a key has signed nothing
+    return false; // an invalid key has signed nothing
   }
 }
 
@@ -146,7 +146,7 @@ function publicKeyOf(publicKey: string): KeyObject {
   return createPublicKey({ key: Buffer.from(publicKey, 'base64'), format: 'der', type: 'spki' });
 }
 
-/** What a stored row says; undefined if somebody made something else of it. */
+/** Parses a stored row; undefined if it is not a valid entry. */
 export function readEntry({ entry }: Pick<StoredAuditRow, 'entry'>): AuditEntry | undefined {
   try {
     const value: unknown = JSON.parse(entry);
@@ -165,7 +165,7 @@ function isEntry(value: unknown): value is AuditEntry {
   );
 }
 
-/** A row as it is shown; undefined if it cannot be read. */
+/** A row for display; undefined if it cannot be parsed. */
 export function toAuditRow(row: StoredAuditRow & { readonly chain: string }): AuditRow | undefined {
   const entry = readEntry(row);
   return entry === undefined ? undefined : { chain: row.chain, hash: row.hash, ...entry };

@@ -5,41 +5,41 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { type AuditSource, judgeChains, writtenStore } from './crib-audit.ts';
 
-/** Which calls are asked for; all that is named must hold. */
+/** Filter for calls; all given conditions must hold. */
 export interface CallQuery {
-  /** At most so many; 50 if absent, 1000 at most. */
+  /** Default 50, maximum 1000. */
   readonly limit?: number;
   readonly tool?: string;
-  /** The id of who asked. */
+  /** The caller's id. */
   readonly caller?: string;
   /** `done`, `waiting` or the code of an error. */
   readonly outcome?: string;
-  /** Older than this one: the last of a list, to go on from it. */
+  /** Only calls older than this one; for paging, pass the last one of a list. */
   readonly before?: RowPlace;
 }
 
-/** A call as the audit has it. */
+/** A call in the audit log. */
 export interface CallRow extends AuditRow {
-  /** Absent if a key of this machine signs its chain; `trusted`: a key that the owner lists; `unknown`: no key that is known here. */
+  /** Absent if a key of this machine signed its chain; `trusted`: a key that the operator trusts; `unknown`: no known key. */
   readonly key?: 'trusted' | 'unknown';
 }
 
-/** Calls that were made, as the audit has them. */
+/** Reads calls from the audit log. */
 export interface CribCalls {
-  /** Newest first. */
+  /** Lists calls, newest first. */
   list(query?: CallQuery): Promise<readonly CallRow[]>;
-  /** The newest call of this id, or the one that waits for the approval of this id; with its result, where it was parked and is over, for a day. */
+  /** Finds the newest call by its id, or a parked call by the id of its approval. Includes the result of an ended parked call for a day. */
   get(id: string): Promise<FoundCall | undefined>;
 }
 
-/** A call that was looked up. */
+/** A call with its result. */
 export interface FoundCall extends CallRow {
   readonly result?: ToolResult;
 }
 
-/** What calls are looked up with besides the audit. */
+/** Dependencies for looking up calls. */
 interface CallsSource extends AuditSource {
-  /** The parked call of this id, or of the approval of this id. */
+  /** Finds a parked call by its id or by the id of its approval. */
   parkedCall(id: string): Promise<{ readonly callId: string; readonly result?: ToolResult } | undefined>;
 }
 
@@ -47,7 +47,7 @@ const USUAL_LIMIT = 50;
 const MAX_LIMIT = 1000;
 const KEYS = ['limit', 'tool', 'caller', 'outcome', 'before'] as const;
 
-/** The calls of a crib; none where nothing was ever stored. */
+/** Creates the call lookup of a crib; empty if nothing was ever stored. */
 export function createCalls(source: CallsSource): CribCalls & { row(id: string): Promise<CallRow | undefined> } {
   const row = async (id: string): Promise<CallRow | undefined> => {
     const store = await writtenStore(source);
@@ -88,11 +88,11 @@ async function toCalls(source: AuditSource, store: Store, rows: readonly PlacedR
 function readQuery(given: unknown): RowQuery {
   const { limit = USUAL_LIMIT, before, ...words } = readOptions<CallQuery>(given, KEYS, 'calls.list');
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
-    throw invalid(`calls.list: limit is a number from 1 to ${MAX_LIMIT}, got ${describe(limit)}.`);
+    throw invalid(`calls.list: limit must be a number from 1 to ${MAX_LIMIT}, got ${describe(limit)}.`);
   for (const [key, word] of Object.entries(words))
-    if (typeof word !== 'string') throw invalid(`calls.list: ${key} is a text, got ${describe(word)}.`);
+    if (typeof word !== 'string') throw invalid(`calls.list: ${key} must be a text, got ${describe(word)}.`);
   if (before !== undefined && !isPlace(before))
-    throw invalid(`calls.list: before is a row of the list before, got ${describe(before)}.`);
+    throw invalid(`calls.list: before must be a row of an earlier list, got ${describe(before)}.`);
   return { ...words, limit, before };
 }
 

@@ -3,58 +3,59 @@ import type { Backlog } from '../core/ports/stored-audit.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { type DraftEntry, type EndedCall, toGapEntry } from './audit-entry.ts';
 
-/** A row, or what one is made of when it is its turn. */
+/** A row, or the data to build one when it is written. */
 export type QueuedRow = DraftEntry | EndedCall;
 
 export interface RowQueueOptions {
-  /** Makes rows of what was queued. */
+  /** Builds rows from queued data. */
   toEntries(rows: readonly QueuedRow[]): readonly DraftEntry[];
-  /** All or none. What failed is given again, unchanged. */
+  /** Writes all entries or none. Failed entries are passed again, unchanged. */
   write(entries: readonly DraftEntry[]): Promise<void>;
   readonly clock: Clock;
-  /** Its timers keep no process alive. */
+  /** A clock whose timers do not keep the process alive. */
   readonly idleClock: Clock;
   now(): number;
   warn(message: string): void;
 }
 
 interface Waiter {
-  /** Waits until so many rows are written. */
+  /** Waits until this many rows are written. */
   readonly count: number;
   readonly done: PromiseWithResolvers<void>;
 }
 
 const MAX_BATCH = 500;
 const MAX_DELAY_MS = 100;
-/** What a store that does not answer may cost in memory: some 50 MB. */
+/** Limit of waiting rows while the store is unavailable: about 50 MB. */
 const MAX_WAITING = 100_000;
-/** From here on calls wait for rows to be written, as long as they are. */
+/** From here on calls wait for rows to be written (backpressure). */
 const FULL = 80_000;
 const MAX_WAIT_MS = 2000;
-/** From here on a loop of calls that never waits lets the event loop have a turn now and then. */
+/** From here on a loop of synchronous calls yields to the event loop now and then. */
 const MANY = 4 * MAX_BATCH;
 const CALLS_PER_TURN = 256;
 const FIRST_RETRY_MS = 1000;
-/** A store that is back is used within so long. */
+/** Longest pause before the store is tried again. */
 const MAX_RETRY_MS = 5000;
 
-/** The moment at which a row came, so that the age of those behind it is known; taken once for many. */
+/** The arrival time of a row, recorded once per batch, to know the age of the backlog. */
 interface Mark {
-  /** How many had come with it. */
+  /** Number of rows pushed so far. */
   readonly count: number;
   readonly at: number;
 }
 
 /**
- * Rows on their way to the store: in order, in batches, one batch at a time. Rows that cannot be written wait, up to a
- * bound; beyond it they are counted, and a row says how many are missing. A class, because it has to be closed.
+ * Queue of rows for the store: in order, in batches, one batch at a time. Rows wait while the store is unavailable,
+ * up to a limit; beyond it they are counted, and one row records how many are missing. A class, because it must be
+ * closed.
  */
 export class RowQueue {
   readonly #options: RowQueueOptions;
   #waiting: QueuedRow[] = [];
-  /** Being written, or to be tried again. */
+  /** Being written, or waiting for a retry. */
   #batch: readonly DraftEntry[] = [];
-  /** How many of these were pushed; a row about lost ones is none of them. */
+  /** Number of pushed rows in the batch; the row about lost ones does not count. */
   #taken = 0;
   #takenAt = 0;
   #isAllTaken = false;
@@ -82,19 +83,19 @@ export class RowQueue {
     else this.#stopTimer ??= this.#options.clock.setTimer(MAX_DELAY_MS, () => this.#start());
   }
 
-  /** Resolves once the entry is written; rejects if it cannot be now. It stays in its place all the same. */
+  /** Resolves when the entry is written; rejects if that fails for now. The entry keeps its place. */
   commit(entry: DraftEntry): Promise<void> {
     if (this.#add(entry)) return this.#untilWritten(this.#pushed);
-    return Promise.reject(new ToolcribError('store_unavailable', 'The audit takes no more rows.'));
+    return Promise.reject(new ToolcribError('store_unavailable', 'The audit log accepts no more rows.'));
   }
 
-  /** Resolves once everything that was pushed is written. */
+  /** Resolves when all pushed rows are written. */
   flush(): Promise<void> {
     const isIdle = this.#written === this.#pushed && this.#lost.count === 0;
     return isIdle ? Promise.resolve() : this.#untilWritten(this.#pushed);
   }
 
-  /** What a call should wait for before it begins. Nobody waits for a store that fails. */
+  /** A promise to wait for before a call begins (backpressure). Calls do not wait for a failing store. */
   room(): Promise<void> | undefined {
     const { length } = this.#waiting;
     if (length < MANY || this.#retryMs > 0 || this.#isStuck) return undefined;
@@ -111,7 +112,7 @@ export class RowQueue {
     };
   }
 
-  /** Takes no more rows. Returns how many were not written. */
+  /** Closes the queue. Returns the number of rows that were not written. */
   close(): number {
     this.#isClosed = true;
     this.#stopTimer?.();
@@ -130,7 +131,9 @@ export class RowQueue {
     }
     const { count, since } = this.#lost;
     this.#lost = { count: count + 1, since: count === 0 ? this.#options.now() : since };
-    this.#options.warn('The audit cannot be written for so long that rows are lost; how many will be on record.');
+    this.#options.warn(
+      'The audit log could not be written for too long, and rows are being lost. Their number will be recorded.',
+    );
     return false;
   }
 
@@ -168,7 +171,7 @@ export class RowQueue {
 
   #scheduleNext(): void {
     const { clock, idleClock } = this.#options;
-    if (this.#waiters.length > 0) this.#start(); // came while the last batch was being put away
+    if (this.#waiters.length > 0) this.#start(); // they came while the last batch was being finished
     if (this.#running !== undefined || this.#isClosed || this.#waiting.length + this.#batch.length === 0) return;
     if (this.#retryMs > 0) this.#stopTimer = idleClock.setTimer(this.#retryMs, () => this.#start());
     else this.#stopTimer = clock.setTimer(MAX_DELAY_MS, () => this.#start());
@@ -209,7 +212,7 @@ export class RowQueue {
     this.#settle(this.#written, ({ done }) => done.resolve());
   }
 
-  /** What is left came after the batch was taken, or else stood behind it then: after the last row of it that has a mark. */
+  /** Drops the marks of written rows. Remaining rows came after the batch was taken, or after its last marked row. */
   #dropMarks(): void {
     const written = this.#marks.filter(({ count }) => count <= this.#written).at(-1);
     const first = this.#isAllTaken ? { count: this.#written, at: this.#takenAt } : written;
@@ -219,7 +222,7 @@ export class RowQueue {
 
   #fail(cause: unknown): void {
     this.#retryMs = Math.min(this.#retryMs === 0 ? FIRST_RETRY_MS : this.#retryMs * 2, MAX_RETRY_MS);
-    this.#options.warn(`The audit cannot be written, so its rows wait: ${messageOf(cause)}`);
+    this.#options.warn(`The audit log cannot be written; its rows are waiting: ${messageOf(cause)}`);
     this.#settle(Number.POSITIVE_INFINITY, ({ done }) => done.reject(cause));
   }
 

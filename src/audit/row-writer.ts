@@ -6,20 +6,20 @@ import { type ChainPlace, type ChainWriter, createChainWriter } from './chain-wr
 import { isSignedCheckpoint, type SigningKey, signCut } from './proof.ts';
 
 export interface RowWriterOptions {
-  /** Opened by the first row. */
+  /** Called at the first row. */
   open(): Promise<ChainPlace>;
   readonly clock: Clock;
   readonly idleClock: Clock;
   warn(message: string): void;
 }
 
-/** Writes rows, and sees to it that they are sealed and that old ones go. */
+/** Writes rows, seals them and removes old ones. */
 export interface RowWriter {
   write(entries: readonly DraftEntry[]): Promise<void>;
   keepFor(days: number | undefined): void;
-  /** The public key of the rows where it is gone with the process. */
+  /** The public key of the rows if it ends with the process. */
   passingKey(): string | undefined;
-  /** Seals now what is written. */
+  /** Seals the written rows now. */
   seal(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function createRowWriter({ open, clock, idleClock, warn }: RowWriterOptio
     sealedAt = clock.now();
     sealing = sealing
       .then(() => chain.seal())
-      .catch((cause) => warn(`The audit cannot be sealed outside of the store: ${messageOf(cause)}`));
+      .catch((cause) => warn(`The audit log cannot be sealed outside the store: ${messageOf(cause)}`));
   };
   const sealSoon = (used: Opened): void => {
     if (stopTimer !== undefined) return;
@@ -63,7 +63,9 @@ export function createRowWriter({ open, clock, idleClock, warn }: RowWriterOptio
   const tidySoon = ({ place }: Opened): void => {
     if (days === undefined || clock.now() - tidiedAt < TIDY_EVERY_MS) return;
     tidiedAt = clock.now();
-    tidying = tidy(place, days, warn).catch((cause) => warn(`Old rows of the audit stay: ${messageOf(cause)}`));
+    tidying = tidy(place, days, warn).catch((cause) =>
+      warn(`Old rows of the audit log could not be removed: ${messageOf(cause)}`),
+    );
   };
 
   return {
@@ -94,7 +96,7 @@ async function tidy(place: ChainPlace, days: number, warn: (message: string) => 
   if (await audit.claimTidying(TIDY_EVERY_MS)) await removeOldRows({ audit, key, days, now, warn });
 }
 
-/** What removing old rows needs. */
+/** Options for removing old rows. */
 interface RetentionOptions {
   readonly audit: StoredAudit;
   readonly key: SigningKey;
@@ -104,14 +106,15 @@ interface RetentionOptions {
 }
 
 const DAY_MS = 86_400_000;
-/** Few enough that writers of other processes get their turn. */
+/** Small enough that other processes can write in between. */
 const ROWS_AT_ONCE = 2000;
-/** The rest is for the next time. */
+/** The rest is removed the next time. */
 const MAX_ROUNDS = 100;
 
 /**
- * Removes rows that are older than allowed, from the beginning of each chain up to a checkpoint, which stays: with it
- * the rest can still be verified. Chains that others sign are left to them, unless nothing was added to them for so long.
+ * Removes old rows from the beginning of each chain, up to a checkpoint. The checkpoint stays, so the rest can still
+ * be verified. Chains of other keys are left to their owners, unless they have had no new rows for the whole
+ * retention time.
  */
 async function removeOldRows(options: RetentionOptions): Promise<void> {
   const { audit, days, now } = options;
@@ -133,9 +136,9 @@ async function cutBefore({ audit, key, warn }: RetentionOptions, chain: StoredCh
   const checkpoint = await audit.lastBefore(chain.chain, before);
   if (checkpoint === undefined || checkpoint.count <= (chain.cut?.count ?? 0)) return;
   const [row] = await audit.rows(chain.chain, checkpoint.count - 1, 1);
-  // What would not pass as it is must not be removed: nobody could see any more what was wrong with it.
+  // Rows that do not verify are not removed, because that would destroy the evidence.
   if (row?.hash !== checkpoint.hash || row.number !== checkpoint.count || !isSignedCheckpoint(checkpoint, chain.key)) {
-    warn(`Rows of the audit chain ${chain.chain} are not removed, for they were changed; run "toolcrib audit verify".`);
+    warn(`Rows of the audit chain ${chain.chain} were changed and are not removed. Run "toolcrib audit verify".`);
     return;
   }
   await audit.cut(signCut(key, checkpoint));

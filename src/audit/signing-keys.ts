@@ -4,19 +4,19 @@ import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
 import { createPrivateFile, FORBIDDEN, readPrivateFile } from '../system/private-file.ts';
 import { type SigningKey, toPublicText } from './proof.ts';
 
-/** Where the owner keeps the key of the audit: in a file, or in an environment variable. */
+/** The source of the configured audit key: a file or an environment variable. */
 export type KeySource = { readonly file: string } | { readonly env: string };
 
 const FILE_NAME = 'key.pem';
-/** More than any key has. */
+/** More than the largest key. */
 const MAX_BYTES = 4096;
 
-/** A key that lives as long as the process; no other process can vouch for what it signs. */
+/** Creates a key that lives as long as the process; other processes cannot verify its signatures. */
 export function createPassingKey(): SigningKey {
   return toSigningKey(generateKeyPairSync('ed25519').privateKey);
 }
 
-/** The key in a folder, made by the first process that asks. */
+/** The key in a folder, created by the first process that needs it. */
 export async function openSigningKey(folder: string): Promise<SigningKey> {
   return (await readSigningKey(folder)) ?? createSigningKey(folder);
 }
@@ -32,7 +32,7 @@ async function readSigningKey(folder: string): Promise<SigningKey | undefined> {
   }
 }
 
-/** The key that `extensions.audit.key` names. Throws if it is missing or not an Ed25519 key. */
+/** The key named by `extensions.audit.key`. Throws if it is missing or not an Ed25519 key. */
 export async function readNamedKey(
   source: KeySource,
   env: Readonly<Record<string, string | undefined>>,
@@ -43,12 +43,12 @@ export async function readNamedKey(
     if (text.trim() === '') throw new Error('it is empty');
     return toSigningKey(readPrivateKey(text));
   } catch (cause) {
-    const message = `The audit key ${what}, which extensions.audit.key names, cannot be used: ${describe(cause)}. "openssl genpkey -algorithm ed25519" makes one.`;
+    const message = `The audit key ${what}, named by extensions.audit.key, cannot be used: ${describe(cause)}. Create one with "openssl genpkey -algorithm ed25519".`;
     throw new ToolcribError('audit_key_unusable', message, { cause });
   }
 }
 
-/** PEM, or what stands in it between the first line and the last: a variable may not hold lines. */
+/** Reads PEM, or its base64 content alone, because a variable may not hold several lines. */
 function readPrivateKey(text: string): KeyObject {
   if (text.includes('-----BEGIN')) return createPrivateKey(text);
   return createPrivateKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs8' });
@@ -58,10 +58,12 @@ async function readPrivately(path: string, forbidden: number): Promise<string> {
   const read = await readPrivateFile(path, { forbidden, maxBytes: MAX_BYTES });
   if ('text' in read) return read.text;
   if (read.problem === 'not a file') throw new Error('it is not a file');
-  throw new Error('others can read it; run "chmod 600" on it, or use another key if they may have read it');
+  throw new Error(
+    'it is readable for other users. Run "chmod 600" on it, or use another key if others may have read it',
+  );
 }
 
-/** Of processes that come at once the first makes the key, and the others take it. */
+/** Creates the key. If several processes start at once, the first creates it and the others read it. */
 async function createSigningKey(folder: string): Promise<SigningKey> {
   const path = join(folder, FILE_NAME);
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -71,7 +73,7 @@ async function createSigningKey(folder: string): Promise<SigningKey> {
   });
   const key = isOurs ? toSigningKey(privateKey) : await readSigningKey(folder);
   if (key !== undefined) return key;
-  throw unusable(path, new Error('another process made and removed it'));
+  throw unusable(path, new Error('another process created and removed it'));
 }
 
 function toSigningKey(privateKey: KeyObject): SigningKey {
@@ -83,36 +85,36 @@ function toSigningKey(privateKey: KeyObject): SigningKey {
 }
 
 function unusable(path: string, cause: unknown): ToolcribError {
-  const message = `The key of the audit, ${path}, cannot be used: ${describe(cause)}. Restore it from a backup; without it nothing new can be signed in its name.`;
+  const message = `The audit key ${path} cannot be used: ${describe(cause)}. Restore it from a backup; without it, new rows cannot be signed.`;
   return new ToolcribError('audit_key_unusable', message, { cause });
 }
 
-/** What OpenSSL says of a text that is not a key helps nobody, and names no file. */
+/** Replaces OpenSSL messages about invalid keys, which are not helpful and name no file. */
 function describe(cause: unknown): string {
   const code = codeOf(cause);
   return typeof code === 'string' && code.startsWith('ERR_OSSL') ? 'it is not a private key' : messageOf(cause);
 }
 
-/** What the owner says about the keys of the audit. */
+/** Settings of the audit keys. */
 export interface AuditKeySettings {
-  /** The key to sign with, instead of one that is made here: replicas may share it. */
+  /** The key to sign with instead of a generated one. Replicas may share it. */
   readonly key?: KeySource;
-  /** Public keys of others whose chains count as genuine, as `toolcrib audit key` prints them. */
+  /** Public keys of other machines to trust, as printed by `toolcrib audit key`. */
   readonly trustedKeys?: readonly string[];
 }
 
-/** The public keys that are known here, as base64. */
+/** The known public keys, as base64. */
 export interface KnownKeys {
   /** The key in the audit folder of this machine. */
   readonly local: string | undefined;
-  /** The key that the owner names. Other replicas may sign with it, too. */
+  /** The configured key. Other replicas may sign with it, too. */
   readonly named: string | undefined;
-  /** The key of this process where none can be kept. */
+  /** The key of this process if it cannot be stored. */
   readonly passing: string | undefined;
   readonly trusted: ReadonlySet<string>;
 }
 
-/** The keys of this machine and those that the owner trusts. `passing` is the key of the chain that this process writes. */
+/** Reads the keys of this machine and the trusted ones. `passing` is the key of the chain that this process writes. */
 export async function readKnownKeys(
   folder: string | undefined,
   { key, trustedKeys = [] }: AuditKeySettings,
@@ -126,12 +128,12 @@ export async function readKnownKeys(
   };
 }
 
-/** All of them. */
+/** All known keys as a list. */
 export function listKeys({ local, named, passing, trusted }: KnownKeys): readonly string[] {
   return [local, named, passing, ...trusted].filter((key) => key !== undefined);
 }
 
-/** Whether a key is of this machine, of another one that the owner trusts, or not known. */
+/** Tells whether a key belongs to this machine, is trusted, or is unknown. */
 export function judgeKey(keys: KnownKeys, key: string): 'own' | 'trusted' | 'unknown' {
   if ([keys.local, keys.named, keys.passing].includes(key)) return 'own';
   return keys.trusted.has(key) ? 'trusted' : 'unknown';

@@ -20,22 +20,22 @@ import { isSignedHeader, isSignedKept } from './proof.ts';
 import { type AuditKeySettings, judgeKey, type KnownKeys, listKeys, readKnownKeys } from './signing-keys.ts';
 import { walkChain } from './walk-chain.ts';
 
-/** What the audit is verified with. */
+/** Options for verifying the audit log. */
 export interface VerifyOptions {
   readonly store: Store;
-  /** The folder for keys and checkpoints; undefined where no folder can be written. */
+  /** The folder for keys and checkpoints; undefined if no folder is writable. */
   privateFolder(): string | undefined;
-  /** Private folders that the configuration had under other ids, and the file that held the id. */
+  /** Private folders of earlier ids of the configuration, with the file that contained the id. */
   formerFolders?(): readonly { readonly path: string; readonly idFile: string }[];
   readonly keySettings: AuditKeySettings;
-  /** The public key of this process where its key cannot be kept. */
+  /** The public key of this process if its key cannot be stored. */
   readonly passingKey?: string | undefined;
 }
 
 interface Verification {
   readonly audit: StoredAudit;
   readonly store: { readonly location: string; readonly id: string; readonly isMemory: boolean };
-  /** Where checkpoints lie; absent if there is no such place. */
+  /** The folder of checkpoints; absent if there is none. */
   readonly folder: string | undefined;
   readonly keys: KnownKeys;
   readonly files: JudgedFiles;
@@ -43,17 +43,17 @@ interface Verification {
   readonly intents: OpenIntents;
 }
 
-/** `own`: its checkpoint must lie here; `known`: the checkpoint lies with another machine whose key counts. */
+/** `own`: its checkpoint must be here. `known`: its checkpoint is on another machine whose key is trusted. */
 type Role = 'own' | 'known' | 'unknown';
 
-/** Looks at all rows of all chains: changed, removed, moved, cut off, put back, forged, left open. */
+/** Checks all rows of all chains: changed, removed, moved, cut off, replaced by an older copy, forged, left open. */
 export async function verifyAudit(options: VerifyOptions): Promise<AuditReport> {
   const { audit } = options.store;
   const { engine, location } = await options.store.status();
   const store = { location, id: await audit.storeId(), isMemory: engine === 'memory' };
   const privateFolder = store.isMemory ? undefined : options.privateFolder();
   const folder = privateFolder === undefined ? undefined : auditFolder(privateFolder);
-  // The chains first: the checkpoint of a chain is there before its first row. The rows last: what a checkpoint vouches for was written before it.
+  // Chains first: the checkpoint of a chain exists before its first row. Rows last: the rows of a checkpoint were written before it.
   const stored = await audit.chains();
   const found = await readAuditFolder(folder);
   const keys = await readKnownKeys(folder, options.keySettings, options.passingKey);
@@ -85,7 +85,7 @@ async function verifyChain(verification: Verification, chain: StoredChain): Prom
   const role = roleOf(verification, chain);
   const isOurs = isSignedHeader(chain) && (newest === undefined || newest.key === chain.key);
   if (!isOurs) {
-    const message = `The head of chain ${chain.chain} was changed or forged: the key of this place did not sign it.`;
+    const message = `The header of chain ${chain.chain} was changed or forged: it is not signed by the key of this audit log.`;
     findings.add({ kind: 'forged', chain: chain.chain, message });
   }
   const kept = newest?.key === chain.key ? newest.kept : undefined;
@@ -101,7 +101,7 @@ async function verifyChain(verification: Verification, chain: StoredChain): Prom
   return { chain: chain.chain, rows, removed, sealed, state };
 }
 
-/** A key that the owner names may be that of other replicas, too: then the name of the chain tells where it was begun. */
+/** The role of a chain. Other replicas may share the configured key; then the chain name tells where the chain was begun. */
 function roleOf({ keys, files }: Verification, { chain, key }: StoredChain): Role {
   const whose = judgeKey(keys, key);
   if (whose !== 'own') return whose === 'trusted' ? 'known' : 'unknown';
@@ -119,7 +119,7 @@ function reportUnknown(findings: Findings, { chain, key }: StoredChain, rows: nu
   findings.add({ kind: 'unknown_key', chain, message });
 }
 
-/** The checkpoint of a chain of ours must be there, and must be about this store. */
+/** Reports a missing checkpoint of an own chain, or one of another store. */
 function reportMisplaced(
   { store, folder, findings }: Verification,
   { chain }: StoredChain,
@@ -128,32 +128,32 @@ function reportMisplaced(
   if (store.isMemory) return;
   if (files.length === 0) {
     const where =
-      folder === undefined ? 'no folder for checkpoints can be written' : `there is no checkpoint of it in ${folder}`;
-    const message = `Where chain ${chain} ends cannot be proved: ${where}, though one is kept before the first row is written. It was removed, or the folder was replaced.`;
+      folder === undefined ? 'no folder for checkpoints is writable' : `its checkpoint is missing in ${folder}`;
+    const message = `The end of chain ${chain} cannot be verified: ${where}. A checkpoint is always written before the first row, so it was removed, or the folder was replaced.`;
     findings.add({ kind: 'no_checkpoint', chain, message });
   }
   const other = files.find(({ genuine }) => genuine !== undefined && !['', store.id].includes(genuine.kept.storeId));
   if (other?.genuine === undefined) return;
-  const message = `Chain ${chain} was recorded in another store, ${other.genuine.kept.store}, and does not belong into this one.`;
+  const message = `Chain ${chain} was recorded in another store, ${other.genuine.kept.store}, and does not belong to this one.`;
   findings.add({ kind: 'other_store', chain, message });
 }
 
-/** Chains that are known outside the database. */
+/** Reports chains that have a checkpoint outside the database but are missing in it. */
 function reportAbsent({ files, folder = '', store, findings }: Verification, stored: ReadonlySet<string>): void {
   for (const { name, chain, genuine } of files.list) {
-    if (genuine === undefined || stored.has(chain) || genuine.kept.count === 0) continue; // reported; or begun and without rows
+    if (genuine === undefined || stored.has(chain) || genuine.kept.count === 0) continue; // already reported, or begun without rows
     const { kept } = genuine;
     if (kept.storeId !== store.id && kept.store !== store.location) {
-      const message = `Chain ${chain} with its ${kept.count} rows is kept in another store, ${kept.store}. Verify it there. If that store was given up on purpose, remove ${join(folder, name)}.`;
+      const message = `Chain ${chain} with its ${kept.count} rows is kept in another store, ${kept.store}. Verify it there. If you no longer use that store, remove ${join(folder, name)}.`;
       findings.add({ kind: 'other_store', chain, number: 1, to: kept.count, at: kept.at, message });
     } else {
-      const message = `Chain ${chain} with its ${kept.count} rows is missing: it was removed, or an older copy of the database was put in its place.`;
+      const message = `Chain ${chain} with its ${kept.count} rows is missing: it was removed, or the database was replaced by an older copy.`;
       findings.add({ kind: 'chain_removed', chain, number: 1, to: kept.count, at: kept.at, message });
     }
   }
 }
 
-/** An audit under another id is lost, unless this store has every row that was sealed under it, and a known key signed that. */
+/** Reports audit logs under earlier ids, unless this store has every row that was sealed there by a known key. */
 async function reportFormer(
   { audit, keys, findings }: Verification,
   folders: readonly { readonly path: string; readonly idFile: string }[],
@@ -165,14 +165,14 @@ async function reportFormer(
     for (const file of files ?? []) if (!(await isRecorded(file))) lost.push(file);
     if (files !== undefined && lost.length === 0) continue;
     const rows = lost.reduce((sum, { kept }) => sum + (kept?.count ?? 0), 0);
-    const message = `This configuration had an audit under another id, and ${rows} rows that were sealed under it cannot be verified: ${idFile} was removed or changed, and the checkpoints lie in ${path}. If a program did that, write ${basename(path)} into ${idFile} and run audit verify again. If you made the configuration anew, move ${path} out of ${dirname(path)}. If you moved the older configuration, open it once at its new place.`;
+    const message = `This configuration had an audit log under another id, and ${rows} sealed rows of it cannot be verified: ${idFile} was removed or changed, and the checkpoints are in ${path}. If this was not intended, write ${basename(path)} into ${idFile} and run audit verify again. If you created the configuration again, move ${path} out of ${dirname(path)}. If you moved the older configuration, open it once at its new location.`;
     findings.add({ kind: 'other_id', chain: '', message });
   }
 
   async function isRecorded({ chain, kept }: CheckpointFile): Promise<boolean> {
-    if (kept?.count === 0) return true; // begun, and without rows
+    if (kept?.count === 0) return true; // begun, without rows
     if (kept === undefined || !listKeys(keys).some((key) => isSignedKept(kept, key))) return false;
-    if ((chains.get(chain)?.cut?.count ?? 0) >= kept.count) return true; // removed because they were old
+    if ((chains.get(chain)?.cut?.count ?? 0) >= kept.count) return true; // removed because of their age
     const [row] = await audit.rows(chain, kept.count - 1, 1);
     return row?.number === kept.count && row.hash === kept.hash;
   }
@@ -180,12 +180,12 @@ async function reportFormer(
 
 async function reportHeadless({ audit, findings }: Verification): Promise<void> {
   for (const { chain, rows } of await audit.headless()) {
-    const message = `${rows} rows of chain ${JSON.stringify(chain)} have no key: no header says who signed them.`;
+    const message = `${rows} rows of chain ${JSON.stringify(chain)} have no key: the header of the chain is missing.`;
     findings.add({ kind: 'rows_without_key', chain, message });
   }
 }
 
-/** A call that was about to run may still be running as long as a process writes to its chain. */
+/** Reports announced calls without an end. While a process writes to the chain, the call may still be running. */
 async function reportIntents({ intents, findings }: Verification, chains: readonly ChainReport[]): Promise<void> {
   const turn = createTurns(ROWS_PER_TURN);
   const open = new Set(chains.filter(({ state }) => state === 'open').map(({ chain }) => chain));
@@ -194,7 +194,7 @@ async function reportIntents({ intents, findings }: Verification, chains: readon
     const call = `The call ${JSON.stringify(callId)}, announced by row ${number} of chain ${chain}${aboutEntry(entry)},`;
     if (open.has(chain)) findings.note(`${call} is running.`);
     else {
-      const message = `${call} has no outcome: its process ended while it ran, so look whether it was done.`;
+      const message = `${call} has no outcome: its process ended during the call. Check whether the call took effect.`;
       findings.add({ kind: 'intent_open', chain, number, at, tool, message });
     }
     await turn();
@@ -206,23 +206,23 @@ function noteElsewhere(findings: Findings, chains: readonly ChainReport[]): void
   if (names.length === 0) return;
   const listed = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
   findings.note(
-    `The checkpoints of these chains are kept by other machines: ${listed}. Whether their end was cut off, or rows were added after their last checkpoint in the database, can only be seen there.`,
+    `The checkpoints of these chains are kept by other machines: ${listed}. Rows cut off or added at their end can only be detected there.`,
   );
 }
 
-/** A call that was about to run. */
+/** A call that was announced. */
 interface OpenIntent {
   readonly chain: string;
   readonly entry: AuditEntry;
 }
 
-/** Calls of which it is on record that they were about to run, but not how they ended. */
+/** Calls that were announced, without a row for their end. */
 export interface OpenIntents {
   see(chain: string, entry: AuditEntry): void;
   list(): readonly OpenIntent[];
 }
 
-/** Keeps only what is open, however many rows there are. */
+/** Keeps only open calls in memory. */
 function createOpenIntents(): OpenIntents {
   const open = new Map<string, { count: number; readonly first: OpenIntent }>();
   const count = (chain: string, entry: AuditEntry, change: number): void => {

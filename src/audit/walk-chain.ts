@@ -13,48 +13,48 @@ import { aboutEntry, type Findings, rowsFrom, sentence, timeText } from './findi
 import { firstHash, isSignedCheckpoint, isSignedCut, nextHash, readEntry } from './proof.ts';
 import type { OpenIntents } from './verify-audit.ts';
 
-/** What walking a chain needs. */
+/** Options for walking a chain. */
 export interface Walk {
   readonly audit: StoredAudit;
   readonly chain: StoredChain;
-  /** Checkpoints that lie outside the database, and whose signatures were checked. */
+  /** Checkpoints outside the database, with checked signatures. */
   readonly outside: readonly Checkpoint[];
-  /** Whether it is believed that the holder of this key removed old rows. */
+  /** True if cuts signed by this key are trusted. */
   trusts(key: string): boolean;
   readonly findings: Findings;
   readonly intents: OpenIntents;
 }
 
-/** How far a chain goes. */
+/** The extent of a chain. */
 export interface Walked {
   readonly rows: number;
-  /** The number of the last row, or of the last that was removed. */
+  /** The number of the last row, or of the last removed one. */
   readonly last: number;
   readonly removed: number;
-  /** The number of the last row that a signature vouches for. */
+  /** The number of the last row covered by a signature. */
   readonly sealed: number;
-  /** Checkpoints inside the database of rows that are not there; read while they are looked at. */
+  /** Checkpoints in the database for rows that do not exist; read lazily. */
   readonly beyond: AsyncIterable<Checkpoint>;
 }
 
-/** Where a walk stands. */
+/** The position of a walk. */
 interface State {
   rows: number;
-  /** The number that the next row should have. */
+  /** The expected number of the next row. */
   next: number;
-  /** What the hash of the next row may follow from, at most `MAX_PREVIOUS`; unknown after rows that are missing. */
+  /** Possible previous hashes of the next row, at most `MAX_PREVIOUS`; undefined after missing rows. */
   previous: readonly string[] | undefined;
-  /** The chain as it was after the portion of this row was read; undefined until a gap in the portion asks for it. */
+  /** The chain as read again after a gap in the current portion; undefined before that. */
   fresh: StoredChain | undefined;
   removed: number;
   sealed: number;
   isRewritten: boolean;
 }
 
-/** Each wrong row adds a hash that the next one may follow from. All of them would make the walk quadratic. */
+/** Each wrong row adds a possible previous hash. Without a limit the walk would be quadratic. */
 const MAX_PREVIOUS = 8;
 
-/** Looks at every row once, a portion at a time, and says what does not fit. */
+/** Checks every row once, in portions, and reports what does not fit. */
 export async function walkChain(walk: Walk): Promise<Walked> {
   const { audit, outside } = walk;
   const { chain } = walk.chain;
@@ -65,11 +65,11 @@ export async function walkChain(walk: Walk): Promise<Walked> {
     state.fresh = undefined;
     for (const row of portion) {
       if (!Number.isSafeInteger(row.number)) {
-        report(walk, 'row_changed', { row, says: 'has no number any more' });
+        report(walk, 'row_changed', { row, says: 'has lost its number' });
         continue;
       }
       if (row.number > state.next) await explainGap(walk, state, row);
-      if (row.number < state.next) continue; // old rows are being removed, and this one with them
+      if (row.number < state.next) continue; // old rows are being removed, including this one
       judgeRow(walk, state, row);
       if (seals.has(row.number))
         for (const checkpoint of await seals.take(row.number)) judgeSeal(walk, state, checkpoint);
@@ -87,7 +87,7 @@ function stateAfter({ chain }: Walk, cut: ChainCut | undefined): State {
 
 function believedCut({ chain, trusts, findings }: Walk, cut: ChainCut | undefined): ChainCut | undefined {
   if (cut === undefined || (isSignedCut(cut) && trusts(cut.key))) return cut;
-  const message = `That ${rowsFrom(1, cut.count)} of chain ${chain.chain} were removed because they were old is not signed by a key that is known here.`;
+  const message = `The removal of ${rowsFrom(1, cut.count)} of chain ${chain.chain} as old is not signed by a known key.`;
   findings.add({ kind: 'forged', chain: chain.chain, number: 1, to: cut.count, message });
   return undefined;
 }
@@ -97,7 +97,7 @@ async function explainGap(walk: Walk, state: State, row: StoredAuditRow): Promis
   const { chain } = walk.chain;
   state.fresh ??= (await walk.audit.chains()).find((candidate) => candidate.chain === chain) ?? walk.chain;
   const now = state.fresh;
-  // Somebody may be removing old rows just now.
+  // Another process may be removing old rows right now.
   if (now.cut !== undefined && now.cut.count >= state.next && now.cut.count !== walk.chain.cut?.count) {
     const cut = believedCut(walk, now.cut);
     if (cut !== undefined) Object.assign(state, { ...stateAfter(walk, cut), rows: state.rows, fresh: now });
@@ -116,19 +116,19 @@ function judgeRow(walk: Walk, state: State, row: StoredAuditRow): void {
   const possible = state.previous?.map((previous) => nextHash(previous, row.entry));
   const follows = possible === undefined || possible.includes(row.hash);
   if (entry !== undefined && entry.number !== row.number)
-    report(walk, 'row_moved', { row, says: `stands in the place of row ${row.number}`, entry });
-  else if (!follows) report(walk, 'row_changed', { row, says: 'was changed, or what stands before it', entry });
+    report(walk, 'row_moved', { row, says: `is in the place of row ${row.number}`, entry });
+  else if (!follows) report(walk, 'row_changed', { row, says: 'was changed, or the row before it', entry });
   else if (entry === undefined || !isIndexed(row, entry))
-    report(walk, 'row_changed', { row, says: 'was changed in the columns it is found by', entry });
+    report(walk, 'row_changed', { row, says: 'was changed in its indexed columns', entry });
   if (entry !== undefined) walk.intents.see(walk.chain.chain, entry);
   if (entry?.kind === 'gap') noteGap(walk, entry);
-  // One of the two was changed, and the next row shows which.
+  // Either the row or its hash was changed; the next row shows which.
   state.previous = follows ? [row.hash] : fewOf([row.hash, ...(possible ?? [])]);
   state.next = row.number + 1;
   state.rows++;
 }
 
-/** The newest, and the one that follows from the last row that was right: it is right again after any number of changed hashes. */
+/** Keeps the newest hashes and the one after the last correct row, so that the walk recovers after any number of changed hashes. */
 function fewOf(hashes: readonly string[]): readonly string[] {
   return hashes.length <= MAX_PREVIOUS ? hashes : [...hashes.slice(0, MAX_PREVIOUS - 1), ...hashes.slice(-1)];
 }
@@ -145,11 +145,11 @@ function judgeSeal({ chain, outside, findings }: Walk, state: State, checkpoint:
     findings.add({ kind: 'forged', chain: chain.chain, number: count, message });
     return;
   }
-  if (state.previous === undefined) return; // what is missing was reported
+  if (state.previous === undefined) return; // the missing rows were already reported
   const isSame = state.previous.includes(checkpoint.hash);
   if (!isSame && !state.isRewritten) {
     const from = Math.min(state.sealed + 1, count);
-    const message = `${sentence(rowsFrom(from, count))} of chain ${chain.chain} lead elsewhere than to the checkpoint of ${timeText(at)}: some were changed, and their hashes rewritten.`;
+    const message = `${sentence(rowsFrom(from, count))} of chain ${chain.chain} do not match the checkpoint of ${timeText(at)}: some were changed and their hashes rewritten.`;
     findings.add({ kind: 'row_changed', chain: chain.chain, number: from, to: count, message });
   }
   state.isRewritten ||= !isSame;
@@ -176,19 +176,19 @@ function noteGap({ chain, findings }: Walk, { count = 0, at, until = at }: Audit
   );
 }
 
-/** The checkpoints of one chain, in order, a page at a time. The event loop turns after a few of them: each is a signature to check. */
+/** The checkpoints of one chain, in order, in pages. Yields to the event loop regularly, because checking signatures is slow. */
 interface SealCursor {
-  /** False where `take` of this row would find nothing. */
+  /** False if `take` of this row would return nothing. */
   has(count: number): boolean;
-  /** Those of row `count`, once all before were taken. */
+  /** The checkpoints of row `count`; all earlier ones must have been taken. */
   take(count: number): Promise<readonly Checkpoint[]>;
-  /** All that are left. */
+  /** The remaining checkpoints. */
   rest(): AsyncIterable<Checkpoint>;
 }
 
 const PAGE = 1000;
 
-/** Those inside the database from the one after row `after`, and those outside. */
+/** Creates a cursor over the checkpoints in the database after row `after`, and those outside. */
 function createSealCursor(
   audit: StoredAudit,
   chain: string,

@@ -60,7 +60,7 @@ describe('audit verify vouches only for keys of this machine and for those that 
     configure(folder, `extensions: { audit: { trustedKeys: ["${key}"] } }`);
     const trusted = await verify(folder);
     expect(trusted).toMatchObject({ ok: true, rows: 4 });
-    expect(trusted.notes).toEqual([expect.stringContaining('can only be seen there')]);
+    expect(trusted.notes).toEqual([expect.stringContaining('can only be detected there')]);
     tamper(folder, `UPDATE toolcrib_audit SET entry = replace(entry, 'olga', 'anna') WHERE tool = 'wire_money'`);
     expect(await kindsOf(folder)).toEqual(['row_changed']);
   });
@@ -268,7 +268,7 @@ describe('checkpoints of earlier versions, which do not sign their store', () =>
     expect(await verify(folder)).toMatchObject({
       ok: true,
       rows: 3,
-      notes: [expect.stringContaining('signs it anew')],
+      notes: [expect.stringContaining('signs it again')],
     });
     await addTimes(folder, 2);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ count: 3, storeId: expect.stringMatching(/./) });
@@ -347,7 +347,7 @@ describe('extensions.audit.key', () => {
         writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
       },
     ],
-    ['can be read by others', (file) => chmodSync(file, 0o644)],
+    ['is readable for other users', (file) => chmodSync(file, 0o644)],
     [
       'is a folder',
       (file) => {

@@ -71,7 +71,7 @@ describe('the audit of a configuration that lost its id', () => {
     for (const isLast of [false, true]) {
       const { code, stdout } = await inProject(shop, 'audit', 'verify');
       expect(code).toBe(1);
-      expect(stdout).toMatch(/^other_id {2}This configuration had an audit under another id, and 1 rows/m);
+      expect(stdout).toMatch(/^other_id {2}This configuration had an audit log under another id, and 1 sealed rows/m);
       expect(stdout).toContain(`write ${shop.id} into ${join(project, '.toolcrib/id')} and run audit verify again`);
       if (!isLast) expect((await inProject(shop, 'call', 'pay')).code).toBe(0); // rows under the new id do not hide it
     }

@@ -223,7 +223,7 @@ describe('crib.calls', () => {
     [{ limit: 0 }, 'limit'],
     [{ limit: 5000 }, 'limit'],
     [{ tool: 7 }, 'tool is a text'],
-    [{ before: 'now' }, 'before is a row'],
+    [{ before: 'now' }, 'before must be a row'],
     [{ tol: 'x' }, 'Did you mean "tool"?'],
   ])('refuses %j with a sentence', async (query, sentence) => {
     const crib = await createCrib({ tools: TOOLS });

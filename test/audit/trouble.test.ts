@@ -35,7 +35,7 @@ describe('a store that cannot be written', () => {
     trail.record(callOf({ tool: 'four' }), DONE);
     expect(numbers(await trail.rows())).toEqual(['one', 'two', 'three', 'four']);
     expect(trail.warnings).toEqual([
-      expect.stringMatching(/^The audit cannot be written, so its rows wait: The store .+ is gone/),
+      expect.stringMatching(/^The audit log cannot be written; its rows are waiting: The store .+ is gone/),
     ]);
     await trail.close();
   });
@@ -68,7 +68,7 @@ describe('a store that cannot be written', () => {
     trail.record(callOf({ tool: 'last' }), DONE);
     await trail.flush();
     expect(await trail.store.audit.count()).toBe(1 + 1 + 100_000 + 1 + 1);
-    expect(trail.warnings).toContainEqual(expect.stringContaining('rows are lost'));
+    expect(trail.warnings).toContainEqual(expect.stringContaining('rows are being lost'));
     const [gap] = (await trail.rows()).filter(({ kind }) => kind === 'gap');
     expect(gap).toMatchObject({ kind: 'gap', outcome: 'lost', count: 7 });
     await trail.close();
@@ -87,7 +87,7 @@ describe('a store that cannot be written', () => {
     trail.record(callOf(), DONE);
     await trail.close();
     trail.record(callOf(), DONE); // nobody listens any more
-    expect(trail.warnings).toContainEqual('2 rows of the audit could not be written and are lost.');
+    expect(trail.warnings).toContainEqual('2 rows of the audit log could not be written and are lost.');
     trail.back();
   });
 });

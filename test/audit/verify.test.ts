@@ -129,7 +129,7 @@ describe('audit verify', () => {
     restore();
     const { findings } = await verify(folder);
     expect(findings).toMatchObject([{ kind: 'older_copy', number: 4, to: 7 }]);
-    expect(findings[0]?.message).toContain('an older copy of it was put in its place');
+    expect(findings[0]?.message).toContain('it was replaced by an older copy');
   });
 
   it('names a tail that was cut together with its checkpoints, which looks like an older copy', async () => {
@@ -223,7 +223,7 @@ describe('audit verify', () => {
     expect(ok).toBe(false);
     expect(findings[0]).toMatchObject({
       kind: 'forged',
-      message: expect.stringContaining('the key of this place did not sign it'),
+      message: expect.stringContaining('it is not signed by the key of this audit log'),
     });
   });
 
@@ -271,7 +271,7 @@ describe('audit verify', () => {
     );
     const { findings } = await verify(folder);
     expect(findings).toContainEqual(expect.objectContaining({ kind: 'row_changed', number: 2 }));
-    expect(findings.map(({ message }) => message).join('\n')).toContain('has no number any more');
+    expect(findings.map(({ message }) => message).join('\n')).toContain('has lost its number');
   });
 
   it('lists no more findings than anybody could read', async () => {

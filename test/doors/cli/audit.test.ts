@@ -136,7 +136,7 @@ describe('after calls', () => {
     [['audit', 'erase'], 'audit takes verify, export or key, not "erase"'],
     [['audit', 'verify', 'x'], 'does not know what to do with "x"'],
     [['calls', '--limit', 'many'], '--limit takes a whole number'],
-    [['calls', '--limit', '5000'], 'limit is a number from 1 to 1000'],
+    [['calls', '--limit', '5000'], 'limit must be a number from 1 to 1000'],
   ])('%j is answered with a sentence', async (args, sentence) => {
     expect(await shop.run(args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) });
   });
