@@ -4,11 +4,11 @@ import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { laterClock } from '../system/clock.ts';
 
-/** Judges what changes from call to call: the hours. Who may see a tool at all is decided by the view. */
+/** Checks the access hours at each call. The view checks everything else about access. */
 export const access: ExtensionRecord<WithClock> = {
   name: 'access',
   priority: 900,
-  reason: 'who may not call learns nothing about the arguments',
+  reason: 'a caller without access learns nothing about the arguments',
   codeOptions: ['clock'],
   make({ clock = laterClock }) {
     const compiled = new WeakMap<Hours, (at: number) => boolean>();
@@ -25,7 +25,7 @@ export const access: ExtensionRecord<WithClock> = {
         const now = clock.now();
         for (const { hours } of call.spec.policy.access ?? []) {
           if (hours === undefined || isOpen(hours, now)) continue;
-          return failed(toolError('denied', `"${call.spec.name}" may be used ${inWords(hours)} only.`));
+          return failed(toolError('denied', `"${call.spec.name}" may only be used ${inWords(hours)}.`));
         }
         return next(call);
       },

@@ -11,29 +11,29 @@ import { FACTS, TAKE_UP, type ToolCall } from '../core/tool-call.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
 
-/** Asks a person once per call, about valid arguments. Nobody to ask, no answer, or no clear yes: not run. */
+/** Requests approval once per call, for valid arguments. Without an approver, an answer or a clear yes, the tool does not run. */
 export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
   name: 'approval',
   priority: 750,
-  reason: 'a person is asked once per call, about valid arguments',
-  options: object('Asks a person before a tool runs.', {
+  reason: 'requests approval once per call, for valid arguments',
+  options: object('Requires approval before a tool runs.', {
     mode: choice(
       APPROVAL_MODES,
-      'Where neither tool nor profile speaks: dangerous = known to be destructive; cautious = not known to be read-only. Default dangerous.',
+      'Mode for tools without a mode of their own or of the profile: dangerous = known to be destructive; cautious = not known to be read-only. Default dangerous.',
     ),
-    timeoutMs: whole('How long it waits for an answer; default five minutes.'),
+    timeoutMs: whole('Time to answer a request; default five minutes.'),
     webhook: typed(
       'WebhookConfig',
       object(
         'Sends a signed message when a call waits for approval.',
         {
-          url: address('Where to.'),
+          url: address('The address of the webhook.'),
           secret: text('The name of the secret that signs the message.', { use: 'secretName' }),
         },
         ['url', 'secret'],
       ),
     ),
-    ...keepBoundNodes('requests for approval that wait or run'),
+    ...keepBoundNodes('approval requests that are waiting or running'),
   }),
   codeOptions: ['clock'],
   make(options, ports) {
@@ -54,7 +54,7 @@ export const approval: ExtensionRecord<ApprovalConfig & WithClock> = {
   },
 };
 
-/** What the policy of the tool asks, and what the rules ask about these arguments. */
+/** The approval required by the policy of the tool, by rules about these arguments, or by both. */
 function questionOf(call: ToolCall): Question | undefined {
   const always = whyAsk(call.spec);
   const { asks } = call[FACTS];
@@ -69,7 +69,7 @@ async function runIfApproved(call: ToolCall, next: Next, asked: ReturnType<Ask>)
   call[FACTS].approval = { id: permit.id, by: permit.by };
   allowOneRun(call);
   const result = await next(permit.takenUp === undefined ? call : call[TAKE_UP](permit.takenUp));
-  // A yes is used by a run, and by nothing else.
+  // An approval is used up only by a run.
   const isUnused = result.status === 'failed' && permit.giveBack !== undefined && endUnbegun(call);
   await (isUnused ? permit.giveBack?.(result) : permit.finish?.(result));
   return result;

@@ -11,14 +11,14 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult } from '../core/tool-result.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
-/** Lets a tool that is named, or a call that a person approved, run only once it is on record that it is about to; how it ended is told by the row of the call. */
+/** Records a run before it starts, for selected tools and approved calls. If that fails, the tool does not run. The row of the call records the end. */
 export const auditIntent: ExtensionRecord<Pick<AuditConfig, 'requireFor'>> = {
   name: 'auditIntent',
   priority: 290,
-  reason: 'what is approved and about to run is on record before it runs',
+  reason: 'an approved call is recorded before it runs',
   entry: 'audit',
-  options: object('Lets tools run only once that is on record.', {
-    requireFor: selectors('Tools that only run once it is on record that they are about to; none if absent.'),
+  options: object('Records runs before they start.', {
+    requireFor: selectors('Tools that run only after the start of the run was recorded; default none.'),
   }),
   make({ requireFor: given = [] }, { audit: trail, isAudited, bundlesOf }) {
     const requireFor = readSelectors(given);
@@ -27,10 +27,10 @@ export const auditIntent: ExtensionRecord<Pick<AuditConfig, 'requireFor'>> = {
       selects.length > 0 && selects.some((matches) => matches(spec, bundlesOf(spec.name)));
     const announce = async (call: ToolCall, next: Next): Promise<ToolResult> => {
       try {
-        if (trail === undefined) throw new Error('There is no store for the audit.');
+        if (trail === undefined) throw new Error('This crib has no store for the audit log.');
         await trail.intend(call);
       } catch (cause) {
-        const message = `"${call.spec.name}" only runs once that is on record, and the record cannot be written; try again later.`;
+        const message = `"${call.spec.name}" was not run because the audit log cannot be written. Try again later.`;
         return failed(toolError('unavailable', message, { retryable: true, cause }));
       }
       return next(call);
@@ -48,7 +48,7 @@ export const auditIntent: ExtensionRecord<Pick<AuditConfig, 'requireFor'>> = {
 
 function readSelectors(given: string | readonly Selector[]): readonly Selector[] {
   const read: readonly Selector[] = typeof given === 'string' ? [given] : given;
-  if (Array.isArray(read)) return Array.from(read); // a copy, holes included: they are refused
-  const message = `auditIntent(): requireFor takes a list of selectors, got ${describe(read)}.`;
+  if (Array.isArray(read)) return Array.from(read); // holes become undefined and are refused later
+  const message = `auditIntent(): requireFor must be a list of selectors, got ${describe(read)}.`;
   throw new ToolcribError('invalid_option', message);
 }

@@ -12,31 +12,33 @@ import type { ToolResult } from '../core/tool-result.ts';
 import { requireNumber } from '../define/read-policy.ts';
 
 interface AuditOptions extends Omit<AuditConfig, 'requireFor'> {
-  /** Said of the one that every crib has: without a store nothing is put on record, and that is no mistake. */
+  /** Set for the extension that every crib has. Without a store it records nothing, which is not an error. */
   readonly isUsual?: true;
 }
 
-/** The property of the extension under which the crib finds what was said about keys. */
+/** The key under which the crib finds the key options of the extension. */
 export const AUDIT_KEYS: unique symbol = Symbol('toolcrib.auditKeys');
 
-/** What was said about keys. */
+/** Options about signing keys. */
 export type AuditKeyOptions = Pick<AuditOptions, 'key' | 'trustedKeys'>;
 
-/** Puts every call on record, refused and unknown ones too. It never fails a call; one waits only where rows come faster than they can be written. */
+/** Records every call, including refused calls and unknown tools. It never fails a call; a call waits only if rows come faster than they can be written. */
 export const audit: ExtensionRecord<AuditOptions> = {
   name: 'audit',
   priority: 1000,
-  reason: 'puts every call on record, refused ones and unknown names, too',
-  options: object('Keeps a tamper-evident record of calls.', {
-    retentionDays: whole('How long rows are kept; for ever if absent.'),
+  reason: 'records every call, including refused calls and unknown tools',
+  options: object('Keeps a tamper-evident audit log of calls.', {
+    retentionDays: whole('Days to keep rows; default forever.'),
     key: either(
-      "The Ed25519 key that signs the record; made and kept in the user's state directory if absent. Replicas may share it.",
-      object('In an environment variable.', { env: VARIABLE_NAME }, ['env']),
-      object('In a file.', { file: text('The file.', { use: 'path', holds: 'secrets' }) }, ['file']),
+      "The Ed25519 key that signs the audit log; created in the user's state directory if absent. Replicas may share it.",
+      object('The key in an environment variable.', { env: VARIABLE_NAME }, ['env']),
+      object('The key in a file.', { file: text('The path of the file.', { use: 'path', holds: 'secrets' }) }, [
+        'file',
+      ]),
     ),
     trustedKeys: list(
       text('A public key.'),
-      'Public keys of other machines whose rows count as genuine, as "toolcrib audit key" prints them.',
+      'Public keys of other machines to trust, as printed by "toolcrib audit key".',
     ),
   }),
   usual: { isUsual: true },
@@ -56,7 +58,7 @@ export const audit: ExtensionRecord<AuditOptions> = {
       [KEPT_DAYS]: retentionDays,
       wrap,
       onEnd(call, result) {
-        if (!isTold) trail.keepFor(retentionDays); // only now: one that was tried out and not taken says nothing
+        if (!isTold) trail.keepFor(retentionDays); // only now: an extension that was created but not used must not change it
         isTold = true;
         trail.record(call, result);
       },
@@ -66,13 +68,13 @@ export const audit: ExtensionRecord<AuditOptions> = {
 
 function readKeys({ key, trustedKeys }: AuditKeyOptions, isPublicKey: (text: string) => boolean): AuditKeyOptions {
   const trusted: unknown = trustedKeys ?? [];
-  if (!Array.isArray(trusted)) throw invalid(`trustedKeys is a list of public keys, got ${describe(trusted)}.`);
+  if (!Array.isArray(trusted)) throw invalid(`trustedKeys must be a list of public keys, got ${describe(trusted)}.`);
   for (const one of trusted) {
     if (typeof one === 'string' && isPublicKey(one)) continue;
-    throw invalid(`trustedKeys lists public keys as "toolcrib audit key" prints them, got ${describe(one)}.`);
+    throw invalid(`trustedKeys must contain public keys as printed by "toolcrib audit key", got ${describe(one)}.`);
   }
   if (key !== undefined && !isKeySource(key))
-    throw invalid(`key is { file: PATH } or { env: VARIABLE }, got ${describe(key)}.`);
+    throw invalid(`key must be { file: PATH } or { env: VARIABLE }, got ${describe(key)}.`);
   return {
     trustedKeys: [...trusted],
     ...(key !== undefined && { key: 'file' in key ? { file: resolve(key.file) } : key }),
@@ -91,6 +93,6 @@ function invalid(message: string): ToolcribError {
 
 function withoutStore(): ToolcribError {
   const message =
-    'audit() needs a store, and this crib has none: nothing would be recorded. Pass store: { url } or configFile to createCrib, or leave audit() out.';
+    'audit() needs a store, and this crib has none. Pass store: { url } or configFile to createCrib, or remove audit().';
   return new ToolcribError('not_available', message);
 }

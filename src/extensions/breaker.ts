@@ -9,44 +9,44 @@ import { type FailedResult, failed, type ToolResult } from '../core/tool-result.
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { requireNumber } from '../define/read-policy.ts';
 
-/** A source that is back is used within 5 s: this pause, one of whoever connects to it, and the connecting. */
+/** A recovered source is used again within 5 s: this pause, one pause of the connection, and the time to connect. */
 const LONGEST_OPEN_MS = 2000;
-/** A source that says that it may be asked again at once is not asked by every call for all that. */
+/** Minimum pause, even if the source allows a retry at once. */
 const LEAST_OPEN_MS = 100;
-/** A probe that takes longer may be a slow tool, or one that never ends: the next call probes as well. */
+/** A probe that takes longer may be a slow or stuck tool, so the next call probes, too. */
 const PROBE_MS = 2000;
-/** What a probe carries for the retry extension: it is not tried again, so that it never sleeps. */
+/** Context of a probe: the retry extension does not repeat it, so it never sleeps. */
 const PROBE = { [IS_PROBE]: true };
 
-/** What says that nobody is there, rather than that the tool did not like what it was asked. */
+/** Error codes that mean the source is down, not that the tool rejected its arguments. */
 const DEAD: readonly ToolErrorCode[] = ['unavailable', 'upstream', 'timeout'];
 
-/** Sources behind which there is no server. */
+/** Sources without a server behind them. */
 const SOURCES_APART = ['code', 'inline'];
 
 interface Circuit {
   failures: number;
   openMs: number;
-  /** When the next call may probe; undefined while closed. */
+  /** Time of the next probe; undefined while closed. */
   probeAt: number | undefined;
   lastMessage: string;
 }
 
-/** What a call that went through the breaker was for it. */
+/** A call that passed the breaker. */
 interface Attempt {
   readonly subject: string;
   readonly isProbe: boolean;
 }
 
-/** Fails fast while a source is down, lets one call through to see whether it is back, and closes again when it is. */
+/** Circuit breaker: fails fast while a source is down, probes with one call at a time, and closes when a probe succeeds. */
 export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
   name: 'breaker',
   priority: 240,
-  reason: 'what is known to be down costs no slot and no waiting',
-  options: object('Leaves a source alone for a while that keeps failing.', {
-    failures: whole('After how many failures in a row; default 5.'),
+  reason: 'a source that is down takes no slot and no time',
+  options: object('Fails calls at once while a source keeps failing (circuit breaker).', {
+    failures: whole('Failures in a row that open the circuit; default 5.'),
     openMs: whole(
-      'How long at first; twice as long after every probe that fails, up to 2 s, or this value where it is longer. Default one second.',
+      'First pause before a probe. It doubles after every failed probe, up to 2 s, or up to this value if it is longer. Default one second.',
     ),
   }),
   codeOptions: ['clock'],
@@ -63,9 +63,9 @@ export const breaker: ExtensionRecord<BreakerConfig & WithClock> = {
       circuit.failures++;
       circuit.lastMessage = message;
       if (isProbe) circuit.openMs = Math.min(circuit.openMs * 2, longestMs);
-      // What was under way before says nothing new, however late it fails: it does not put the next probe off.
+      // A call that started before the circuit opened carries no news: its failure does not delay the next probe.
       if (circuit.failures < most || (circuit.probeAt !== undefined && !isProbe)) return;
-      // Who connects to the source says when that may be tried again, so that the next probe connects at once.
+      // The connection reports when to retry, so that the next probe connects at once.
       const pauseMs = Math.max(Math.min(retryAfterMs ?? circuit.openMs, longestMs), LEAST_OPEN_MS);
       circuit.probeAt = clock.now() + pauseMs;
     };
@@ -100,12 +100,12 @@ function newCircuit(openMs: number): Circuit {
   return { failures: 0, openMs, probeAt: undefined, lastMessage: '' };
 }
 
-// A call that was called off says nothing about the source; the next one probes.
+// A cancelled call carries no information about the source, so the next call probes.
 function endProbe(circuit: Circuit | undefined, now: number): void {
   if (circuit?.probeAt !== undefined) circuit.probeAt = now;
 }
 
-/** Tools of a server fail together; others each for themselves. */
+/** Tools of one server share a circuit; other tools have their own. */
 function subjectOf(spec: ToolSpec, traitsOf: TraitsOf): string {
   const isApart = traitsOf(spec[RUN].kind).failsWith === 'tool' || SOURCES_APART.includes(spec.source);
   return isApart ? `${spec.source} ${spec.name}` : spec.source;
@@ -113,6 +113,6 @@ function subjectOf(spec: ToolSpec, traitsOf: TraitsOf): string {
 
 function refuse({ name, source }: ToolSpec, circuit: Circuit, now: number): FailedResult {
   const retryAfterMs = Math.max(1, Math.ceil((circuit.probeAt ?? now) - now));
-  const message = `"${name}" of "${source}" is left alone because it failed ${circuit.failures} times in a row (${circuit.lastMessage}); try again in ${retryAfterMs} ms.`;
+  const message = `"${name}" of "${source}" is not called because it failed ${circuit.failures} times in a row (${circuit.lastMessage}). Try again in ${retryAfterMs} ms.`;
   return failed(toolError('unavailable', message, { retryable: true, retryAfterMs }));
 }

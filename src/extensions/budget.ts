@@ -14,13 +14,13 @@ import { subjectOf, type ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 
-/** Takes the price of a tool out of every budget that holds for the call, just before it runs. */
+/** Charges the price of a tool to every budget of the call, just before it runs. */
 export const budget: ExtensionRecord = {
   name: 'budget',
   priority: 210,
-  reason: 'only what is about to run is paid for, once, however often it is tried',
+  reason: 'charges only calls that are about to run, once for all attempts',
   make(_options, { clock, store }) {
-    const budgets = store?.budgets ?? budgetsInMemory(clock); // in the store spending outlives the process and is shared
+    const budgets = store?.budgets ?? budgetsInMemory(clock); // in the store, spending is shared and survives a restart
     return {
       applies: ({ policy }) => (policy.price ?? 0) > 0 && (policy.budgets ?? []).length > 0,
       async wrap(call, next) {
@@ -30,7 +30,7 @@ export const budget: ExtensionRecord = {
         if (refusal !== undefined) return refusal;
         const result = next(call);
         const settled = isPromise(result) ? await result : result;
-        // What never began costs nothing. Where that cannot be noted too much is charged, never too little.
+        // A call that never began is refunded. If the refund fails, too much is charged, never too little.
         if (settled.status === 'failed' && !hasBegun(call)) await budgets.refund(cells, price).catch(() => undefined);
         return settled;
       },
@@ -47,15 +47,15 @@ async function charged(
   try {
     answer = await budgets.charge(cells, price);
   } catch (cause) {
-    // Whatever it is: what cannot be counted must not be spent.
+    // Any failure: spending that cannot be counted is refused.
     return failed(
-      toolError('unavailable', 'What the call costs could not be recorded, so it was not made.', { cause }),
+      toolError('unavailable', 'The cost of the call could not be recorded, so the tool was not run.', { cause }),
     );
   }
   if (answer.ok) return undefined;
   const { amount, perMs } = answer.spent;
   const retryAfterMs = Math.ceil(answer.resetsInMs);
-  const message = `The call costs ${price}, more than is left of a budget of ${amount} per ${perMs} ms; it is renewed in ${retryAfterMs} ms.`;
+  const message = `The call costs ${price}, which exceeds the rest of a budget of ${amount} per ${perMs} ms. The budget is renewed in ${retryAfterMs} ms.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
 }
 
@@ -63,7 +63,7 @@ function cellOf({ scope, amount, perMs, of }: Budget, call: ToolCall): BudgetCel
   return { name: JSON.stringify([of ?? '', scope, amount, perMs, subjectOf(scope, call)]), amount, perMs };
 }
 
-/** How many budgets are remembered before those whose period is over are forgotten. */
+/** Number of budgets in memory before those with an ended period are removed. */
 const MANY_CELLS = 10_000;
 
 function budgetsInMemory(clock: Clock): StoredBudgets {

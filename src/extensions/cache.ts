@@ -5,7 +5,7 @@ import type { DoneResult, ToolResult } from '../core/tool-result.ts';
 import { definitionHash } from '../specs/hashes.ts';
 
 interface Kept {
-  /** As JSON: whoever gets it may change it without changing it for the next. */
+  /** As JSON, so that a caller who changes its result does not change the cached one. */
   readonly text: string;
   readonly expiresAt: number;
   readonly size: number;
@@ -15,11 +15,11 @@ const MOST_RESULTS = 5000;
 const MOST_SIZE = 32_000_000;
 const LARGEST = 1_000_000;
 
-/** Answers a call that was answered before, where policy lets it and the tool changes nothing. Each caller has its own answers. */
+/** Caches the results of read-only tools if the policy sets a time. Each caller has its own entries. */
 export const cache: ExtensionRecord = {
   name: 'cache',
   priority: 260,
-  reason: 'what is known needs no setup, no slot and no time',
+  reason: 'a cached result needs no setup, no slot and no time',
   make(_options, { clock }) {
     const kept = new Map<string, Kept>();
     let size = 0;
@@ -33,9 +33,9 @@ export const cache: ExtensionRecord = {
       if (entry === undefined) return undefined;
       drop(key, entry);
       if (entry.expiresAt <= clock.now()) return undefined;
-      kept.set(key, entry); // the newest is last: what was not used for longest goes first
+      kept.set(key, entry); // last is the most recently used; the least recently used is removed first
       size += entry.size;
-      return JSON.parse(entry.text) as DoneResult; // only such results are kept
+      return JSON.parse(entry.text) as DoneResult; // only done results are cached
     };
     const keep = (key: string, result: ToolResult, cacheMs: number): ToolResult => {
       if (!result.ok) return result;
@@ -54,10 +54,10 @@ export const cache: ExtensionRecord = {
     };
 
     return {
-      // Time alone does not make it safe to leave out a call that changes something.
+      // Only read-only tools: skipping a call that changes something is never safe.
       applies: ({ policy, effects }) => (policy.cacheMs ?? 0) > 0 && effects.readOnly === true,
       wrap(call, next) {
-        if (call.hasOwnContext) return next(call); // its objects may make the answer another one, and are in no key
+        if (call.hasOwnContext) return next(call); // its objects may change the answer and are not part of the key
         const key = keyOf(call, definitionHash(call.spec));
         const known = recall(key);
         if (known !== undefined) {
@@ -72,7 +72,7 @@ export const cache: ExtensionRecord = {
   },
 };
 
-/** Whatever may make the answer another one, or another's. */
+/** Everything that may change the answer, or whose answer it is. */
 function keyOf(call: ToolCall, definition: string): string {
   const { caller, profile, settings, conversation, timeZone, input, answers } = call;
   const { responses = null, state = null } = answers?.input ?? {};

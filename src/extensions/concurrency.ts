@@ -12,10 +12,10 @@ import { readPolicy, requireNumber } from '../define/read-policy.ts';
 export const concurrency: ExtensionRecord<ConcurrencyConfig> = {
   name: 'concurrency',
   priority: 220,
-  reason: 'waiting for a slot is not the time of the tool',
-  options: object('Bounds how many calls run at the same time.', {
+  reason: 'waiting for a slot does not count towards the timeout',
+  options: object('Limits the number of concurrent calls.', {
     slots: slotsNode,
-    maxWaiting: whole('How many calls may wait for a slot; more are unavailable. Default 1000.', 0),
+    maxWaiting: whole('Number of calls that may wait for a slot; further calls fail as unavailable. Default 1000.', 0),
   }),
   make({ slots = [], maxWaiting = 1000 }) {
     readPolicy({ concurrency: slots }, 'concurrency()');
@@ -39,13 +39,13 @@ interface Waiter {
   readonly start: () => void;
 }
 
-/** Where a call carries the slots it holds, for the calls made inside it. */
+/** The context key of the slots that a call holds, for nested calls. */
 const HELD = 'concurrency';
 
-/** How many idle subjects a set of slots remembers. */
+/** Number of idle subjects kept per limit. */
 const MANY_GAUGES = 10_000;
 
-/** Bounds how many calls run at once. A call takes all its slots together or waits for all, first come first served. */
+/** Limits concurrent calls. A call takes all its slots at once or waits for all of them, first come, first served. */
 function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionParts {
   const countersOf = createCounters(everyCall);
   const waiting = new Set<Waiter>();
@@ -80,21 +80,21 @@ function boundCalls(everyCall: readonly Slots[], maxWaiting: number): ExtensionP
     applies: (spec) => everyCall.length > 0 || (spec.policy.concurrency ?? []).length > 0,
     wrap(call, next) {
       const wanted = countersOf(call.spec.policy.concurrency).map((counter) => gaugeOf(counter, call, waiting));
-      // A call inside a call goes first: who waits may wait for the one around it.
+      // A nested call goes first, because waiting calls may depend on its parent.
       if (wanted.every(hasRoom) && (call.parent !== undefined || !blocksWaiter(wanted, waiting))) {
         take(wanted);
         return run(call, wanted, next);
       }
       if (wouldWaitForItself(call, wanted)) {
-        return busy(call, 'the call that made this one holds the slot it needs');
+        return busy(call, 'the enclosing call holds the slot that it needs');
       }
-      if (waiting.size >= maxWaiting) return busy(call, `${waiting.size} calls are waiting already`);
+      if (waiting.size >= maxWaiting) return busy(call, `${waiting.size} calls are already waiting`);
       return wait(call, wanted, waiting).then((refusal) => refusal ?? run(call, wanted, next));
     },
   };
 }
 
-/** The counters of every call together with those of a list; lists with the same slots share them. */
+/** The counters for every call and for a list; lists with equal slots share counters. */
 function createCounters(everyCall: readonly Slots[]): (list: readonly Slots[] | undefined) => readonly Counter[] {
   const gaugesBySlots = new Map<string, Map<string, Gauge>>();
   const countersByList = new WeakMap<readonly Slots[], readonly Counter[]>();
@@ -115,7 +115,7 @@ function createCounters(everyCall: readonly Slots[]): (list: readonly Slots[] | 
   };
 }
 
-/** Resolves once the slots are taken for the call, or says why it gave up. */
+/** Resolves with undefined when the slots are taken, or with a failure if the call was aborted. */
 function wait(call: ToolCall, gauges: readonly Gauge[], waiting: Set<Waiter>): Promise<FailedResult | undefined> {
   return new Promise((resolve) => {
     const waiter: Waiter = {
@@ -136,7 +136,7 @@ function gaugeOf({ slots, gauges }: Counter, call: ToolCall, waiting: ReadonlySe
   const subject = subjectOf(slots.scope, call);
   const known = gauges.get(subject);
   if (known !== undefined) return known;
-  // Only while nobody waits: who waits may hold on to a gauge that is idle.
+  // Only without waiting calls: they may hold references to idle gauges.
   if (gauges.size >= MANY_GAUGES && waiting.size === 0) forgetIdle(gauges);
   const made: Gauge = { amount: slots.amount, inUse: 0 };
   gauges.set(subject, made);
@@ -155,13 +155,13 @@ function take(gauges: readonly Gauge[]): void {
   for (const gauge of gauges) gauge.inUse++;
 }
 
-// Who waits for one of these slots came first.
+// Waiting calls for one of these slots come first.
 function blocksWaiter(wanted: readonly Gauge[], waiting: ReadonlySet<Waiter>): boolean {
   for (const waiter of waiting) if (waiter.gauges.some((gauge) => wanted.includes(gauge))) return true;
   return false;
 }
 
-// An ancestor ends only after this call: waiting for its slot would last until somebody's time is up.
+// A parent ends only after this call, so waiting for its slot would last until a timeout.
 function wouldWaitForItself(call: ToolCall, wanted: readonly Gauge[]): boolean {
   const full = wanted.filter((gauge) => !hasRoom(gauge));
   for (let ancestor = call.parent; ancestor !== undefined; ancestor = ancestor.parent) {
@@ -172,5 +172,5 @@ function wouldWaitForItself(call: ToolCall, wanted: readonly Gauge[]): boolean {
 }
 
 function busy(call: ToolCall, why: string): FailedResult {
-  return failed(toolError('unavailable', `"${call.spec.name}" is busy: ${why}; try again later.`, { retryable: true }));
+  return failed(toolError('unavailable', `"${call.spec.name}" is busy: ${why}. Try again later.`, { retryable: true }));
 }

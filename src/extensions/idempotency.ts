@@ -26,9 +26,9 @@ import { argumentsHash } from '../specs/hashes.ts';
 export const idempotency: ExtensionRecord<IdempotencyConfig & WithClock> = {
   name: 'idempotency',
   priority: 780,
-  reason: 'a call that was made is not made again, and nobody is asked again',
+  reason: 'a repeated call neither runs nor requests approval again',
   options: object(
-    'Makes two calls with one idempotency key one call. Keys and results are kept for a day.',
+    'Makes two calls with the same idempotency key one call. Keys and results are kept for a day.',
     keepBoundNodes('idempotency keys and results'),
   ),
   isAlwaysOn: true, // a key that was accepted must count
@@ -46,19 +46,19 @@ export const idempotency: ExtensionRecord<IdempotencyConfig & WithClock> = {
 };
 
 interface Repeating {
-  /** Where keys outlive the process and are shared, or memory. */
+  /** The store, or memory. */
   readonly repeats: StoredRepeats;
   readonly bounds: KeepBounds;
-  /** Looks for calls whose process is gone; true if some were found, whose outcome counts as unknown from now on. */
+  /** Finds calls whose process is gone; true if some were found. Their outcome then counts as unknown. */
   findLost(): Promise<boolean>;
-  /** The result without secrets: what is kept here has not come by the gate that takes them out. */
+  /** Removes secrets: a result stored here has not passed the gate that redacts. */
   withoutSecrets(result: ToolResult): ToolResult;
 }
 
-/** How long a key is remembered. */
+/** Lifetime of a key. */
 const KEEP_MS = 86_400_000;
 
-/** Makes two calls with one key one call: the second gets the result of the first, whatever died in between. */
+/** Makes two calls with the same key one call: the second gets the result of the first, even after a crash in between. */
 function makeOnce({ repeats, bounds, findLost, withoutSecrets }: Repeating): ExtensionParts {
   return {
     wrap(call, next) {
@@ -77,7 +77,7 @@ function makeOnce({ repeats, bounds, findLost, withoutSecrets }: Repeating): Ext
       if (first.state === 'running' && (await findLost())) first = await repeats.begin(key, repeating);
     } catch (cause) {
       return failed(
-        toolError('unavailable', 'The idempotency key could not be recorded, so nothing was done.', { cause }),
+        toolError('unavailable', 'The idempotency key could not be stored, so the tool was not run.', { cause }),
       );
     }
     if (first.state === 'refused') return noRoom(first.broken, bounds);
@@ -88,24 +88,24 @@ function makeOnce({ repeats, bounds, findLost, withoutSecrets }: Repeating): Ext
       const ending = { ...keeping, result: withoutSecrets(result), instead: notKept(result, call) };
       return repeats.end(key, call.id, ending);
     };
-    // If this cannot be written the key stays taken: a repeated call learns that the outcome is unknown.
+    // If this fails the key stays taken, and a repeated call learns that the outcome is unknown.
     await (isOver ? end() : repeats.forget(key, call.id)).catch(() => undefined);
     return result;
   }
 
   function answerOf(first: Extract<FirstCall, { argumentsHash: string }>, call: ToolCall, hash: string): ToolResult {
     if (first.argumentsHash !== hash)
-      return conflict('The idempotency key was used for other arguments; use a new key for a new call.');
+      return conflict('The idempotency key was already used with other arguments. Use a new key for a new call.');
     if (first.state === 'ended') {
       call[FACTS].replayed = 'repeat';
       return first.result;
     }
     if (first.state === 'running')
-      return conflict('A call with this idempotency key is still running; ask again for its result.', 1000);
+      return conflict('A call with this idempotency key is still running. Call again for its result.', 1000);
     return failed(
       toolError(
         'unknown_outcome',
-        `A call of "${call.spec.name}" with this key began and did not report back; see whether it was done before you use a new key.`,
+        `A call of "${call.spec.name}" with this key began and did not report a result. Check whether it took effect before you use a new key.`,
       ),
     );
   }
@@ -115,7 +115,7 @@ function toRepeatKey({ caller, profile, spec, idempotencyKey }: ToolCall): strin
   return JSON.stringify([caller.id ?? '', profile, spec.name, idempotencyKey]);
 }
 
-/** Whose call of which tool has taken a key. */
+/** The caller, profile and tool of a key. */
 export function readRepeatKey(key: string): {
   readonly caller?: string;
   readonly profile: string;
@@ -125,12 +125,12 @@ export function readRepeatKey(key: string): {
   return { profile: profile ?? '', tool: tool ?? '', ...(caller !== undefined && caller !== '' && { caller }) };
 }
 
-/** True if a failure is what the tool, or the run that this call repeats, came to. What did not begin may be made again. */
+/** True if a failure is the outcome of a run of the tool, or of the run that this call repeats. A call that did not begin may be made again. */
 function isOutcome(call: ToolCall): boolean {
   return call[FACTS].replayed !== undefined || !endUnbegun(call);
 }
 
-/** The arguments and answers of a call: with others under the same key it is another call. */
+/** The arguments and answers of a call. With the same key they must be equal. */
 function given({ input, answers }: ToolCall): JsonObject {
   const { responses, state } = answers?.input ?? {};
   return responses === undefined && state === undefined
@@ -143,17 +143,16 @@ function conflict(message: string, retryAfterMs?: number): FailedResult {
 }
 
 function noRoom(broken: KeepBound, bounds: KeepBounds): FailedResult {
-  const message = `No more idempotency keys can be kept, so nothing was done: ${describeBound(broken, bounds, 'idempotency keys and results')}. Each is kept for a day; call without a key, later, or raise extensions.idempotency.${broken}.`;
+  const message = `The idempotency key could not be stored, so the tool was not run: ${describeBound(broken, bounds, 'idempotency keys and results')}. Keys are kept for a day. Call without a key, call later, or raise extensions.idempotency.${broken}.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs: RETRY_WITHOUT_ROOM_MS }));
 }
 
-/** What a repeated call is told where there was no room for the result. */
+/** The result to store if the real one does not fit. */
 function notKept(result: ToolResult, { spec }: ToolCall): FailedResult {
-  const why =
-    'what it answered was too long to be kept under extensions.idempotency.maxBytesPerCaller or maxTotalBytes';
+  const why = 'its result was too large to store (extensions.idempotency.maxBytesPerCaller or maxTotalBytes)';
   if (result.status === 'failed')
-    return failed(toolError(result.error.code, `The call of "${spec.name}" with this key failed, and ${why}.`));
-  return failed(toolError('too_large', `The call of "${spec.name}" with this key was done, and ${why}.`));
+    return failed(toolError(result.error.code, `The call of "${spec.name}" with this key failed, but ${why}.`));
+  return failed(toolError('too_large', `The call of "${spec.name}" with this key succeeded, but ${why}.`));
 }
 
 interface KnownCall {
@@ -162,7 +161,7 @@ interface KnownCall {
   readonly expiresAt: number;
   readonly argumentsHash: string;
   readonly bytes: number;
-  /** As JSON: a caller that changes a result changes it for no other. */
+  /** As JSON, so that a caller who changes its result does not change it for others. */
   readonly result?: string;
 }
 

@@ -23,7 +23,7 @@ import { usage } from './usage.ts';
 import { validate } from './validate.ts';
 import { validateOutput } from './validate-output.ts';
 
-/** All built-in extensions. Their priorities order them, equal ones stand as they do here. */
+/** All built-in extensions. They are ordered by priority; equal priorities keep this order. */
 export const EXTENSIONS: readonly ExtensionRecord[] = [
   trace,
   audit,
@@ -50,7 +50,7 @@ export const EXTENSIONS: readonly ExtensionRecord[] = [
   measure,
 ];
 
-/** The entries of `extensions:` in the configuration, and the extensions whose options each has: first the one of its name. */
+/** The entries of `extensions:` in the configuration, with the extensions that each one configures; the extension of that name comes first. */
 export const EXTENSION_ENTRIES: ReadonlyMap<string, readonly ExtensionRecord[]> = Map.groupBy(
   EXTENSIONS.filter(({ options, isOptional }) => options !== undefined && isOptional !== true).toSorted(
     (a, b) => Number(a.entry !== undefined) - Number(b.entry !== undefined),

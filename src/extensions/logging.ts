@@ -12,19 +12,19 @@ import type { ToolResult } from '../core/tool-result.ts';
 import { createRedactValue } from '../system/secrets/redact-value.ts';
 import { logToStderr } from '../system/telemetry.ts';
 
-/** What `logging()` takes. */
+/** Options of `logging()`. */
 export interface LoggingOptions extends LoggingConfig {
-  /** Where lines go; JSON on stderr if absent. */
+  /** Receives log lines; default: JSON on stderr. */
   readonly sink?: LogSink;
 }
 
 export const logging: ExtensionRecord<LoggingOptions & WithClock> = {
   name: 'logging',
   priority: 1000,
-  reason: 'watches: it is told of refusals and unknown names, too',
-  options: object('Writes a line for every call.', {
-    level: choice(LOG_LEVELS, 'From which level on; default info.'),
-    redact: names('Keys of arguments whose values are hidden, besides the usual ones; globs.'),
+  reason: 'observer: logs refused calls and unknown tools, too',
+  options: object('Logs every call.', {
+    level: choice(LOG_LEVELS, 'Minimum level; default info.'),
+    redact: names('Argument names (globs) whose values are hidden, besides the default ones.'),
   }),
   codeOptions: ['sink', 'clock'],
   usual: { level: 'silent' },
@@ -32,7 +32,7 @@ export const logging: ExtensionRecord<LoggingOptions & WithClock> = {
     const { sink = logToStderr, clock = ports.clock } = options;
     const level = readLevel(options.level);
     const keys = readNameList(options.redact ?? [], 'logging(): redact');
-    if (typeof sink !== 'function') throw invalid(`sink takes a function, got ${describe(sink)}.`);
+    if (typeof sink !== 'function') throw invalid(`sink must be a function, got ${describe(sink)}.`);
     const show = createRedactValue({ redact: ports.redact, keys });
     return tellOfCalls(level, { clock, sink, warn: ports.warn, show });
   },
@@ -42,25 +42,25 @@ function readLevel(level: unknown = 'info'): LogLevel {
   const known = LOG_LEVELS.find((one) => one === level);
   if (known !== undefined) return known;
   const guess = typeof level === 'string' ? didYouMean(level, LOG_LEVELS) : '';
-  throw invalid(`level is one of ${LOG_LEVELS.join(', ')}, got ${describe(level)}.${guess}`);
+  throw invalid(`level must be one of ${LOG_LEVELS.join(', ')}, got ${describe(level)}.${guess}`);
 }
 
 function invalid(message: string): ToolcribError {
   return new ToolcribError('invalid_option', `logging(): ${message}`);
 }
 
-/** What lines are written with. */
+/** Dependencies for writing lines. */
 interface LoggingPorts {
   readonly clock: Clock;
   readonly sink: LogSink;
-  /** A value as it may be shown: secrets hidden, long parts cut. */
+  /** Redacts secrets and cuts long parts. */
   show(value: unknown): JsonValue;
   warn(message: string): void;
 }
 
 type LineLevel = LogLine['level'];
 
-/** Tells of calls: at `debug` also of their start and arguments, at `info` of every end, at `warn` of failures and refusals, at `error` of failures inside. */
+/** Logs calls. `debug`: also starts and arguments. `info`: every end. `warn`: failures and refusals. `error`: internal failures. */
 function tellOfCalls(level: LogLevel, ports: LoggingPorts): ExtensionParts {
   const { clock, show } = ports;
   const least = LOG_LEVELS.indexOf(level);
@@ -120,10 +120,10 @@ function causeOf({ cause, message }: ToolError): string | undefined {
   return said === '' || message.includes(said) ? undefined : said;
 }
 
-/** Hands lines on. A sink that calls a tool is not told of that call, else it would never end. */
+/** Writes lines to the sink. A call that the sink itself makes is not logged, to avoid endless recursion. */
 function createWrite({ sink, warn }: LoggingPorts): (line: LogLine) => void {
   let isWriting = false;
-  const complain = (cause: unknown) => warn(`A line could not be logged: ${messageOf(cause)}`);
+  const complain = (cause: unknown) => warn(`A log line could not be written: ${messageOf(cause)}`);
   return (line) => {
     if (isWriting) return;
     isWriting = true;

@@ -18,14 +18,14 @@ import { TOOL_ERROR_CODES } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 import { createMeters } from '../system/telemetry.ts';
 
-/** What `measure()` takes. */
+/** Options of `measure()`. */
 export type MeasureOptions = Pick<MetricsConfig, 'otel'>;
 
-/** Metrics of every call by the OpenTelemetry API. */
+/** OpenTelemetry metrics of every call. */
 export const measure: ExtensionRecord<MeasureOptions & WithClock> = {
   name: 'measure',
   priority: 150,
-  reason: 'innermost: it measures what a server takes for each attempt, and watches calls as a whole',
+  reason: 'innermost: measures each attempt at a server, and observes whole calls',
   entry: 'metrics',
   options: object('Measures calls.', { otel: otelNode }),
   codeOptions: ['clock'],
@@ -74,13 +74,13 @@ export const measure: ExtensionRecord<MeasureOptions & WithClock> = {
   },
 };
 
-/** What the measurements of one tool are told apart by. */
+/** Attributes of the measurements of one tool. */
 interface ToolAttributes {
   readonly source: Attributes;
   readonly tool: Attributes;
   /** For calls that MCP clients make. */
   readonly mcpServer: Attributes;
-  /** For requests to the MCP server of the tool; absent where there is none. */
+  /** For requests to the MCP server of the tool; absent for other tools. */
   readonly mcpClient: Attributes | undefined;
 }
 
@@ -100,7 +100,7 @@ function attributesBy(traitsOf: TraitsOf): (name: string, source: string, kind: 
 
 const CODES: ReadonlySet<string> = new Set(TOOL_ERROR_CODES);
 
-/** Closed: a code that an extension makes up is the one that the conventions have for it. */
+/** A closed set: an unknown code becomes `_OTHER`, as the conventions require. */
 function failureOf(result: ToolResult): Attributes {
   if (result.status !== 'failed') return {};
   const { code } = result.error;
@@ -111,7 +111,7 @@ function secondsSince(startedAt: number, clock: Clock): number {
   return Math.max(0, clock.now() - startedAt) / 1000;
 }
 
-/** A provider that throws must not fail a call; as an observer it is told of anyway. */
+/** A provider that throws must not fail a call. Observers report such errors anyway. */
 function quietly(measuring: () => void): void {
   try {
     measuring();
@@ -121,26 +121,26 @@ function quietly(measuring: () => void): void {
 const GEN_AI_BOUNDARIES = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const MCP_BOUNDARIES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** The names and bounds of the GenAI and MCP conventions, and our own where these have none. */
+/** Names and boundaries of the GenAI and MCP conventions, and our own where those define none. */
 function createInstruments({ instrument }: Meters) {
   const ofCalls = (type: Instrument['type'], name: string, description: string) =>
     instrument({ type, name, unit: '{call}', description });
   const ofTime = (name: string, boundaries: readonly number[], description: string) =>
     instrument({ type: 'histogram', name, unit: 's', boundaries, description });
   return {
-    calls: ofCalls('counter', 'toolcrib.calls', 'Calls that have ended, by what became of them.'),
-    inFlight: ofCalls('upDownCounter', 'toolcrib.calls.in_flight', 'Calls that have begun and not ended.'),
+    calls: ofCalls('counter', 'toolcrib.calls', 'Ended calls by outcome.'),
+    inFlight: ofCalls('upDownCounter', 'toolcrib.calls.in_flight', 'Calls in flight.'),
     executeTool: ofTime(
       'gen_ai.execute_tool.duration',
       GEN_AI_BOUNDARIES,
-      'How long calls took, waiting for approvals and slots included.',
+      'Duration of calls, including waiting for approvals and slots.',
     ),
     mcpClient: ofTime(
       'mcp.client.operation.duration',
       MCP_BOUNDARIES,
-      'How long MCP servers took to answer, each attempt by itself.',
+      'Duration of requests to MCP servers, per attempt.',
     ),
-    mcpServer: ofTime('mcp.server.operation.duration', MCP_BOUNDARIES, 'How long calls of MCP clients took.'),
+    mcpServer: ofTime('mcp.server.operation.duration', MCP_BOUNDARIES, 'Duration of calls by MCP clients.'),
   };
 }
 
@@ -153,15 +153,15 @@ function auditGauges({ audit, isAudited }: ExtensionPorts): readonly Gauge[] {
   });
   return [
     {
-      ...gauge('waiting_rows', '{row}', 'Rows of the audit that are not written yet.'),
+      ...gauge('waiting_rows', '{row}', 'Audit rows that are not written yet.'),
       read: () => audit.backlog().rows,
     },
     {
-      ...gauge('waiting_time', 's', 'How long the oldest of them has been waiting.'),
+      ...gauge('waiting_time', 's', 'Age of the oldest audit row that is not written yet.'),
       read: () => audit.backlog().oldestMs / 1000,
     },
     {
-      ...gauge('lost_rows', '{row}', 'Rows that could not be kept and are not on record yet as lost.'),
+      ...gauge('lost_rows', '{row}', 'Audit rows that were lost and not yet recorded as lost.'),
       read: () => audit.backlog().lost,
     },
   ];

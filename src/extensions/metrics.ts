@@ -14,43 +14,46 @@ import { FACTS } from '../core/tool-call.ts';
 import { TOOL_ERROR_CODES, ToolcribError } from '../core/tool-error.ts';
 import type { ToolResult } from '../core/tool-result.ts';
 
-/** Closed: whatever an extension makes up as a code is `other`. */
+/** A closed set: an unknown code becomes `other`. */
 const OUTCOMES: readonly string[] = ['done', 'waiting', ...TOOL_ERROR_CODES, 'other'];
 const INDEX_OF = new Map(OUTCOMES.map((outcome, index) => [outcome, index]));
 const OTHER = OUTCOMES.length - 1;
 const BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120];
 
-/** What became of the calls of one tool. */
+/** Counters of one tool. */
 interface Tally {
   readonly tool: string;
   readonly source: string;
   readonly ends: number[];
-  /** Calls that were answered without running the tool; they are not among the ends. */
+  /** Calls answered without running the tool; not included in `ends`. */
   readonly replays: number[];
-  /** Not yet added up; the last holds what took longer than all. */
+  /** Not cumulative; the last entry counts calls above all bounds. */
   readonly durations: number[];
   seconds: number;
   inFlight: number;
 }
 
-/** What `metrics()` takes. */
+/** Options of `metrics()`. */
 export type MetricsOptions = Pick<MetricsConfig, 'prometheus'>;
 
 export const metrics: ExtensionRecord<MetricsOptions & WithClock> = {
   name: 'metrics',
   priority: 1000,
-  reason: 'watches: every call is counted once, whatever becomes of it',
-  options: object('Counts and measures calls, and makes spans of them.', {
-    prometheus: flag('Whether calls are counted, for /metrics; default true.'),
+  reason: 'observer: counts every call once, whatever its outcome',
+  options: object('Counts, measures and traces calls.', {
+    prometheus: flag('Counts calls for /metrics; default true.'),
   }),
   codeOptions: ['clock'],
   make({ prometheus = true, clock }, ports) {
     if (typeof prometheus === 'boolean') return prometheus ? counting(clock ?? ports.clock) : {};
-    throw new ToolcribError('invalid_option', `metrics(): prometheus is true or false, got ${describe(prometheus)}.`);
+    throw new ToolcribError(
+      'invalid_option',
+      `metrics(): prometheus must be true or false, got ${describe(prometheus)}.`,
+    );
   },
 };
 
-/** Counts every call once, by its outcome, and how long it took; plain numbers, made into text when somebody asks. */
+/** Counts every call once, by outcome and duration. Formatted as text only on request. */
 function counting(clock: Clock): ExtensionParts & CountingExtension {
   const tallies = createToolRecords(createTally);
   let approved = 0;
@@ -108,31 +111,31 @@ function familiesOf(tallies: readonly Tally[], approved: number): readonly Metri
   return [
     {
       name: 'toolcrib_calls_total',
-      help: 'Calls that have ended, by what became of them, without those that were replayed.',
+      help: 'Ended calls by outcome, without replayed ones.',
       type: 'counter',
       samples: called.flatMap(({ tool, source, ends }) => outcomeSamples({ tool, source }, ends)),
     },
     {
       name: 'toolcrib_call_duration_seconds',
-      help: 'How long calls took, waiting for approvals and slots included.',
+      help: 'Duration of calls, including waiting for approvals and slots.',
       type: 'histogram',
       samples: called.flatMap(durationSamples),
     },
     {
       name: 'toolcrib_calls_in_flight',
-      help: 'Calls that have begun and not ended.',
+      help: 'Calls in flight.',
       type: 'gauge',
       samples: inFlightSamples(called),
     },
     {
       name: 'toolcrib_approved_calls_total',
-      help: 'Calls that ran because somebody approved them.',
+      help: 'Calls that ran after approval.',
       type: 'counter',
       samples: [{ labels: {}, value: approved }],
     },
     {
       name: 'toolcrib_replayed_calls_total',
-      help: 'Calls that were answered without running the tool again.',
+      help: 'Calls answered without running the tool again.',
       type: 'counter',
       samples: replayed.flatMap(({ tool, source, replays }) => outcomeSamples({ tool, source }, replays)),
     },

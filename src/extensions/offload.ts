@@ -11,19 +11,19 @@ import { messageOf } from '../core/tool-error.ts';
 import { type Content, type DoneResult, type ToolResult, textOf } from '../core/tool-result.ts';
 import { requireNumber } from '../define/read-policy.ts';
 
-/** A crib without a store hands over all of a result. */
+/** Offloads large results to the store. Without a store, results are returned in full. */
 export const offload: ExtensionRecord<ResultsConfig> = {
   name: 'offload',
   priority: 285,
-  reason: 'keeps what the caller would get, outside of cache and output validation',
+  reason: 'stores what the caller would get, outside of cache and output validation',
   isOptional: true,
   options: typed(
     'ResultsConfig',
-    object('What becomes of large results.', {
-      offloadBytes: whole('Larger ones are kept in the store and handed over as a preview; default 100000.'),
-      keepMs: whole('How long they are kept; default a day.'),
+    object('Storage of large results.', {
+      offloadBytes: whole('Larger results are kept in the store and returned as a preview; default 100000.'),
+      keepMs: whole('Time to keep them; default one day.'),
       quotaBytes: whole(
-        'How many bytes the kept results of all callers may take together in the store; a result that does not fit, or is larger than 100 MB, is not kept. Default 1000000000.',
+        'Total bytes of stored results of all callers. A result that does not fit, or is larger than 100 MB, is not stored. Default 1000000000.',
       ),
     }),
   ),
@@ -35,14 +35,14 @@ export const offload: ExtensionRecord<ResultsConfig> = {
   },
 };
 
-/** Long enough that nobody guesses it, short enough for a model to repeat. */
+/** Too long to guess, short enough for a model to repeat. */
 function newId(): string {
   return `r_${randomBytes(12).toString('base64url')}`;
 }
 
 interface Offloading extends Required<ResultsConfig> {
   readonly results: StoredResults;
-  /** The data without the values of secrets. */
+  /** Removes the values of secrets. */
   withoutSecrets<T>(data: T): T;
   warn(message: string): void;
 }
@@ -50,7 +50,7 @@ interface Offloading extends Required<ResultsConfig> {
 const PREVIEW_CHARACTERS = 2000;
 const LARGEST_BYTES = 100_000_000;
 
-/** Keeps large results for their caller and hands over the beginning, with the name under which the rest can be read. */
+/** Stores large results for their caller and returns the beginning, with the id for reading the rest. */
 function keepLarge(options: Offloading): ExtensionParts {
   const { offloadBytes, keepMs, quotaBytes, results } = options;
 
@@ -59,7 +59,7 @@ function keepLarge(options: Offloading): ExtensionParts {
       id: newId(),
       owner: call.caller.id ?? '',
       tool: call.spec.name,
-      // The caller has been given what the tool answered; what lies in the store tells no secret.
+      // The caller gets the result as it is; the stored copy is redacted.
       ...options.withoutSecrets({ text, ...(result.data !== undefined && !isJson(text) && { data: result.data }) }),
       expiresAt: Math.round(Date.now() + keepMs),
     };
@@ -67,10 +67,10 @@ function keepLarge(options: Offloading): ExtensionParts {
     return shortened(result, text, isKept ? { ...kept, bytes } : { bytes });
   };
 
-  // The tool has run: what it answered is not lost because the rest of it cannot be kept.
+  // The tool has run, so its result is returned even if the rest cannot be stored.
   const put = (kept: KeptResult): Promise<boolean> =>
     results.put(kept, quotaBytes).catch((cause) => {
-      options.warn(`A large result of "${kept.tool}" could not be kept: ${messageOf(cause)}`);
+      options.warn(`A large result of "${kept.tool}" could not be stored: ${messageOf(cause)}`);
       return false;
     });
 
@@ -79,7 +79,7 @@ function keepLarge(options: Offloading): ExtensionParts {
     const text = textOf(result);
     const data = result.data === undefined || typeof result.data !== 'object' ? '' : JSON.stringify(result.data);
     const longer = data.length > text.length ? data : text;
-    if (longer.length * 3 <= offloadBytes) return result; // no character takes more bytes
+    if (longer.length * 3 <= offloadBytes) return result; // a UTF-16 unit takes at most three bytes
     const bytes = Buffer.byteLength(longer);
     return bytes <= offloadBytes ? result : keep(call, result, text === '' ? data : text, bytes);
   };
@@ -88,7 +88,7 @@ function keepLarge(options: Offloading): ExtensionParts {
     applies: (spec) => spec.source !== META_SOURCE,
     wrap(call, next) {
       const result = next(call);
-      if (call.parent !== undefined || call.takesWhole) return result; // who computes with it needs all of it
+      if (call.parent !== undefined || call.takesWhole) return result; // code that computes with the result needs all of it
       return isPromise(result) ? result.then((settled) => judge(call, settled)) : judge(call, result);
     },
   };
@@ -101,11 +101,11 @@ function shortened(result: DoneResult, text: string, kept: Kept): DoneResult {
   const { id, bytes, expiresAt = 0 } = kept;
   const where =
     id === undefined
-      ? 'The rest was not kept, because there is no room for it.'
-      : `The whole is kept as "${id}" until ${new Date(expiresAt).toISOString()}; read parts of it with read_result.`;
+      ? 'The rest could not be stored.'
+      : `The complete result is stored as "${id}" until ${new Date(expiresAt).toISOString()}; read parts of it with read_result.`;
   const preview: Content = {
     type: 'text',
-    text: `${beginOf(text)}\n\n[This is the beginning of ${bytes} bytes. ${where}]`,
+    text: `${beginOf(text)}\n\n[These are the first characters of ${bytes} bytes. ${where}]`,
   };
   return {
     ...rest,
@@ -114,7 +114,7 @@ function shortened(result: DoneResult, text: string, kept: Kept): DoneResult {
   };
 }
 
-/** Never half a character. */
+/** Never cuts a surrogate pair. */
 function beginOf(text: string): string {
   const begin = text.slice(0, PREVIEW_CHARACTERS);
   return /[\uD800-\uDBFF]$/.test(begin) ? begin.slice(0, -1) : begin;

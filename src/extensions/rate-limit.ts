@@ -12,7 +12,7 @@ import { toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
 
-/** For each subject the moment at which all it has used will have flowed off. */
+/** For each subject the time at which its usage will have drained. */
 type Cells = Map<string, number>;
 
 interface Meter {
@@ -20,15 +20,15 @@ interface Meter {
   readonly cells: Cells;
 }
 
-/** How many subjects a rate remembers before those that are idle are forgotten. */
+/** Number of subjects per rate before idle ones are removed. */
 const MANY_CELLS = 10_000;
 
-/** Counts every attempt. All rates of a call are checked together and charged together (GCRA). */
+/** Counts every attempt. All rates of a call are checked and charged together (GCRA). */
 export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
   name: 'rateLimit',
   priority: RATE_LIMIT_PRIORITY,
-  reason: 'counts every attempt, unknown names too; a call that is refused here, or repeated, costs no slot',
-  options: object('Bounds how often calls are made.', { rates: ratesNode }),
+  reason: 'counts every attempt, also of unknown tools; refused and repeated calls take no slot',
+  options: object('Limits the rate of calls.', { rates: ratesNode }),
   codeOptions: ['clock'],
   make(options, ports) {
     const { rates = [], clock = ports.clock } = options;
@@ -58,7 +58,7 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
         const waitMs = charge(meters, call, begunAt);
         if (waitMs > 0) return tooMany(waitMs);
         const result = next(call);
-        if (!isPromise(result)) return result; // a repeated call waits for the first
+        if (!isPromise(result)) return result; // a repeated call waits for the first, so it is never synchronous
         return result.then((settled) => {
           if (isRepeated(call)) giveBack(meters, call, clock.now() - begunAt);
           return settled;
@@ -70,11 +70,11 @@ export const rateLimit: ExtensionRecord<RateLimitConfig & WithClock> = {
 
 function tooMany(waitMs: number): FailedResult {
   const retryAfterMs = Math.ceil(waitMs);
-  const message = `Too many calls; try again in ${retryAfterMs} ms.`;
+  const message = `Too many calls. Try again in ${retryAfterMs} ms.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs }));
 }
 
-/** True for the same call sent again, which got the result of the first: it ran nothing. */
+/** True for a repeated call that got the result of the first and ran nothing. */
 function isRepeated(call: ToolCall): boolean {
   return call[FACTS].replayed === 'repeat';
 }
@@ -84,7 +84,7 @@ interface Counted {
   readonly call: ToolCall;
 }
 
-/** The same by rates that several processes share. */
+/** Rate limits shared by several processes. */
 async function limitShared(
   { shared, clock }: { readonly shared: StoredRates; readonly clock: Clock },
   { meters, call }: Counted,
@@ -99,28 +99,28 @@ async function limitShared(
   const refusal = await chargeShared(shared, cells);
   if (refusal !== undefined) return refusal;
   const result = await next(call);
-  // Where that cannot be noted too much is charged, never too little.
+  // If the refund fails, too much is charged, never too little.
   if (isRepeated(call)) await shared.refund(cells, clock.now() - begunAt).catch(() => undefined);
   return result;
 }
 
-/** What cannot be counted is not let through. */
+/** A call that cannot be counted is refused. */
 async function chargeShared(shared: StoredRates, cells: readonly RateCell[]): Promise<FailedResult | undefined> {
   try {
     const waitMs = await shared.charge(cells);
     return waitMs === 0 ? undefined : tooMany(waitMs);
   } catch (cause) {
-    return failed(toolError('unavailable', 'The call could not be counted, so it was not made.', { cause }));
+    return failed(toolError('unavailable', 'The call could not be counted, so the tool was not run.', { cause }));
   }
 }
 
-/** Charges every meter, or none and says how long to wait. */
+/** Charges all meters and returns 0, or charges none and returns the time to wait. */
 function charge(meters: readonly Meter[], call: ToolCall, now: number): number {
   let waitMs = 0;
   for (const { rate, cells } of meters) {
     const full = Math.max(cells.get(subjectOf(rate.scope, call)) ?? now, now) + rate.perMs / rate.amount;
     const excess = full - now - rate.perMs;
-    if (excess > rate.perMs * 1e-9) waitMs = Math.max(waitMs, excess); // what rounding adds up to is no call too many
+    if (excess > rate.perMs * 1e-9) waitMs = Math.max(waitMs, excess); // tolerance for rounding errors
   }
   if (waitMs > 0) return waitMs;
   for (const { rate, cells } of meters) {
@@ -131,7 +131,7 @@ function charge(meters: readonly Meter[], call: ToolCall, now: number): number {
   return 0;
 }
 
-/** Gives back what a call was charged, as far as that has not flowed off for certain. */
+/** Refunds a call, except for capacity that has already refilled. */
 function giveBack(meters: readonly Meter[], call: ToolCall, elapsedMs: number): void {
   for (const { rate, cells } of meters) {
     const subject = subjectOf(rate.scope, call);

@@ -4,11 +4,11 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { toolError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult } from '../core/tool-result.ts';
 
-/** Refuses answers larger than policy allows, before anybody has to read them. */
+/** Refuses results larger than the policy allows. */
 export const resultSize: ExtensionRecord = {
   name: 'resultSize',
   priority: 280,
-  reason: 'measures what the caller would get',
+  reason: 'measures the result that the caller would get',
   make: () => ({
     applies: (spec) => spec.policy.maxResultBytes !== undefined,
     wrap(call, next) {
@@ -21,11 +21,11 @@ export const resultSize: ExtensionRecord = {
 function judge(call: ToolCall, result: ToolResult): ToolResult {
   if (result.status === 'waiting') return result;
   const { maxResultBytes = Number.POSITIVE_INFINITY } = call.spec.policy;
-  // Text usually says what data holds, so the larger of the two is what the caller has to take.
+  // The text usually repeats the data, so the larger of the two counts.
   const shown = (result.content ?? []).reduce((sum, part) => sum + bytesOf(part), 0);
   const bytes = Math.max(shown, result.data === undefined ? 0 : Buffer.byteLength(JSON.stringify(result.data)));
   if (bytes <= maxResultBytes) return result;
-  const message = `"${call.spec.name}" answered ${bytes} bytes, more than the ${maxResultBytes} allowed; ask for less.`;
+  const message = `"${call.spec.name}" returned ${bytes} bytes, and at most ${maxResultBytes} are allowed. Ask for less.`;
   return failed(toolError('too_large', message));
 }
 

@@ -11,9 +11,9 @@ import type { ToolResult } from '../core/tool-result.ts';
 import { readPolicy, requireNumber } from '../define/read-policy.ts';
 
 const LONGEST_DELAY_MS = 30_000;
-/** How long a call may sleep, all pauses together, because it was told when to come back; else it answers with that. */
+/** Maximum total pause per call because of retry hints. Beyond it, the failure is returned with its hint. */
 const LONGEST_HINTED_MS = 2000;
-/** After this time a call whose upstream is down is not tried again: with one more wait for a connection a caller is kept less than 3 s. */
+/** After this time a call whose upstream is down is not retried. With one more connection attempt, a caller waits less than 3 s. */
 const LONGEST_OUTAGE_MS = 1250;
 
 interface Attempt {
@@ -21,14 +21,14 @@ interface Attempt {
   readonly begunAt: number;
 }
 
-/** Tries again what failed for a passing reason, if doing it twice does no harm or it never began. What a person approved runs once. */
+/** Retries transient failures if the tool may be repeated or never began. An approved call runs once. */
 export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?: () => number }> = {
   name: 'retry',
   priority: 180,
-  reason: 'repeats the work, not the guards',
-  options: object('Tries again what failed for a passing reason.', {
-    retries: whole('How often, where neither call, tool nor profile speaks; default 2.', 0),
-    firstDelayMs: whole('The longest first pause; each further one may be twice as long. Default 100 ms.', 0),
+  reason: 'repeats the tool, not the guards',
+  options: object('Retries transient failures.', {
+    retries: whole('Number of retries if neither call, tool nor profile sets it; default 2.', 0),
+    firstDelayMs: whole('Maximum of the first pause; it doubles with each retry. Default 100 ms.', 0),
   }),
   codeOptions: ['clock', 'random'],
   make(options, ports) {
@@ -38,7 +38,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
 
     const delayOf = (error: ToolError, attempt: number): number => {
       const longest = Math.min(firstDelayMs * 2 ** attempt, LONGEST_DELAY_MS);
-      return Math.max(error.retryAfterMs ?? 0, longest * random()); // full jitter: clients that failed together come back apart
+      return Math.max(error.retryAfterMs ?? 0, longest * random()); // full jitter: clients that failed together retry at different times
     };
 
     async function again(call: ToolCall, next: () => MaybePromise<ToolResult>, first: Attempt): Promise<ToolResult> {
@@ -54,7 +54,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
         hintedMs += retryAfterMs === undefined ? 0 : delayMs;
         downAt = code === 'unavailable' ? (downAt ?? last.begunAt) : undefined;
         if (hintedMs > LONGEST_HINTED_MS || nextAt - (downAt ?? nextAt) > LONGEST_OUTAGE_MS) break;
-        // Who would only be timed out while waiting is told at once what failed.
+        // A call that would time out during the pause returns its failure at once.
         if (nextAt - begun >= timeoutMs || (await isAborted(call, clock, delayMs))) break;
         const begunAt = clock.now();
         last = { result: await next(), begunAt };
@@ -79,7 +79,7 @@ export const retry: ExtensionRecord<RetryConfig & WithClock & { readonly random?
 
 function isWorthRetrying(result: ToolResult, call: ToolCall): result is Extract<ToolResult, { status: 'failed' }> {
   if (result.status !== 'failed' || !result.error.retryable) return false;
-  if (IS_PROBE in call.context) return false; // others wait for what it finds out
+  if (IS_PROBE in call.context) return false; // other calls wait for the result of the probe
   return !hasBegun(call) || (!hasHadItsRun(call) && mayBeRepeated(call.spec));
 }
 

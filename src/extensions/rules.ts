@@ -18,17 +18,17 @@ import { type Parse, RUN, WITHHELD } from '../core/tool-spec.ts';
 import { quoted } from '../core/visible-text.ts';
 import { withImpliedTypes } from '../schemas/implied-types.ts';
 
-/** A rule that these arguments do not meet, and what it demands. */
+/** A rule that the arguments do not meet, and its demand. */
 interface Unmet {
   readonly rule: Rule;
   readonly demand: string;
 }
 
-/** Judges valid arguments by the rules of the profile, and changes nothing in them. A rule that denies beats one that asks. */
+/** Checks validated arguments against the rules of the profile; never changes them. A rule that denies overrides one that requires approval. */
 export const rules: ExtensionRecord = {
   name: 'rules',
   priority: 800,
-  reason: 'judges valid arguments, before anybody is asked about them',
+  reason: 'checks valid arguments before approval is requested',
   make(_options, { schemas }) {
     const typed = new WeakMap<JsonSchema, JsonSchema>();
     const typedOf = (when: JsonSchema): JsonSchema => {
@@ -45,7 +45,7 @@ export const rules: ExtensionRecord = {
         if (denying !== undefined) return deny(call, denying);
         const facts = call[FACTS];
         if (unmet.length > 0) facts.asks = questionOf(unmet);
-        else if (facts.asks !== undefined) delete facts.asks; // tried again by somebody further out
+        else if (facts.asks !== undefined) delete facts.asks; // a gate further out retried the call
         return next(call);
       },
     };
@@ -54,7 +54,7 @@ export const rules: ExtensionRecord = {
 
 interface Judging {
   readonly schemas: Schemas;
-  /** The schema of a rule in which bounds imply types. */
+  /** The schema of a rule with the types that its bounds imply. */
   typedOf(when: JsonSchema): JsonSchema;
 }
 
@@ -68,14 +68,16 @@ function unmetRules(call: ToolCall, judging: Judging): Unmet[] | FailedResult {
     });
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
-    return failed(toolError('unavailable', `"${name}" cannot be called: one of its rules is broken.`, { cause }));
+    return failed(
+      toolError('unavailable', `"${name}" cannot be called: one of the rules for it is invalid.`, { cause }),
+    );
   }
 }
 
-/** `undefined` stands for what cannot be looked at. */
+/** `undefined` stands for arguments that cannot be converted to JSON. */
 type Forms = readonly (JsonValue | undefined)[];
 
-/** The arguments as they are shown, and as the author's schema read them, where it made something else of them. */
+/** The arguments as shown and, if different, as parsed by the author's schema. */
 function formsOf(call: ToolCall): Forms {
   const parsed = call[PARSED];
   const { came = call.input } = call[FACTS];
@@ -85,14 +87,11 @@ function formsOf(call: ToolCall): Forms {
     return [input, withTakenOut(withoutWithheld(copyJson(parsed), call), came)];
   } catch (cause) {
     if (!(cause instanceof NotJsonError)) throw cause;
-    return [input, undefined]; // what cannot be looked at meets no rule
+    return [input, undefined]; // arguments that cannot be checked meet no rule
   }
 }
 
-/**
- * What the author's schema made of a value, with the members that it took out. A rule speaks of names that callers see;
- * to rename one (`amount` to `cents`) is not to meet the rule.
- */
+/** Adds back the members that the author's schema removed. Rules use the names that callers see, so renaming one (`amount` to `cents`) does not evade a rule. */
 function withTakenOut(made: JsonValue, came: JsonValue | undefined): JsonValue {
   if (made === came || came === undefined) return made;
   if (Array.isArray(made) && Array.isArray(came))
@@ -104,7 +103,7 @@ function withTakenOut(made: JsonValue, came: JsonValue | undefined): JsonValue {
   return Object.fromEntries([...Object.entries(came), ...kept]);
 }
 
-/** What the owner fixed is not for callers to know, nor theirs to break a rule with. */
+/** Removes withheld arguments: callers neither set nor see them, so they cannot break a rule with them. */
 function withoutWithheld(value: JsonValue, { spec }: ToolCall): JsonValue {
   const withheld = spec[RUN][WITHHELD];
   if (withheld === undefined || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -113,12 +112,12 @@ function withoutWithheld(value: JsonValue, { spec }: ToolCall): JsonValue {
 }
 
 /**
- * What the rule demands of arguments that do not meet it; undefined if they do. Every form must meet the rule as it is
- * written, else `"5000"` that the author's schema reads as a number gets past `maximum: 100`. One of them must be of the
- * types that the bounds imply, else `"5000"` that stays a text does.
+ * The demand of a rule that the arguments do not meet; undefined if they do. Every form must meet the rule as
+ * written: otherwise `"5000"`, which the author's schema reads as a number, passes `maximum: 100`. At least one form
+ * must have the types that the bounds imply: otherwise `"5000"` that stays a text passes.
  */
 function demandOf({ when }: Rule, forms: Forms, { schemas, typedOf }: Judging): string | undefined {
-  if (forms.includes(undefined)) return 'arguments that can be judged';
+  if (forms.includes(undefined)) return 'arguments that can be checked';
   const typed = forms.map((form) => issuesOf(form, schemas.parser(typedOf(when))));
   const written = forms.length === 1 ? [] : forms.map((form) => issuesOf(form, schemas.parser(when)));
   const isOfTypes = typed.some((issues) => issues.length === 0);
@@ -129,7 +128,7 @@ function demandOf({ when }: Rule, forms: Forms, { schemas, typedOf }: Judging): 
 
 function issuesOf(form: JsonValue | undefined, check: Parse): readonly Issue[] {
   const parsed = check(form);
-  if (isPromise(parsed)) throw new ToolcribError('invalid_schema', 'A rule cannot be judged at once.');
+  if (isPromise(parsed)) throw new ToolcribError('invalid_schema', 'A rule must be checked synchronously.');
   return parsed.ok ? [] : parsed.issues;
 }
 
@@ -140,7 +139,7 @@ function inWords(issues: readonly Issue[]): string {
   return [...texts, ...(issues.length > MAX_ISSUES ? ['and more'] : [])].join('; ').replace(/\.$/, '');
 }
 
-/** The caller may have chosen the names in it: one of several words stands between quotes, so that it is not read as ours. */
+/** Callers may choose these names. A name with several words is quoted, so that it is not read as part of the message. */
 function shownPath(path: string): string {
   if (path === '') return 'the arguments';
   return /^[\w/~.-]+$/.test(path) ? path : quoted(path);
@@ -148,7 +147,7 @@ function shownPath(path: string): string {
 
 function deny(call: ToolCall, { rule, demand }: Unmet): FailedResult {
   const { name } = call.spec;
-  const message = `${ownerOf(rule)} does not allow these arguments of "${name}": ${demand}. Call it with arguments that meet the rule, or not at all.`;
+  const message = `${ownerOf(rule)} does not allow these arguments of "${name}": ${demand}. Call it with arguments that meet the rule.`;
   return failed(toolError('denied', message));
 }
 

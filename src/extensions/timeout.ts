@@ -7,13 +7,13 @@ import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { readPolicy } from '../define/read-policy.ts';
 
-/** Ends a call when its time is up or it is cancelled, and aborts the work. What the work returns later is dropped. */
+/** Ends a call when it times out or is cancelled, and aborts the work. A late result is dropped. */
 export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
   name: 'timeout',
   priority: 200,
-  reason: 'bounds all attempts together',
-  options: object('Ends a call when its time is up.', {
-    timeoutMs: whole('How long a call may take where neither call, tool nor profile speaks; default one minute.'),
+  reason: 'limits the time of all attempts together',
+  options: object('Ends a call after its timeout.', {
+    timeoutMs: whole('Timeout if neither call, tool nor profile sets one; default one minute.'),
   }),
   codeOptions: ['clock'],
   make({ timeoutMs: usual = 60_000, clock: own }, ports) {
@@ -26,7 +26,7 @@ export const timeout: ExtensionRecord<TimeoutConfig & WithClock> = {
         const result = next(fork.call);
         if (!isPromise(result)) {
           fork.release();
-          return result; // done before any timer could fire: none is made
+          return result; // finished synchronously, so no timer is needed
         }
         const timeoutMs = call.spec.policy.timeoutMs ?? usual;
         return new Promise((resolve) => {

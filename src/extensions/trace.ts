@@ -8,16 +8,16 @@ import type { ToolResult } from '../core/tool-result.ts';
 import { RUN } from '../core/tool-spec.ts';
 import { createTelemetry } from '../system/telemetry.ts';
 
-/** What `trace()` takes. */
+/** Options of `trace()`. */
 export type TraceOptions = Pick<MetricsConfig, 'otel'>;
 
-/** One span per call, under the span of the call around it, else under the trace context it came with, else under what is active. */
+/** One span per call. Its parent is the span of the enclosing call, else the incoming trace context, else the active span. */
 export const trace: ExtensionRecord<TraceOptions> = {
   name: 'trace',
   priority: 1010,
-  reason: 'outermost: its span covers the whole call, and learns of a failure without secrets',
+  reason: 'outermost: its span covers the whole call and gets redacted errors',
   entry: 'metrics',
-  options: object('Makes spans of calls.', {
+  options: object('Traces calls.', {
     otel: otelNode,
   }),
   make(options, { redact, traitsOf }) {
@@ -29,7 +29,7 @@ export const trace: ExtensionRecord<TraceOptions> = {
     };
     return {
       applies: () => telemetry.isOn(),
-      // The span begins and ends as an observer, which is told of every end, and is active as a gate.
+      // The span starts and ends as an observer, which sees every end, and is active as a gate.
       onStart(call) {
         const span = telemetry.startSpan({
           name: spanNameOf(call),
@@ -55,7 +55,7 @@ export const trace: ExtensionRecord<TraceOptions> = {
 
 const MAX_TEXT = 200;
 
-// The name of a span is grouped by: what comes from outside stays out of it.
+// Spans are grouped by name, so names chosen by callers stay out of it.
 function spanNameOf({ spec }: ToolCall): string {
   return spec.source === '' ? 'execute_tool' : `execute_tool ${spec.name}`;
 }

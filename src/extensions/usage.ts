@@ -1,20 +1,20 @@
 import type { ExtensionParts, ExtensionRecord } from '../config/records.ts';
 import { FACTS } from '../core/tool-call.ts';
 
-/** How often tools were used, for ties between tools that fit a request equally well. */
+/** Usage counts of tools, to break ties between equally good search hits. */
 export interface Usage extends ExtensionParts {
-  /** How often this caller has used a tool under this profile; nobody else's calls count. */
+  /** Usage counts of this caller in this profile; calls of others do not count. */
   of(profile: string, callerId: string | undefined): (tool: string) => number;
 }
 
 const MOST_CALLERS = 1000;
 const MOST_TOOLS = 500;
 
-/** Watches which tools succeed. What is counted stays with the process, and with the caller. */
+/** Counts successful calls, in memory, per caller. */
 export const usage = {
   name: 'usage',
   priority: 1000,
-  reason: 'watches: counts what succeeds, to decide between equals in a search',
+  reason: 'observer: counts successful calls, to break ties in searches',
   isOptional: true,
   make(): Usage {
     const counts = new Map<string, Map<string, number>>();
@@ -25,7 +25,7 @@ export const usage = {
         const { spec, profile, caller } = call;
         const key = keyOf(profile, caller.id);
         const own = counts.get(key) ?? new Map<string, number>();
-        // Who was here last is kept longest, and so is what was used last.
+        // The most recent callers and tools are kept longest.
         counts.delete(key);
         counts.set(key, own);
         const count = (own.get(spec.name) ?? 0) + 1;

@@ -6,11 +6,11 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { failed, type ToolResult, textOf } from '../core/tool-result.ts';
 import type { Parse, Parsed } from '../core/tool-spec.ts';
 
-/** Checks what a tool answers against its output schema, where it has one. */
+/** Validates the result of a tool against its output schema, if it has one. */
 export const validateOutput: ExtensionRecord = {
   name: 'validateOutput',
   priority: 160,
-  reason: 'innermost: an answer that breaks its promise is a failure like any other',
+  reason: 'innermost: a result that violates its schema is a failure',
   make(_options, { schemas }) {
     const check = (call: ToolCall, result: ToolResult): ToolResult | Promise<ToolResult> => {
       if (!result.ok) return result;
@@ -35,7 +35,7 @@ function parserOf(schemas: Schemas, call: ToolCall): Parse | ToolResult {
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     return failed(
-      toolError('invalid_output', `The answer of "${call.spec.name}" cannot be checked: ${cause.message}`, { cause }),
+      toolError('invalid_output', `The result of "${call.spec.name}" cannot be validated: ${cause.message}`, { cause }),
     );
   }
 }
@@ -43,7 +43,7 @@ function parserOf(schemas: Schemas, call: ToolCall): Parse | ToolResult {
 function judge(call: ToolCall, result: ToolResult, parsed: Parsed): ToolResult {
   if (parsed.ok) return result;
   return failed(
-    toolError('invalid_output', `"${call.spec.name}" answered something else than its output schema promises.`, {
+    toolError('invalid_output', `"${call.spec.name}" returned a result that does not match its output schema.`, {
       issues: parsed.issues,
     }),
   );

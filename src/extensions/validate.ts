@@ -6,7 +6,7 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import type { Parse, Parsed, ToolSpec } from '../core/tool-spec.ts';
 
-/** Checks arguments by the schema's own dialect and fills in defaults, on a copy. */
+/** Validates arguments by the dialect of their schema and fills in defaults, on a copy. */
 export const validate: ExtensionRecord = {
   name: 'validate',
   priority: 850,
@@ -32,7 +32,7 @@ function parserOf(schemas: Schemas, spec: ToolSpec): Parse | FailedResult {
   }
 }
 
-// What is shown, hashed and approved must be JSON. An author's schema may make more of it (a Date): that only the tool sees.
+// Shown, hashed and approved arguments must be JSON. A value parsed by the author's schema (a Date, say) is only for the tool.
 function settle(call: ToolCall, { value, given }: Extract<Parsed, { ok: true }>): ToolCall {
   if (value === call.input) return call;
   const input = given ?? (isJson(value) && isJsonObject(value) ? value : call.input);
@@ -40,6 +40,6 @@ function settle(call: ToolCall, { value, given }: Extract<Parsed, { ok: true }>)
 }
 
 function refuse(call: ToolCall, { issues }: Extract<Parsed, { ok: false }>): FailedResult {
-  const message = `The arguments of "${call.spec.name}" are not valid; correct them and call again.`;
+  const message = `The arguments of "${call.spec.name}" are not valid. Correct them and call again.`;
   return failed(toolError('invalid_input', message, { issues }));
 }

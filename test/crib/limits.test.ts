@@ -84,7 +84,7 @@ describe.skipIf(missing !== undefined)(title, () => {
     await other.query(`DROP DATABASE ${name} WITH (FORCE)`);
     await other.end();
     expect(await chest.call('free')).toMatchObject({
-      error: { code: 'unavailable', message: 'The call could not be counted, so it was not made.' },
+      error: { code: 'unavailable', message: 'The call could not be counted, so the tool was not run.' },
     });
   });
 });

@@ -58,7 +58,7 @@ describe('large results are kept, and their beginning is handed over', () => {
     const result = await (await open()).call('log');
     expect(textOf(result)).toMatch(/^line 1: error\nline 2: fine/);
     expect(textOf(result)).toMatch(
-      /beginning of 79607 bytes\. The whole is kept as "r_[\w-]{16}" until \d{4}-.*read_result/,
+      /first characters of 79607 bytes\. The complete result is stored as "r_[\w-]{16}" until \d{4}-.*read_result/,
     );
     expect(textOf(result).length).toBeLessThan(3000);
     expect(result).not.toHaveProperty('data');
@@ -87,7 +87,7 @@ describe('large results are kept, and their beginning is handed over', () => {
     const chest = await (await crib('{ offloadBytes: 10000, quotaBytes: 20000 }')).open();
     const result = await chest.call('log');
     expect(result).toMatchObject({ ok: true });
-    expect(textOf(result)).toMatch(/^line 1: error[\s\S]*not kept, because there is no room/);
+    expect(textOf(result)).toMatch(/^line 1: error[\s\S]*The rest could not be stored/);
   });
 
   it('a store that cannot be written costs the rest of the result, not the result', async () => {

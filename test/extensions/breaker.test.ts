@@ -73,7 +73,7 @@ describe('circuit breaker per source: a dead server fails fast, is probed, comes
         retryable: true,
         retryAfterMs: 1000,
         message:
-          '"far" of "mast" is left alone because it failed 5 times in a row (nobody answers); try again in 1000 ms.',
+          '"far" of "mast" is not called because it failed 5 times in a row (nobody answers). Try again in 1000 ms.',
       },
     });
   });

@@ -98,7 +98,7 @@ describe('log: start, end, duration, call id, outcome', () => {
     await chest.call('fine', 'no object' as never);
     expect(lines.map(({ level, outcome, code, message }) => ({ level, outcome, code, message }))).toEqual([
       { level: 'warn', outcome: 'failed', code: 'tool_error', message: 'it broke' },
-      { level: 'warn', outcome: 'failed', code: 'unknown_tool', message: 'There is no tool "nobody".' },
+      { level: 'warn', outcome: 'failed', code: 'unknown_tool', message: 'The tool "nobody" was not found.' },
       { level: 'warn', outcome: 'failed', code: 'invalid_input', message: expect.stringContaining('JSON object') },
     ]);
     expect(lines[1]?.source).toBeUndefined();

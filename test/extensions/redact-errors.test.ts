@@ -109,7 +109,7 @@ describe('what fails says no secret', () => {
   it('a name that nobody has is not said back with a secret in it, nor with the beginning of one', async () => {
     const chest = await (await cribOf(toolOf(() => 1))).open();
     expect(await chest.call(`get_${SECRET}`)).toMatchObject({
-      error: { message: 'There is no tool "get_[secret s]".' },
+      error: { message: 'The tool "get_[secret s]" was not found.' },
     });
     const cut = await chest.call(`${'x'.repeat(188)}${SECRET}`);
     expect(JSON.stringify(cut)).not.toContain('hunter2');

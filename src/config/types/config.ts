@@ -30,7 +30,7 @@ export interface WrittenConfig {
   readonly extensions?: ExtensionsConfig;
   /** How kinds of tools are run: the built-in executors, and your own. */
   readonly executors?: ExecutorsConfig;
-  /** What becomes of large results. */
+  /** Storage of large results. */
   readonly results?: ResultsConfig;
   /** Who may come in. Without it only this machine can. */
   readonly access?: AccessConfig;
@@ -108,13 +108,13 @@ export interface RuleConfig {
   readonly otherwise: 'approve' | 'deny';
 }
 
-/** What becomes of large results. */
+/** Storage of large results. */
 export interface ResultsConfig {
-  /** Larger ones are kept in the store and handed over as a preview; default 100000. */
+  /** Larger results are kept in the store and returned as a preview; default 100000. */
   readonly offloadBytes?: number;
-  /** How long they are kept; default a day. */
+  /** Time to keep them; default one day. */
   readonly keepMs?: number;
-  /** How many bytes the kept results of all callers may take together in the store; a result that does not fit, or is larger than 100 MB, is not kept. Default 1000000000. */
+  /** Total bytes of stored results of all callers. A result that does not fit, or is larger than 100 MB, is not stored. Default 1000000000. */
   readonly quotaBytes?: number;
 }
 

@@ -36,25 +36,25 @@ export interface PolicyConfig {
 
 /** The part of ExtensionsConfig that is built in. */
 export interface BuiltInExtensionsConfig {
-  /** Keeps a tamper-evident record of calls. */
+  /** Keeps a tamper-evident audit log of calls. */
   readonly audit?: AuditConfig | false;
-  /** Writes a line for every call. */
+  /** Logs every call. */
   readonly logging?: LoggingConfig | false;
-  /** Counts and measures calls, and makes spans of them. */
+  /** Counts, measures and traces calls. */
   readonly metrics?: MetricsConfig | false;
-  /** Bounds how often calls are made. */
+  /** Limits the rate of calls. */
   readonly rateLimit?: RateLimitConfig | false;
-  /** Makes two calls with one idempotency key one call. Keys and results are kept for a day. */
+  /** Makes two calls with the same idempotency key one call. Keys and results are kept for a day. */
   readonly idempotency?: IdempotencyConfig;
-  /** Asks a person before a tool runs. */
+  /** Requires approval before a tool runs. */
   readonly approval?: ApprovalConfig | false;
-  /** Leaves a source alone for a while that keeps failing. */
+  /** Fails calls at once while a source keeps failing (circuit breaker). */
   readonly breaker?: BreakerConfig | false;
-  /** Bounds how many calls run at the same time. */
+  /** Limits the number of concurrent calls. */
   readonly concurrency?: ConcurrencyConfig | false;
-  /** Ends a call when its time is up. */
+  /** Ends a call after its timeout. */
   readonly timeout?: TimeoutConfig | false;
-  /** Tries again what failed for a passing reason. */
+  /** Retries transient failures. */
   readonly retry?: RetryConfig | false;
 }
 
@@ -63,41 +63,41 @@ export interface ExtensionsConfig extends BuiltInExtensionsConfig {
   readonly [name: string]: CustomExtensionConfig | BuiltInExtensionsConfig[keyof BuiltInExtensionsConfig];
 }
 
-/** Keeps a tamper-evident record of calls. */
+/** Keeps a tamper-evident audit log of calls. */
 export interface AuditConfig {
-  /** How long rows are kept; for ever if absent. */
+  /** Days to keep rows; default forever. */
   readonly retentionDays?: number;
-  /** The Ed25519 key that signs the record; made and kept in the user's state directory if absent. Replicas may share it. */
+  /** The Ed25519 key that signs the audit log; created in the user's state directory if absent. Replicas may share it. */
   readonly key?: { readonly env: string } | { readonly file: string };
-  /** Public keys of other machines whose rows count as genuine, as "toolcrib audit key" prints them. */
+  /** Public keys of other machines to trust, as printed by "toolcrib audit key". */
   readonly trustedKeys?: readonly string[];
-  /** Tools that only run once it is on record that they are about to; none if absent. */
+  /** Tools that run only after the start of the run was recorded; default none. */
   readonly requireFor?: string | readonly (string | Criteria)[];
 }
 
-/** Writes a line for every call. */
+/** Logs every call. */
 export interface LoggingConfig {
-  /** From which level on; default info. */
+  /** Minimum level; default info. */
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Keys of arguments whose values are hidden, besides the usual ones; globs. */
+  /** Argument names (globs) whose values are hidden, besides the default ones. */
   readonly redact?: string | readonly string[];
 }
 
-/** Counts and measures calls, and makes spans of them. */
+/** Counts, measures and traces calls. */
 export interface MetricsConfig {
-  /** Whether calls are counted, for /metrics; default true. */
+  /** Counts calls for /metrics; default true. */
   readonly prometheus?: boolean;
   /** OpenTelemetry, spans and metrics. auto, if absent: where a provider is registered before the first call, or OTEL_* is set. */
   readonly otel?: boolean | 'auto';
 }
 
-/** Bounds how often calls are made. */
+/** Limits the rate of calls. */
 export interface RateLimitConfig {
   /** How often calls may be made; all must hold. */
   readonly rates?: readonly Rate[];
 }
 
-/** Makes two calls with one idempotency key one call. Keys and results are kept for a day. */
+/** Makes two calls with the same idempotency key one call. Keys and results are kept for a day. */
 export interface IdempotencyConfig {
   /** How many idempotency keys and results one caller may have; default 100. Beyond it calls answer rate_limited. */
   readonly maxPerCaller?: number;
@@ -109,59 +109,59 @@ export interface IdempotencyConfig {
   readonly maxTotalBytes?: number;
 }
 
-/** Asks a person before a tool runs. */
+/** Requires approval before a tool runs. */
 export interface ApprovalConfig {
-  /** Where neither tool nor profile speaks: dangerous = known to be destructive; cautious = not known to be read-only. Default dangerous. */
+  /** Mode for tools without a mode of their own or of the profile: dangerous = known to be destructive; cautious = not known to be read-only. Default dangerous. */
   readonly mode?: 'never' | 'dangerous' | 'cautious' | 'always';
-  /** How long it waits for an answer; default five minutes. */
+  /** Time to answer a request; default five minutes. */
   readonly timeoutMs?: number;
   /** Sends a signed message when a call waits for approval. */
   readonly webhook?: WebhookConfig;
-  /** How many requests for approval that wait or run one caller may have; default 100. Beyond it calls answer rate_limited. */
+  /** How many approval requests that are waiting or running one caller may have; default 100. Beyond it calls answer rate_limited. */
   readonly maxPerCaller?: number;
-  /** How many bytes the requests for approval that wait or run of one caller may take; default 16000000. */
+  /** How many bytes the approval requests that are waiting or running of one caller may take; default 16000000. */
   readonly maxBytesPerCaller?: number;
-  /** How many requests for approval that wait or run there may be in all; default 10000. */
+  /** How many approval requests that are waiting or running there may be in all; default 10000. */
   readonly maxTotal?: number;
-  /** How many bytes all requests for approval that wait or run may take together; default 256000000. */
+  /** How many bytes all approval requests that are waiting or running may take together; default 256000000. */
   readonly maxTotalBytes?: number;
 }
 
 /** Sends a signed message when a call waits for approval. */
 export interface WebhookConfig {
-  /** Where to. */
+  /** The address of the webhook. */
   readonly url: string;
   /** The name of the secret that signs the message. */
   readonly secret: SecretText;
 }
 
-/** Leaves a source alone for a while that keeps failing. */
+/** Fails calls at once while a source keeps failing (circuit breaker). */
 export interface BreakerConfig {
-  /** After how many failures in a row; default 5. */
+  /** Failures in a row that open the circuit; default 5. */
   readonly failures?: number;
-  /** How long at first; twice as long after every probe that fails, up to 2 s, or this value where it is longer. Default one second. */
+  /** First pause before a probe. It doubles after every failed probe, up to 2 s, or up to this value if it is longer. Default one second. */
   readonly openMs?: number;
 }
 
-/** Bounds how many calls run at the same time. */
+/** Limits the number of concurrent calls. */
 export interface ConcurrencyConfig {
   /** How many calls may run at the same time; all must hold. */
   readonly slots?: readonly Slots[];
-  /** How many calls may wait for a slot; more are unavailable. Default 1000. */
+  /** Number of calls that may wait for a slot; further calls fail as unavailable. Default 1000. */
   readonly maxWaiting?: number;
 }
 
-/** Ends a call when its time is up. */
+/** Ends a call after its timeout. */
 export interface TimeoutConfig {
-  /** How long a call may take where neither call, tool nor profile speaks; default one minute. */
+  /** Timeout if neither call, tool nor profile sets one; default one minute. */
   readonly timeoutMs?: number;
 }
 
-/** Tries again what failed for a passing reason. */
+/** Retries transient failures. */
 export interface RetryConfig {
-  /** How often, where neither call, tool nor profile speaks; default 2. */
+  /** Number of retries if neither call, tool nor profile sets it; default 2. */
   readonly retries?: number;
-  /** The longest first pause; each further one may be twice as long. Default 100 ms. */
+  /** Maximum of the first pause; it doubles with each retry. Default 100 ms. */
   readonly firstDelayMs?: number;
 }
 

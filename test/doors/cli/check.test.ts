@@ -25,7 +25,7 @@ describe('toolcrib check', () => {
     const { code, stdout, stderr } = await workshop(OFFICE).run(['check']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'No problems found.\n' });
     expect(stdout).toMatch(/office +ready +5/);
-    expect(stdout).toMatch(/750 +approval +a person is asked once per call/);
+    expect(stdout).toMatch(/750 +approval +requests approval once per call/);
     expect(stdout).toMatch(/PROFILE +TOOLS +OPENAI +ANTHROPIC +GEMINI +MCP\nreader \(default\) +2 +\d+ +\d+ +\d+ +\d+/);
   });
 

@@ -208,7 +208,7 @@ describe('what a person approved is announced before it runs', () => {
     await tried(served, heard);
     expect(await execute(ask, 'wipe', { what: 'all' })).toMatchObject({
       status: 503,
-      json: { error: { message: expect.stringContaining('only runs once that is on record') } },
+      json: { error: { message: expect.stringContaining('was not run because the audit log cannot be written') } },
     });
     expect(deeds.wiped).toEqual([]);
     database.exec('ALTER TABLE away RENAME TO toolcrib_audit');
