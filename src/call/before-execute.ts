@@ -7,11 +7,11 @@ import { type FailedResult, failed } from '../core/tool-result.ts';
 import { readNeed, type ToolSpec, type Withheld } from '../core/tool-spec.ts';
 import type { Call } from './call.ts';
 
-/** The call as its executor gets it: with the arguments that were withheld from the caller. Nobody further out sees them. */
+/** The call for its executor, including the arguments withheld from the caller. Code further out does not see them. */
 export function restoreWithheld(call: Call, withheld: Withheld): Call {
   const checked = call[PARSED];
   const merged = { ...withoutHidden(call.input, withheld), ...withheld.values };
-  // Validation has put everything together. Whoever took its place knows nothing of what is withheld.
+  // Validation has merged all arguments. A replacement of validation knows nothing of withheld ones.
   const parsed = checked === call.input ? merged : checked;
   const input = isJson(parsed) && isJsonObject(parsed) ? parsed : merged;
   return call.withInput(freezeJson(input), parsed);
@@ -21,28 +21,30 @@ function withoutHidden(input: JsonObject, { hidden }: Withheld): JsonObject {
   return Object.fromEntries(Object.entries(input).filter(([name]) => !hidden.includes(name)));
 }
 
-/** The extension that asks is off, or another one stands in its place: what a rule wants asked does not run unasked. */
+/** The refusal of a call whose rule requires approval while the approval extension is off or replaced. */
 export function unasked({ name }: ToolSpec, { reason }: Question): FailedResult {
-  return failed(toolError('denied', `"${name}" needs a person's approval because ${reason}, and nobody asks here.`));
+  return failed(
+    toolError('denied', `"${name}" requires approval because ${reason}, but the approval extension is not active.`),
+  );
 }
 
-/** The tool may have been taken back since its source was last seen. */
+/** The refusal of a tool that may have been removed since its source was last available. */
 export function unconfirmed({ name, source }: ToolSpec): FailedResult {
-  return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" cannot be reached.`));
+  return failed(toolError('unavailable', `"${name}" cannot be called while its source "${source}" is not available.`));
 }
 
-/** The tool has run; or the call ended without beginning, and another one may run in its place by now. */
+/** The refusal of a second run, or of a run after the call has ended: another call may have replaced it. */
 export function notAgain(call: Call): FailedResult {
-  if (!hasHadItsRun(call)) return failed(toolError('cancelled', 'The call has ended before it began.'));
+  if (!hasHadItsRun(call)) return failed(toolError('cancelled', 'The call ended before its tool began.'));
   const { name } = call.spec;
   const isApproved = call[FACTS].approval !== undefined;
   const message = isApproved
-    ? `"${name}" was approved for one run, and has run.`
-    : `"${name}" has run, and is not run again: it is neither idempotent nor read-only.`;
+    ? `"${name}" was approved for one run and has already run.`
+    : `"${name}" has already run and cannot run again: it is neither idempotent nor read-only.`;
   return failed(toolError('conflict', message));
 }
 
-/** A service or setting that the tool needs is not configured. */
+/** The refusal if a service or setting that the tool needs is not configured. */
 export function missingNeed(call: Call, needs: readonly string[]): FailedResult | undefined {
   for (const need of needs) {
     const { name, isSetting, isOptional } = readNeed(need);

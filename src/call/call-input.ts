@@ -5,32 +5,32 @@ import { describe, readOptions } from '../core/read-options.ts';
 import type { ClientAnswers, InputAnswers, Progress, SaidAlong } from '../core/tool-call.ts';
 import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts';
 
-/** What a caller may say about one call. */
+/** Options of a call. */
 export interface CallOptions extends SaidAlong {
-  /** Ends the call when it aborts. */
+  /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
   readonly retries?: number;
-  /** The id under which the call is known; made if absent. */
+  /** The id of the call; generated if absent. */
   readonly id?: string;
-  /** Takes up a parked call of the same caller, profile, tool and arguments. */
+  /** Continues a parked call of the same caller, profile, tool and arguments. */
   readonly approvalId?: string;
-  /** Lets a call that needs an approval wait in the store where nobody can be asked at once; else it is denied. */
+  /** Parks a call that needs approval if no approver can answer at once; otherwise it is denied. */
   readonly park?: boolean;
-  /** Objects for this call alone, which reach its tool as `call.context` and no record. A call with some is never parked. */
+  /** Objects for this call only, available to its tool as `call.context` and never recorded. Such a call is never parked. */
   readonly context?: Readonly<Record<string, unknown>>;
-  /** Takes the whole result, where a large one would be kept and only its beginning handed over. */
+  /** Returns the complete result. Otherwise a large result is stored and only its beginning is returned. */
   readonly wholeResult?: boolean;
   onProgress?(progress: Progress): void;
-  /** Told the id of a request that waits, by which the tool asks in the middle of the call. */
+  /** Called with the id of the request by which the tool asks during the call. */
   onQuestion?(id: string): void;
 }
 
-/** A frozen copy of the answers that came along with a call: a person may be asked about them, so that nothing changes them later. */
+/** Returns a frozen copy of the client's answers, so that approved answers cannot change later. */
 export function readAnswers(value: unknown): ClientAnswers {
   const { approval, input } = readOptions<ClientAnswers>(value, ['approval', 'input'], '"answers" of a call');
   return Object.freeze({
-    ...(approval !== undefined && { approval: approval === true }), // whatever is not a clear yes is a no
+    ...(approval !== undefined && { approval: approval === true }), // everything but true is a no
     ...(input !== undefined && { input: readInput(input) }),
   });
 }
@@ -51,14 +51,14 @@ function readInput(value: unknown): InputAnswers {
   });
 }
 
-/** Client capabilities of the protocol that let a server ask for input, and their members. */
+/** MCP client capabilities that let a server request input, with their members. */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   elicitation: ['form', 'url'],
   sampling: ['context', 'tools'],
   roots: ['listChanged'],
 };
 
-/** Keeps what the protocol defines. Anything else would reach a server without having been shown. */
+/** Keeps only what the protocol defines. Anything else would reach a server without being shown to an approver. */
 function knownCapabilities(declared: JsonObject): JsonObject {
   const known = Object.entries(KNOWN).flatMap(([name, parts]) => {
     const capability = declared[name];
@@ -91,20 +91,20 @@ interface NamedCall {
 
 const NO_INPUT: JsonObject = Object.freeze({});
 const KEYS: readonly string[] = ['name', 'arguments'];
-/** Of a name that is wrong: whoever sent it knows the rest. */
+/** Maximum length of a wrong name in an error. */
 const MOST_REPEATED = 100;
 
 /**
- * The call that a call of `call_tool` stands for, or what is wrong with it. It is made in its place, not inside of it:
- * guards, records and approvals see the tool that runs, once, with everything that came along with the call.
+ * The call that a `call_tool` call stands for, or its error. It replaces the `call_tool` call instead of being
+ * nested: guards, records and approvals see the actual tool, once, with all options of the call.
  */
 export function unwrapCall(given: JsonObject): NamedCall | ToolError {
   const { name, arguments: input = NO_INPUT } = given;
   const unknown = Object.keys(given).find((key) => !KEYS.includes(key));
   if (unknown !== undefined)
-    return wrong(`/${unknown.slice(0, MOST_REPEATED)}`, 'is not known; the arguments of the tool stand in "arguments"');
+    return wrong(`/${unknown.slice(0, MOST_REPEATED)}`, 'is not known; put the arguments of the tool into "arguments"');
   if (typeof name !== 'string' || name === '') return wrong('/name', 'must be the name of a tool');
-  if (name === 'call_tool') return wrong('/name', 'must be another tool than call_tool itself');
+  if (name === 'call_tool') return wrong('/name', 'must be a tool other than call_tool');
   if (!isJsonObject(input)) return wrong('/arguments', 'must be an object');
   return { name, input };
 }
@@ -113,10 +113,10 @@ function wrong(path: string, message: string): ToolError {
   return toolError('invalid_input', `call_tool: ${path.slice(1)} ${message}.`, { issues: [{ path, message }] });
 }
 
-/** A UUID of version 7. It begins with the time, so that ids of calls that follow one another lie together in every index. */
+/** Creates a UUID version 7. It starts with the time, so ids of successive calls are adjacent in an index. */
 export const createCallId: () => string = timedIds();
 
-/** Remembers the text of this millisecond: making it takes longer than all the rest. */
+/** Caches the text of the current millisecond, which is the expensive part. */
 function timedIds(): () => string {
   let knownMs = 0;
   let begin = '';
@@ -131,18 +131,18 @@ function timedIds(): () => string {
   };
 }
 
-/** The objects of a call under their names. An instance is not taken apart: it would lose its methods. */
+/** Reads the context objects by name. A class instance is refused, because copying would lose its methods. */
 export function readContext(context: unknown): Pick<CallOptions, 'context'> {
   const what = 'The option "context" of a call';
   const known = typeof context === 'object' && context !== null ? Object.keys(context) : [];
   const read = readOptions<Record<string, unknown>>(context, known, what);
   const prototype: unknown = Object.getPrototypeOf(context);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
-    throw new ToolcribError('invalid_option', `${what} must be a plain object; name what is in it: { session }.`);
+    throw new ToolcribError('invalid_option', `${what} must be a plain object such as { session }.`);
   return Object.keys(read).length === 0 ? {} : { context: Object.freeze(read) };
 }
 
-/** A question that a tool asks in the middle of its call. */
+/** Reads the question of a tool that asks during its call. */
 export function readQuestion(question: unknown): string {
   if (typeof question === 'string' && question.trim() !== '' && question.length <= LONGEST_QUESTION) return question;
   const got = typeof question === 'string' && question.length > LONGEST_QUESTION ? 'a longer one' : describe(question);

@@ -19,7 +19,7 @@ import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import { type CallOptions, createCallId, readQuestion } from './call-input.ts';
 import { Cancellation, explainEnd } from './cancellation.ts';
 
-/** What all copies of one call share. */
+/** The parts that all copies of a call share. */
 export interface CallOrigin {
   readonly options: CallOptions;
   readonly caller: Caller;
@@ -27,19 +27,19 @@ export interface CallOrigin {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly parent: Call | undefined;
   readonly host: CallHost;
-  /** Made when first asked for. */
+  /** Generated at first use. */
   id: string | undefined;
   readonly facts: CallFacts;
 }
 
-/** What the crib gives to a running call. */
+/** The services of the crib for a running call. */
 export interface CallHost {
-  /** Ends with the crib. */
+  /** Aborts when the crib closes. */
   readonly lifetime: Cancellation;
   servicesFor(needs: readonly string[] | undefined): Readonly<Record<string, unknown>>;
   stateFor(tool: string): unknown;
   toolsFor(call: Call): ToolCall['tools'];
-  /** Asks a person in the middle of a call. */
+  /** Asks an approver during a call. */
   readonly confirm: Confirm;
   warn(message: string): void;
 }
@@ -54,18 +54,18 @@ interface CopiedParts {
   readonly facts: CallFacts;
 }
 
-/** A running call. A class for speed: what most calls never ask for (id, signal, services, tools) is made at first look. */
+/** A running call. A class for speed: id, signal, services and tools are created lazily, because most calls do not use them. */
 export class Call implements ToolCall {
   readonly spec: ToolSpec;
   readonly origin: CallOrigin;
   readonly cancellation: Cancellation;
-  /** What the parked call was made with that this one takes up; undefined where it takes up none. */
+  /** The options of the parked call that this one continues, if any. */
   readonly takenUp: TakenUp | undefined;
-  // Private: an extension must not be able to put other arguments in their place.
+  // Private, so that an extension cannot replace the arguments.
   readonly #input: JsonObject;
   readonly #parsed: unknown;
   readonly #context: Readonly<Record<string, unknown>>;
-  // Likewise: a tool must not be able to put others in their place, which say that it did not run.
+  // Private, so that a tool cannot replace them by facts saying that it did not run.
   readonly #facts: CallFacts;
 
   constructor(spec: ToolSpec, input: JsonObject, origin: CallOrigin, copied?: CopiedParts) {
@@ -81,7 +81,7 @@ export class Call implements ToolCall {
     this.#facts = copied?.facts ?? origin.facts;
   }
 
-  /** True if `other` was made from `call` by its own methods. */
+  /** True if `other` was derived from `call` by its own methods. */
   static isCopyOf(call: Call, other: object): other is Call {
     return #input in other && other.origin === call.origin;
   }
@@ -105,7 +105,7 @@ export class Call implements ToolCall {
   get profile(): string {
     return this.origin.profile;
   }
-  /** What its tool can read of what was said about it. */
+  /** The options that the tool can read. */
   get said(): SaidAlong {
     return this.takenUp ?? this.origin.options;
   }
@@ -144,7 +144,7 @@ export class Call implements ToolCall {
     const facts = this.#facts;
     if (this.takenUp !== undefined) return inTraceOf(this.takenUp.traceparent, facts.traceparent);
     if (facts.traceparent !== undefined) return facts.traceparent;
-    const came = readTraceparent(options.traceparent); // from outside, and on its way into headers
+    const came = readTraceparent(options.traceparent); // from the client, and sent on in headers
     return came === undefined ? parent?.traceparent : toTraceparent(came);
   }
   get [FACTS](): CallFacts {
@@ -170,7 +170,7 @@ export class Call implements ToolCall {
     return this.cancellation.signal;
   }
 
-  /** What it means for this call that it is called off: the end of a server says nothing about what the tool has done. */
+  /** Explains the end of the crib for this call: it depends on whether the tool may have run. */
   explain(reason: ToolError): ToolError {
     return explainEnd(reason, this.spec, this.#facts);
   }
@@ -180,12 +180,12 @@ export class Call implements ToolCall {
   }
 
   report(progress: Progress): void {
-    if (this.cancellation.reason !== undefined) return; // nobody listens any more
+    if (this.cancellation.reason !== undefined) return; // the call has ended
     try {
       const pending: unknown = this.origin.options.onProgress?.(progress);
       if (isPromise(pending)) pending.catch((cause) => this.#complain(cause));
     } catch (cause) {
-      // Who listens to progress must not be able to break the tool that makes it.
+      // A progress listener must not break the tool.
       this.#complain(cause);
     }
   }
@@ -196,10 +196,10 @@ export class Call implements ToolCall {
 
   async confirm(question: string): Promise<boolean> {
     const asked = readQuestion(question);
-    if (this.#facts.isOver === true || this.cancellation.reason !== undefined) return false; // nothing hears the answer
+    if (this.#facts.isOver === true || this.cancellation.reason !== undefined) return false; // the call has ended
     const goOn = holdCallTime(this);
     try {
-      return await this.origin.host.confirm(this, asked, this.origin.caller.approve); // that of a taken-up call is gone
+      return await this.origin.host.confirm(this, asked, this.origin.caller.approve); // a parked call has no callback of its own
     } finally {
       goOn();
     }
@@ -229,7 +229,7 @@ export class Call implements ToolCall {
     return this.#copy({ takenUp: parked });
   }
 
-  /** The same call with other arguments, for validation and for the executor. */
+  /** A copy with other arguments, for validation and the executor. */
   withInput(input: JsonObject, parsed: unknown): Call {
     const { context, cancellation, takenUp } = this;
     return new Call(this.spec, input, this.origin, { parsed, context, cancellation, takenUp, facts: this.#facts });
@@ -242,7 +242,7 @@ export class Call implements ToolCall {
   }
 }
 
-/** The own span of a call, if it belongs to the trace of the parked call; else what that one came with. */
+/** The call's own span if it belongs to the trace of the parked call; otherwise the parked trace context. */
 function inTraceOf(parked: string | undefined, own: string | undefined): string | undefined {
   const traceId = readTraceparent(parked)?.traceId;
   return traceId !== undefined && readTraceparent(own)?.traceId === traceId ? own : parked;

@@ -6,40 +6,40 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 
 type Listener = (reason: ToolError) => void;
 
-/** The key that marks a reason as the end of the crib or of its server: what it means for a call depends on how far that is. */
+/** The key that marks the end of the crib or its server as a reason. Its meaning for a call depends on how far the call is. */
 const ENDING: unique symbol = Symbol('toolcrib.ending');
 
 function ending(error: ToolError): ToolError {
   return Object.defineProperty(error, ENDING, { value: true, enumerable: false });
 }
 
-/** The reason why calls end with the crib or with its server; what it means for a call is for the call to say. */
+/** The reason for ending calls when the crib or its server closes; `explainEnd` adapts it to each call. */
 export function cribClosed(): ToolError {
   return ending(toolError('cancelled', 'The crib was closed.'));
 }
 
-/** What a reason means for a call, where it is the end of the crib or of its server. */
+/** Adapts the end of the crib or its server to a call; returns other reasons unchanged. */
 export function explainEnd(reason: ToolError, spec: ToolSpec, facts: CallFacts): ToolError {
   return ENDING in reason ? ending(endOf(spec, facts)) : reason;
 }
 
-/** Why a call ends with the crib or its server. */
+/** The error for a call that ends with the crib or its server. */
 function endOf({ name, effects }: ToolSpec, facts: CallFacts): ToolError {
   const closed = 'The crib was closed before';
   if (!hasBegun({ [FACTS]: facts }))
-    return toolError('cancelled', `${closed} "${name}" began: nothing was done. Call it again.`, { retryable: true });
+    return toolError('cancelled', `${closed} "${name}" began, so it was not run. Call it again.`, { retryable: true });
   if (effects.readOnly === true || effects.idempotent === true)
-    return toolError('cancelled', `${closed} "${name}" had answered. It can be called again.`, { retryable: true });
-  const message = `${closed} "${name}" had answered. It may have done what was asked: look before you try again.`;
+    return toolError('cancelled', `${closed} "${name}" returned. It can be called again.`, { retryable: true });
+  const message = `${closed} "${name}" returned. It may have taken effect: check before you call again.`;
   return toolError('unknown_outcome', message);
 }
 
-/** What is called off, where it knows better than others what a reason means for it. */
+/** An owner that can explain a reason for itself. */
 interface Explaining {
   explain(reason: ToolError): ToolError;
 }
 
-/** Whether a call, or a part of it, has been called off. Signals and subscriptions are made only when somebody looks. */
+/** The cancellation state of a call or a part of it. Signals and subscriptions are created lazily. */
 export class Cancellation {
   readonly #parent: Cancellation | undefined;
   readonly #outside: AbortSignal | undefined;
@@ -49,7 +49,7 @@ export class Cancellation {
   #listeners: Set<Listener> | undefined;
   #stopFollowing: (() => void) | undefined;
 
-  /** Follows `parent`, and a signal that comes from outside. */
+  /** Follows `parent` and an external signal. */
   constructor(parent: Cancellation | undefined, outside?: AbortSignal, owner?: Explaining) {
     this.#parent = parent;
     this.#outside = outside;
@@ -80,7 +80,7 @@ export class Cancellation {
     this.release();
   }
 
-  /** Calls off all that follows at this moment, and nothing that comes later. */
+  /** Aborts all current followers, but no later ones. */
   abortFollowers(reason: ToolError): void {
     for (const listener of [...(this.#listeners ?? [])]) listener(reason);
   }
@@ -88,7 +88,7 @@ export class Cancellation {
   onAbort(listener: Listener): () => void {
     const { reason } = this;
     if (reason !== undefined) {
-      // Later, so that whoever listens has its own clean-up in hand first.
+      // Deferred, so that the caller can store the returned function first.
       queueMicrotask(() => listener(reason));
       return () => {};
     }
@@ -99,7 +99,7 @@ export class Cancellation {
     return () => listeners.delete(listener);
   }
 
-  /** Lets go of the parent and of the signal from outside, which may live much longer. */
+  /** Unsubscribes from the parent and the external signal, which may live much longer. */
   release(): void {
     this.#stopFollowing?.();
     this.#stopFollowing = undefined;
@@ -132,10 +132,10 @@ function abortError(reason: ToolError): Error {
   return Object.assign(new Error(reason.message), { name });
 }
 
-/** Counts work that has begun, so that closing can wait for it. */
+/** Counts running work, so that closing can wait for it. */
 export interface InFlight {
   track<T>(work: Promise<T>): Promise<T>;
-  /** Resolves when nothing is under way any more, or after `limitMs`. */
+  /** Resolves when no work is running, or after `limitMs`. */
   drained(limitMs: number): Promise<void>;
 }
 

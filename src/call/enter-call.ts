@@ -12,7 +12,7 @@ import { Call, type CallHost, type CallOrigin } from './call.ts';
 import { type CallOptions, readAnswers, readContext, unwrapCall } from './call-input.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** Where calls of one chest enter. */
+/** The entrance for calls of one chest. */
 export interface Entrance {
   readonly caller: Caller;
   readonly host: CallHost;
@@ -20,7 +20,7 @@ export interface Entrance {
   pipeline(): Pipeline;
   now(): number;
   isClosed(): boolean;
-  /** True while a source learns its first list, shortly after the start. */
+  /** True while a source fetches its first list, shortly after the start. */
   isStarting(): boolean;
 }
 
@@ -54,10 +54,10 @@ const NO_OPTIONS: CallOptions = Object.freeze({});
 const NO_INPUT: JsonObject = Object.freeze({});
 const NO_SETTINGS: Readonly<Record<string, unknown>> = Object.freeze({});
 const MAX_NESTING = 16;
-/** Above so many tools no near name is looked for: an unknown name must stay cheap. */
+/** With more tools, no similar name is searched, so that unknown names stay cheap. */
 const MANY_TOOLS = 2000;
 
-/** Why a call cannot even begin. A class, so that no argument object can look like one. */
+/** The error of a call that cannot begin. A class, so that no arguments can look like one. */
 class Refusal {
   readonly error: ToolError;
   constructor(error: ToolError) {
@@ -65,7 +65,7 @@ class Refusal {
   }
 }
 
-/** Every call begins here: options read, arguments copied, the tool looked up in the view. What a gate can decide is left to it. */
+/** Start of every call: reads the options, copies the arguments and looks up the tool in the view. Gates decide the rest. */
 export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<ToolResult> {
   const view = entrance.view();
   const options = readCallOptions(entering.options);
@@ -86,7 +86,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   const tuned = spec === undefined ? unknownSpec(name, view.profile) : tune(spec, known);
   const call = new Call(tuned, input instanceof Refusal ? NO_INPUT : input, origin);
   const pipeline = entrance.pipeline();
-  // A call that was under way when the crib began to close may finish what it is doing.
+  // A running call may finish its nested calls while the crib closes.
   if (entrance.isClosed() && entering.parent === undefined)
     return pipeline.refuse(call, toolError('unavailable', 'The crib is closed.'));
   if (options instanceof Refusal) return pipeline.refuse(call, options.error);
@@ -95,7 +95,7 @@ export function enterCall(entrance: Entrance, entering: Entering): MaybePromise<
   }
   if (input instanceof Refusal) return pipeline.refuse(call, input.error);
   if (entering.parent !== undefined && depthOf(call) > MAX_NESTING) {
-    return pipeline.refuse(call, toolError('denied', `Calls inside calls go at most ${MAX_NESTING} levels deep.`));
+    return pipeline.refuse(call, toolError('denied', `Nested calls may be at most ${MAX_NESTING} levels deep.`));
   }
   const { reason } = call.cancellation;
   return reason === undefined ? pipeline.run(call) : pipeline.refuse(call, reason);
@@ -106,7 +106,7 @@ interface Target {
   readonly input: JsonObject | Refusal;
 }
 
-/** Which tool is meant, with which arguments. */
+/** The called tool and its arguments. */
 function readTarget({ name, input: given }: Entering, view: View): Target {
   const input = copyInput(given);
   if (name !== 'call_tool' || input instanceof Refusal || !view.has(name)) return { name, input };
@@ -136,7 +136,7 @@ function readCallOptions(options: CallOptions | undefined): CallOptions | Refusa
   }
 }
 
-/** Not `traceparent`: whatever is none is ignored, as it comes from headers and fails no call. */
+/** Not `traceparent`: it comes from headers, so an invalid one is ignored and fails no call. */
 const TEXT_KEYS = ['approvalId', 'idempotencyKey', 'conversation', 'turn', 'timeZone', 'door', 'id'] as const;
 const LONGEST_TEXT = 200;
 
@@ -153,7 +153,7 @@ function copyInput(input: unknown): JsonObject | Refusal {
   if (input === undefined) return NO_INPUT;
   try {
     const copy = frozenCopy(input);
-    if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) return copy as JsonObject; // not an array, not null
+    if (typeof copy === 'object' && copy !== null && !Array.isArray(copy)) return copy as JsonObject; // neither a list nor null
     return invalid(`The arguments must be a JSON object, not ${shapeOf(copy)}.`);
   } catch (cause) {
     const what = cause instanceof NotJsonError ? cause.message : 'a getter throws';
@@ -181,7 +181,7 @@ function tune(spec: ToolSpec, { timeoutMs, retries, approvalId }: CallOptions): 
     ...spec.policy,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(retries !== undefined && { retries }),
-    // Who takes up an approval is held to it, even where the tool need not ask any more.
+    // A call that names an approval must use it, even if the tool no longer requires approval.
     ...(approvalId !== undefined && { approval: 'always' as const }),
   };
   return { ...spec, policy: clampTuning(policy) };
@@ -190,7 +190,7 @@ function tune(spec: ToolSpec, { timeoutMs, retries, approvalId }: CallOptions): 
 const MAX_UNKNOWN_NAME = 200;
 const UNKNOWN_RUN = createRun({ kind: 'unknown' });
 
-// It has no source and the profile's own rates: enough for the rate limit and for the record.
+// It has no source and the profile's rates: enough for the rate limit and the records.
 function unknownSpec(name: unknown, profile: Profile): ToolSpec {
   const text = typeof name === 'string' ? cutName(name) : '';
   const policy = profile.policy?.rates === undefined ? {} : { rates: profile.policy.rates };
@@ -207,21 +207,21 @@ function unknownSpec(name: unknown, profile: Profile): ToolSpec {
   };
 }
 
-// Marked where it was cut, so that the beginning of a secret is seen to be one.
+// Marked as cut, so that redaction recognizes the beginning of a secret.
 function cutName(name: string): string {
   return name.length > MAX_UNKNOWN_NAME ? `${name.slice(0, MAX_UNKNOWN_NAME)}…` : name;
 }
 
 function unknownTool(name: string, view: View): ToolError {
   const guess = view.names.length > MANY_TOOLS ? '' : didYouMean(name, view.names);
-  return toolError('unknown_tool', `There is no tool "${name}".${guess}`);
+  return toolError('unknown_tool', `The tool "${name}" was not found.${guess}`);
 }
 
 const RETRY_MS = 1000;
 
-/** The same words for a name that does not exist and for one that the caller may not see. */
+/** Uses the same text for a tool that does not exist and one that the caller may not see. */
 export function notListedYet(name: string): ToolError {
-  const message = `The tool "${name}" cannot be called yet: some sources are still being asked for their tools. Call it again in a second.`;
+  const message = `The tool "${name}" cannot be called yet: some sources are still starting. Call it again in a second.`;
   return toolError('unavailable', message, { retryable: true, retryAfterMs: RETRY_MS });
 }
 

@@ -1,16 +1,16 @@
 import { type Extension, toPriority } from '../core/extension.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
-/** A built-in extension, where it stands and why. */
+/** A built-in extension with its priority and the reason for it. */
 export interface OrderRow {
   readonly priority: number;
   readonly name: string;
   readonly reason: string;
-  /** Nothing is unguarded without it. */
+  /** True if no guard is missing without it. */
   readonly isOptional?: true;
 }
 
-/** The rows from the outermost to the innermost, equal ones in the order they came in. */
+/** Sorts rows from the outermost to the innermost; equal priorities keep their order. */
 export function orderRows(rows: readonly OrderRow[]): readonly OrderRow[] {
   const kept = rows.map(({ priority, name, reason, isOptional }) => ({
     priority,
@@ -23,14 +23,14 @@ export function orderRows(rows: readonly OrderRow[]): readonly OrderRow[] {
 
 const YOURS = { highest: 700, lowest: 300 };
 
-/** From the highest to the lowest priority, equal ones in the order they were added; refuses what would break the order's guarantees. */
+/** Sorts extensions by descending priority; equal priorities keep their order. Throws if a gate could break the guarantees of the built-in order. */
 export function orderExtensions(extensions: readonly Extension[]): readonly Extension[] {
   const names = new Set<string>();
   for (const extension of extensions) {
     if (typeof extension?.name !== 'string' || extension.name === '')
       throw new ToolcribError('invalid_option', 'An extension needs a name.');
     if (names.has(extension.name)) {
-      throw new ToolcribError('duplicate', `There are two extensions named "${extension.name}"; rename or remove one.`);
+      throw new ToolcribError('duplicate', `Two extensions are named "${extension.name}". Rename or remove one.`);
     }
     names.add(extension.name);
     requireAllowedPlace(extension);
@@ -44,6 +44,6 @@ function requireAllowedPlace(extension: Extension): void {
   if (priority <= YOURS.highest && priority >= YOURS.lowest) return;
   throw new ToolcribError(
     'invalid_option',
-    `The gate "${extension.name}" has priority ${priority}; ${YOURS.highest} to ${YOURS.lowest} are yours. To stand among the built-in guards say unsafeOrder: true.`,
+    `The gate "${extension.name}" has priority ${priority}. Use ${YOURS.lowest} to ${YOURS.highest}, or set unsafeOrder: true to place it among the built-in guards.`,
   );
 }

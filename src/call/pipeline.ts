@@ -11,29 +11,29 @@ import { Call } from './call.ts';
 
 type Step = (call: Call) => MaybePromise<ToolResult>;
 
-/** One chain serves all tools to which the same extensions apply; the spec is data. */
+/** The chain for all tools to which the same extensions apply. */
 interface Chain {
   readonly run: Step;
   readonly observers: readonly Extension[];
 }
 
-/** The only path of a call: extensions around an executor. Immutable; another set of extensions is another pipeline. */
+/** The only path of a call: extensions around an executor. Immutable; other extensions need another pipeline. */
 export interface Pipeline {
   run(call: Call): MaybePromise<ToolResult>;
-  /** Ends a call that has no tool or no readable arguments. Observers and the rate limit see it all the same. */
+  /** Refuses a call without a tool or with invalid arguments. Observers and the rate limit still see it. */
   refuse(call: Call, error: ToolError): MaybePromise<ToolResult>;
-  /** How many chains have been linked. */
+  /** Number of chains created. */
   readonly chainCount: number;
 }
 
 export interface PipelineOptions {
-  /** From the highest to the lowest priority. */
+  /** By descending priority. */
   readonly extensions: readonly Extension[];
   readonly executors: ReadonlyMap<string, Executor>;
   warn(message: string): void;
 }
 
-/** Links a chain per shape, when a call first needs it. */
+/** Creates a pipeline. Chains are created lazily, one per set of extensions. */
 export function createPipeline(options: PipelineOptions): Pipeline {
   const { extensions, executors } = options;
   const chainByShape = new Map<string, Chain>();
@@ -55,7 +55,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     return chain;
   };
 
-  // A gate that cannot say whether it applies takes part: unsure means guarded. Whatever else than a no it answers is a yes.
+  // A gate whose `applies` fails takes part (fail closed). Only `false` excludes it.
   const takesPart = (extension: Extension, spec: ToolSpec): boolean => {
     try {
       return extension.applies?.(spec) !== false;
@@ -70,7 +70,7 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     if (observers.length === 0) return untilCancelled(call, chain.run(call));
     for (const observer of observers) tellStart(observer, call);
     const end = (result: ToolResult): ToolResult => {
-      Object.freeze(result); // who watches does not touch
+      Object.freeze(result); // observers must not change it
       for (let index = observers.length - 1; index >= 0; index--) tellEnd(observers[index], call, result);
       return result;
     };
@@ -136,14 +136,11 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
     const executor = executors.get(run.kind);
     if (executor === undefined) {
       return failed(
-        toolError(
-          'unavailable',
-          `"${call.spec.name}" cannot be run here: nothing runs tools of its kind in this version.`,
-        ),
+        toolError('unavailable', `"${call.spec.name}" cannot be run: this crib has no executor for its kind.`),
       );
     }
     const { reason } = call.cancellation;
-    if (reason !== undefined) return failed(reason); // called off while it waited: it does not begin
+    if (reason !== undefined) return failed(reason); // cancelled while waiting, so it does not begin
     if (run[UNCONFIRMED] === true) return unconfirmed(call.spec);
     const { asks, approval } = call[FACTS];
     if (asks !== undefined && approval === undefined) return unasked(call.spec, asks);
@@ -155,12 +152,12 @@ function executeStep(executors: ReadonlyMap<string, Executor>): Step {
   }, toFailure);
 }
 
-/** What an inner step answered: it has been seen to be a result, and never rejects. */
+/** The result of an inner step: already checked, and never rejects. */
 interface Passed {
   on: MaybePromise<ToolResult> | undefined;
 }
 
-/** The only catch-all: a throw becomes a failed result and climbs back like any other. */
+/** The only catch-all: turns a throw into a failed result. */
 function guarded(
   work: (call: Call, passed: Passed) => unknown,
   refuse: (cause: unknown, call: Call) => FailedResult,
@@ -180,7 +177,7 @@ function guarded(
 
 function requireResult(value: unknown): ToolResult {
   if (isResult(value)) return value;
-  throw new ToolcribError('not_a_result', 'something else than a ToolResult was returned');
+  throw new ToolcribError('not_a_result', 'the returned value is not a ToolResult');
 }
 
 function isResult(value: unknown): value is ToolResult {
@@ -192,23 +189,23 @@ function isResult(value: unknown): value is ToolResult {
   return typeof reason === 'object' && reason !== null;
 }
 
-// A copy made otherwise has lost its getters, or carries arguments that nobody checked.
+// Another copy has lost its getters, or carries unchecked arguments.
 function ownCopy(derived: ToolCall, call: Call): Call {
   if (Call.isCopyOf(call, derived)) return derived;
-  throw new ToolcribError('not_a_call', 'next() takes the call itself or what call.with() returned');
+  throw new ToolcribError('not_a_call', 'next() takes the call itself or the result of call.with()');
 }
 
 function toFailure(cause: unknown, call: Call): FailedResult {
-  // After an abort the work may throw anything; what ended the call is what counts.
+  // After an abort the work may throw anything; the reason of the abort counts.
   const { reason } = call.cancellation;
   if (reason !== undefined) return failed(reason);
   const passing = passingReason(cause);
-  // A request whose connection was lost may have arrived.
+  // A request may have arrived although its connection was lost.
   const retryable = passing === 'marked' || (passing === 'connection' && mayBeRepeated(call.spec));
   return failed(toolError('tool_error', messageOf(cause, 'The tool failed without a message.'), { retryable, cause }));
 }
 
-/** Ends when the call is called off, whatever the gates and the tool make of it, and lets go of what outlives it. */
+/** Ends the call when it is cancelled, even if gates or the tool go on, and releases subscriptions. */
 function untilCancelled(call: Call, result: MaybePromise<ToolResult>): MaybePromise<ToolResult> {
   const release = () => {
     call[FACTS].isOver = true;

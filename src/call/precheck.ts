@@ -11,10 +11,10 @@ import type { Call } from './call.ts';
 export const PRECHECK = {
   name: 'precheck',
   priority: 790,
-  reason: 'what its executor would refuse is refused before a person is asked',
+  reason: 'arguments that the executor would refuse are refused before approval is requested',
 } as const;
 
-/** Lets executors refuse arguments before a person is asked about them; what they refuse would fail after a yes as well. */
+/** Lets executors refuse arguments before approval is requested, if they would fail after approval anyway. */
 export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
   return {
     name: PRECHECK.name,
@@ -24,7 +24,7 @@ export function precheck(executors: ReadonlyMap<string, Executor>): Extension {
     wrap(call, next) {
       const run = call.spec[RUN];
       const withheld = run[WITHHELD];
-      const whole = withheld === undefined ? call : restoreWithheld(call as Call, withheld); // the pipeline runs no others
+      const whole = withheld === undefined ? call : restoreWithheld(call as Call, withheld); // the pipeline only passes Call objects
       const error = executors.get(run.kind)?.precheck?.(whole, run);
       const goOn = (found: ToolError | undefined) => (found === undefined ? next(call) : failed(found));
       return isPromise(error) ? error.then(goOn) : goOn(error);

@@ -100,7 +100,7 @@ describe('names that are none', () => {
   it('near to one: the near one is named', async () => {
     const chest = await (await createCrib({ tools: [{ name: 'read_file', description: '', run }] })).open();
     expect(await chest.call('readfile', {})).toMatchObject({
-      error: { message: 'There is no tool "readfile". Did you mean "read_file"?' },
+      error: { message: 'The tool "readfile" was not found. Did you mean "read_file"?' },
     });
   });
 
@@ -110,7 +110,7 @@ describe('names that are none', () => {
       profiles: { only: { exclude: ['*'] } },
     });
     expect(await (await crib.open()).call('readfile', {})).toMatchObject({
-      error: { message: 'There is no tool "readfile".' },
+      error: { message: 'The tool "readfile" was not found.' },
     });
   });
 });

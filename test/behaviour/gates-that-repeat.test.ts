@@ -91,7 +91,7 @@ describe('a tool that is neither idempotent nor read-only runs once for a call, 
             error: {
               code: 'conflict',
               retryable: false,
-              message: '"pay" has run, and is not run again: it is neither idempotent nor read-only.',
+              message: '"pay" has already run and cannot run again: it is neither idempotent nor read-only.',
             },
           });
       }

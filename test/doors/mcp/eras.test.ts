@@ -197,7 +197,7 @@ describe.each(Object.entries(ERAS))('a client of %s', (era, connect) => {
     expect(invalid.content[0]?.text).toMatch(/invalid_input[\s\S]*\/a/);
     await expect(client.call('ad')).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/There is no tool "ad".*add/),
+      message: expect.stringMatching(/The tool "ad" was not found.*add/),
     });
   });
 });

@@ -26,7 +26,10 @@ it('A view keeps catalog order; an excluded tool is neither listed nor callable:
     const client = await connect(url());
     expect((await client.list()).map(({ name }) => name)).toEqual(['zeta', 'alpha', 'beta']);
     const hidden = await client.call('drop_all').catch((error: unknown) => error);
-    expect(hidden).toMatchObject({ code: -32602, message: expect.stringContaining('There is no tool "drop_all".') });
+    expect(hidden).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('The tool "drop_all" was not found.'),
+    });
     const missing = await client.call('never_was').catch((error: unknown) => error);
     const words = (error: unknown) => String(error).replaceAll(/drop_all|never_was/g, 'it');
     expect(words(hidden)).toBe(words(missing));

@@ -100,7 +100,7 @@ describe('the end of the grace time', () => {
     expect(errors.map(({ code }) => code).toSorted()).toEqual(['cancelled', 'unknown_outcome']);
     expect(errors.find(({ code }) => code === 'cancelled')).toMatchObject({
       retryable: true,
-      message: 'The crib was closed before "alone" began: nothing was done. Call it again.',
+      message: 'The crib was closed before "alone" began, so it was not run. Call it again.',
     });
     expect(await ended).toEqual([0, null]);
   });
