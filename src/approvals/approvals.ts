@@ -15,23 +15,23 @@ import { defined, describe, didYouMean, readNameList, readOptions } from '../cor
 import { type Redact, redactData } from '../core/redact-result.ts';
 import { ToolcribError, type ToolError, type ToolErrorCode, toolError } from '../core/tool-error.ts';
 
-/** A request for approval as it may be shown: without what it is bound to, and without the values of secrets. */
+/** A request for approval without its unlisted fields; the values of secrets are redacted. */
 export type Approval = ListedApproval;
 
-/** The request as it is now, or why nothing was done. */
+/** The request after the change, or the reason why nothing was changed. */
 export type ApprovalOutcome =
   | { readonly ok: true; readonly approval: Approval }
   | { readonly ok: false; readonly error: ToolError };
 
-/** What somebody decides about a request. */
+/** An approver's answer to a request. */
 export interface ApprovalDecision {
   readonly decision: 'approve' | 'deny';
   readonly note?: string;
-  /** For what else a yes counts: this conversation, these arguments (30 days each), or everything for a time. */
+  /** Scope of a remembered approval: this conversation or these arguments (30 days each), or all calls for a given time. */
   readonly remember?: Remember;
 }
 
-/** Which requests are listed. */
+/** Filter for listing requests. */
 export interface ApprovalFilter {
   readonly state?: ApprovalState;
   /** Only the requests with these ids. */
@@ -39,29 +39,29 @@ export interface ApprovalFilter {
   readonly limit?: number;
 }
 
-/** Requests for approval of a crib; they are kept in its store. */
+/** The approval requests in the store of a crib. */
 export interface CribApprovals {
-  /** The newest ones, oldest first, with long arguments cut; in every state unless one is named. With `by` only those that they may answer or have made. */
+  /** Lists the newest requests, oldest first, with long arguments cut; all states unless the filter names one. With `by`: only requests that this caller may answer or has made. */
   list(filter?: ApprovalFilter, by?: Caller): Promise<readonly Approval[]>;
-  /** One request. Its arguments are whole while it waits, is approved or runs. With `by` only one that they may answer or have made. */
+  /** Returns one request. Its arguments are complete while it is waiting, approved or running. With `by`: only if this caller may answer it or has made it. */
   get(id: string, by?: Caller): Promise<Approval | undefined>;
-  /** Answers once, for whoever asked, and runs nothing. Never rejects. */
+  /** Answers a request once. Does not run the call. Never rejects. */
   answer(id: string, decision: ApprovalDecision, by: Caller): Promise<ApprovalOutcome>;
-  /** No longer remembers the yes of this request. Never rejects. */
+  /** Forgets the remembered approval of this request. Never rejects. */
   forget(id: string, by: Caller): Promise<ApprovalOutcome>;
 }
 
 const MANY = 10_000;
 
-/** Approvals over a store; without one there are none. */
+/** Creates the approvals of a crib; without a store the list is empty. */
 export function createApprovals({ store, redact }: Pick<CribContext, 'store' | 'redact'>): CribApprovals {
   const stored = store?.approvals;
   const change = async (id: unknown, by: unknown, work: Change): Promise<ApprovalOutcome> => {
     try {
-      const caller = readCaller(by as Caller); // checked there
+      const caller = readCaller(by as Caller); // readCaller checks it
       const request = typeof id === 'string' ? await stored?.get(id) : undefined;
       if (stored === undefined || request === undefined)
-        return refuse('invalid_input', `There is no approval ${describe(id)}.`);
+        return refuse('invalid_input', `The approval ${describe(id)} was not found.`);
       const obstacle = whyNotAnswer(request, caller);
       if (obstacle !== undefined)
         return refuse('denied', `${nameOf(caller)} may not answer the approval ${request.id}: ${obstacle}.`);
@@ -94,21 +94,21 @@ function concerns({ caller, approvers }: Approval, by: Caller): boolean {
   return whyNotAnswer({ callerId: caller.id ?? '', approvers }, by) === undefined;
 }
 
-/** The same with long arguments cut, as lists show it. */
+/** The request with long arguments cut, as in lists. */
 export function toCutApproval(approval: StoredApproval, redact: Redact): Approval {
   return toShownApproval({ ...approval, ...cutArguments(approval.arguments) }, redact);
 }
 
-/** What the outside may see of a request. */
+/** The request without its unlisted fields, redacted. */
 export function toShownApproval(approval: StoredApproval, redact: Redact): Approval {
   const { lifetimeMs: _lifetime, ...rest } = approval;
   const listed = Object.fromEntries(Object.entries(rest).filter(([key]) => !UNLISTED.has(key)));
-  return redactApproval(listed as unknown as Approval, redact); // without what is not listed it is one
+  return redactApproval(listed as unknown as Approval, redact); // only the unlisted keys were removed
 }
 
 const UNLISTED: ReadonlySet<string> = new Set(UNLISTED_KEYS);
 
-/** What callers choose, and what is said of it, without the values of secrets. */
+/** Redacts the fields that callers fill in, and texts derived from them. */
 function redactApproval(approval: Approval, redact: Redact): Approval {
   const free = defined(approval, FREE);
   const clean = redactData(free, redact);
@@ -126,7 +126,7 @@ const FREE = [
   'idempotencyKey',
 ] as const;
 
-/** Does something with a request that its caller may answer. */
+/** A change to a request, by a caller that is allowed to answer it. */
 type Change = (
   request: StoredApproval,
   stored: StoredApprovals,
@@ -145,26 +145,26 @@ function answerWith(given: unknown): Change {
 
 const forget: Change = async (request, stored) => {
   const isForgotten = await stored.forget(request.id);
-  return isForgotten ? request : refuse('conflict', `The answer to the approval ${request.id} is not remembered.`);
+  return isForgotten ? request : refuse('conflict', `No remembered answer for the approval ${request.id} was found.`);
 };
 
 function whyOver({ id, state, answer, expiresAt }: StoredApproval): string {
-  if (state === 'expired') return `The approval ${id} has expired at ${new Date(expiresAt).toISOString()}.`;
-  if (state === 'withdrawn') return `The approval ${id} was withdrawn: whoever asked is gone.`;
+  if (state === 'expired') return `The approval ${id} expired at ${new Date(expiresAt).toISOString()}.`;
+  if (state === 'withdrawn') return `The approval ${id} was withdrawn: the call that requested it has ended.`;
   const verb = answer?.decision === 'deny' ? 'denied' : 'approved';
-  return `The approval ${id} has been answered: ${answer?.by ?? 'somebody'} ${verb} it, and the first answer counts.`;
+  return `The approval ${id} was already answered: ${answer?.by ?? 'an approver'} ${verb} it.`;
 }
 
 function whyNotRemembered(remember: Remember | undefined, request: StoredApproval): string | undefined {
   if (remember === undefined) return undefined;
-  if (request.question !== undefined) return 'it answers a question in the middle of a call';
-  if (request.callerId === '') return 'whoever asked did not say who they are';
+  if (request.question !== undefined) return 'it answers a question that the tool asked during its call';
+  if (request.callerId === '') return 'the caller of the request has no id';
   const isLost = remember === 'conversation' && request.conversation === undefined;
-  return isLost ? 'the call named no conversation' : undefined;
+  return isLost ? 'the call has no conversation id' : undefined;
 }
 
 function nameOf({ id, operator }: Caller): string {
-  return id ?? (operator === true ? 'operator' : 'Whoever this is');
+  return id ?? (operator === true ? 'operator' : 'A caller without an id');
 }
 
 function refuse(code: ToolErrorCode, message: string): Extract<ApprovalOutcome, { ok: false }> {
@@ -174,13 +174,13 @@ function refuse(code: ToolErrorCode, message: string): Extract<ApprovalOutcome, 
 function failureOf(cause: ToolcribError): ApprovalOutcome {
   if (/^(invalid|unknown)_option$/.test(cause.code))
     return { ok: false, error: toolError('invalid_input', cause.message, { cause }) };
-  const message = 'The store that keeps approvals does not answer; try again later.';
+  const message = 'The store with the approvals is not available. Try again later.';
   return { ok: false, error: toolError('unavailable', message, { retryable: true, cause }) };
 }
 
 const MAX_NOTE = 2000;
 
-/** Checks a decision and brings it into its one form. */
+/** Validates a decision and normalizes it. */
 function readDecision(value: unknown): ApprovalDecision {
   const { decision, note, remember } = readOptions<ApprovalDecision>(
     value,
@@ -188,9 +188,9 @@ function readDecision(value: unknown): ApprovalDecision {
     'An answer to an approval',
   );
   if (decision !== 'approve' && decision !== 'deny')
-    throw invalid(`A decision is approve or deny, not ${describe(decision)}.`);
+    throw invalid(`"decision" must be approve or deny, got ${describe(decision)}.`);
   if (note !== undefined && (typeof note !== 'string' || note.length > MAX_NOTE))
-    throw invalid(`A note is a text of at most ${MAX_NOTE} characters.`);
+    throw invalid(`"note" must be a text of at most ${MAX_NOTE} characters.`);
   const remembered = remember === undefined ? undefined : readRemember(remember);
   if (remembered !== undefined && decision === 'deny')
     throw invalid('Only an approval can be remembered, not a denial.');
@@ -202,21 +202,22 @@ function readDecision(value: unknown): ApprovalDecision {
 }
 
 function readRemember(remember: unknown): Remember {
-  if (!isRemember(remember)) throw invalid('remember is "conversation", "arguments" or { forMs }, a time above 0.');
+  if (!isRemember(remember))
+    throw invalid('"remember" must be "conversation", "arguments" or { forMs } with a number above 0.');
   if (typeof remember === 'string') return remember;
   const { forMs } = remember;
-  if (forMs > MAX_REMEMBER_MS) throw invalid('An answer is remembered for at most 30 days.');
+  if (forMs > MAX_REMEMBER_MS) throw invalid('"remember.forMs" must be at most 30 days.');
   return { forMs };
 }
 
-/** Checks which requests are wanted. */
+/** Validates a filter for listing requests. */
 function readApprovalFilter(value: unknown): ApprovalFilter {
   const given = readOptions<ApprovalFilter>(value, ['state', 'ids', 'limit'], 'approvals.list');
   const { state, ids, limit } = given;
   if (ids !== undefined) readNameList(ids, 'approvals.list: ids');
   if (state !== undefined && !APPROVAL_STATES.includes(state)) {
     const guess = didYouMean(String(state), APPROVAL_STATES);
-    throw invalid(`An approval is ${APPROVAL_STATES.join(', ')}, not ${describe(state)}.${guess}`);
+    throw invalid(`"state" must be one of ${APPROVAL_STATES.join(', ')}, got ${describe(state)}.${guess}`);
   }
   if (limit !== undefined && !(Number.isInteger(limit) && limit > 0))
     throw invalid(`"limit" must be a whole number above 0, got ${describe(limit)}.`);

@@ -11,12 +11,12 @@ import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts'
 import { type FailedResult, failed } from '../core/tool-result.ts';
 import { visibleLines } from '../core/visible-text.ts';
 
-/** Where calls come in that a server runs. */
+/** Doors whose calls are run by a server. */
 export const SERVER_DOORS: readonly string[] = ['rest', 'mcp'];
-/** Where calls come in that code makes: only a crib with the same tools runs them. */
+/** The door of calls made by code. Only a crib with the same tools can run them later. */
 export const LIBRARY_DOOR = 'library';
 
-/** How waiting for the host's person ended. */
+/** The outcome of waiting for the host's answer. */
 export type Ending =
   | { readonly answer: HostAnswer }
   | { readonly failure: unknown }
@@ -24,31 +24,30 @@ export type Ending =
   | 'late'
   | 'elsewhere';
 
-/** What is waited for. */
+/** Options for waiting for an answer. */
 export interface Waiting {
   readonly call: ToolCall;
-  /** The host's way to ask a person; without one an answer comes from somewhere else, or none. */
+  /** The host's approval callback. If absent, the answer can only come through the store. */
   readonly approve: Approve | undefined;
   readonly request: Omit<ApprovalRequest, 'signal'>;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** Watches for an answer that comes from somewhere else; returns how to stop. */
+  /** Watches for an answer through the store; returns a function that stops it. */
   follow?(settled: () => void): () => void;
-  /** Told when the answer does not come at once. */
+  /** Called if the answer does not come synchronously. */
   onSlow?(): void;
 }
 
-/** Asks by the caller's callback, in memory: for cribs without a store. */
+/** Requests approval through the caller's callback, in memory. For cribs without a store. */
 export function askCallback({ clock, timeoutMs: usual }: { readonly clock: Clock; readonly timeoutMs: number }): Ask {
   return (call, question) => {
     const { name, policy } = call.spec;
     const { approvalTimeoutMs: timeoutMs = usual } = policy;
     const { approvers, notByCaller } = approversOf(call, question);
     const own = ownAnswerOf(call, approvers);
-    if (own !== undefined)
-      return own ? { id: call.id, by: callerOf(call) } : denied(`The caller said no to "${name}".`);
+    if (own !== undefined) return own ? { id: call.id, by: callerOf(call) } : denied(`The caller denied "${name}".`);
     if (call.approvalId !== undefined)
-      return denied(`There is no approval "${call.approvalId}": this crib has no store that keeps them.`);
+      return denied(`The approval "${call.approvalId}" was not found: this crib has no store.`);
     const { approve } = call.caller;
     if (approve === undefined) return call.mayPark ? noStore(call, question) : nobodyToAsk(call, question, notByCaller);
     const request = { ...describeCall(call, question), id: call.id, expiresAt: Math.round(clock.now() + timeoutMs) };
@@ -61,12 +60,12 @@ export function askCallback({ clock, timeoutMs: usual }: { readonly clock: Clock
   };
 }
 
-/** What the asking client itself answered; it counts only where the caller may answer for itself. */
+/** The calling client's own answer. It counts only if the policy lets the caller approve its own calls. */
 export function ownAnswerOf({ answers }: ToolCall, approvers: readonly Approver[]): boolean | undefined {
   return approvers.includes('caller') ? answers?.approval : undefined;
 }
 
-/** Who may answer besides an operator. The caller may not where the text to decide by is too long. */
+/** The approvers besides the operator. The caller is removed if the approval text is too long for it. */
 export function approversOf(call: ToolCall, question: Question): Pick<NewApproval, 'approvers' | 'notByCaller'> {
   const { approvers = [] } = call.spec.policy;
   if (!approvers.includes('caller')) return { approvers };
@@ -75,12 +74,12 @@ export function approversOf(call: ToolCall, question: Question): Pick<NewApprova
   return { approvers: approvers.filter((who) => who !== 'caller'), notByCaller };
 }
 
-/** Who answers where the caller answers for itself. */
+/** The name under which a caller's own answer is recorded. */
 export function callerOf({ caller }: ToolCall): string {
   return caller.id ?? 'caller';
 }
 
-/** Asks by the caller's callback until there is an answer, the time is up, or nobody waits for it any more. */
+/** Waits for an answer from the caller's callback or the store, until the timeout or until the call is cancelled. */
 export function waitForAnswer(waiting: Waiting): Promise<Ending> {
   const { call, clock } = waiting;
   return new Promise((resolve) => {
@@ -99,7 +98,7 @@ export function waitForAnswer(waiting: Waiting): Promise<Ending> {
     stops.push(call.onAbort((reason) => end({ reason })));
     if (waiting.follow !== undefined) stops.push(waiting.follow(() => end('elsewhere')));
     if (isOver)
-      for (const stop of stops) stop(); // called off before it began
+      for (const stop of stops) stop(); // the call ended before the question was asked
     else ask({ ...waiting.request, signal: fork.call.signal }, waiting, end);
   });
 }
@@ -123,10 +122,10 @@ function ask(request: ApprovalRequest, { approve, onSlow }: Waiting, end: (endin
 
 function noLongerAsked(ending: Exclude<Ending, { answer: HostAnswer }>): ToolError {
   if (typeof ending === 'object' && 'reason' in ending) return ending.reason;
-  return toolError('cancelled', 'Nobody waits for the answer any more.');
+  return toolError('cancelled', 'The answer is no longer needed: the call has ended.');
 }
 
-/** What a person is shown of a call. */
+/** The parts of a call that an approver is shown. */
 export function describeCall(call: ToolCall, { reason, asked }: Question): ShownCall {
   const { spec, caller, answers } = call;
   const { responses } = answers?.input ?? {};
@@ -148,7 +147,7 @@ export function describeCall(call: ToolCall, { reason, asked }: Question): Shown
 
 type ShownCall = Omit<ApprovalRequest, 'id' | 'expiresAt' | 'signal'>;
 
-/** The calls inside which a call was made, the nearest first. */
+/** The calls that this call is nested in, innermost first. */
 export function ancestorsOf({ parent }: ToolCall): readonly ToolCall[] {
   return parent === undefined ? [] : [parent, ...ancestorsOf(parent)];
 }
@@ -158,24 +157,24 @@ export function denied(message: string, cause?: unknown): FailedResult {
 }
 
 export function nobodyToAsk({ spec }: ToolCall, { reason }: Question, notByCaller?: string): FailedResult {
-  const message = `"${spec.name}" needs a person's approval because ${reason}, and there is nobody to ask.`;
-  const told = notByCaller === undefined ? message : `${message} ${notByCaller}`;
+  const message = `"${spec.name}" requires approval because ${reason}, but no approver is available.`;
+  const told = `${message} ${notByCaller ?? 'Pass approve() or park: true.'}`;
   return denied(told, new ToolcribError('no_approver', told));
 }
 
 function noStore({ spec }: ToolCall, { reason }: Question): FailedResult {
-  const message = `"${spec.name}" needs a person's approval because ${reason}, and this crib has no store that the call could wait in. Name one, as in createCrib({ store: 'memory' }), or a path or URL for a store that outlives the process.`;
+  const message = `"${spec.name}" requires approval because ${reason}, but this crib has no store to park the call in. Set one: createCrib({ store: 'memory' }), or a path or URL for a store that survives a restart.`;
   return denied(message, new ToolcribError('no_approver', message));
 }
 
 export function nobodyAnswered(tool: string, timeoutMs: number): FailedResult {
-  return denied(`Nobody answered whether "${tool}" may run within ${timeoutMs} ms.`);
+  return denied(`The approval request for "${tool}" was not answered within ${timeoutMs} ms.`);
 }
 
 export function saidNo(tool: string, note: string | undefined): FailedResult {
-  return denied(`A person said no to "${tool}"${note === undefined ? '' : `: ${visibleLines(note)}`}.`);
+  return denied(`The approver denied "${tool}"${note === undefined ? '' : `: ${visibleLines(note)}`}.`);
 }
 
 export function couldNotAsk(tool: string, cause: unknown): FailedResult {
-  return denied(`Nobody could be asked whether "${tool}" may run.`, cause);
+  return denied(`The approval callback failed, so "${tool}" was not run.`, cause);
 }

@@ -5,7 +5,7 @@ import type { ToolCall } from '../core/tool-call.ts';
 import { answersHash, argumentsHash, callerHash, definitionHash } from '../specs/hashes.ts';
 import { ancestorsOf, approversOf, describeCall } from './ask-callback.ts';
 
-/** Everything that the call would run with is bound to the request, or kept with it. */
+/** Builds the stored request. It is bound to everything that the call would run with. */
 export function subjectOf(call: ToolCall, question: Question, usualMs: number): Omit<NewApproval, 'isParked'> {
   const { spec, input, answers } = call;
   const { approve: _approve, ...caller } = call.caller;
@@ -34,7 +34,7 @@ export function subjectOf(call: ToolCall, question: Question, usualMs: number): 
   };
 }
 
-/** A tool sees the call inside which it was called, and what that one was given. */
+/** Hash of the enclosing calls and their arguments: a nested tool can see both. */
 function insideHash(around: readonly ToolCall[]): string {
   const parts = around.map(({ spec, input, answers }) => [spec.name, input, answersHash(answers?.input) ?? null]);
   return argumentsHash({ around: parts });

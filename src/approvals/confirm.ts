@@ -10,10 +10,10 @@ import { subjectOf } from './bind-request.ts';
 import { type ApprovalContext, type Asking, toRequest } from './settle-request.ts';
 
 function questionOf(asked: string): Question {
-  return { reason: 'it asks in the middle of its call', ground: 'confirm', asked };
+  return { reason: 'it asks a question during its call', ground: 'confirm', asked };
 }
 
-/** Asks by the host's callback, in memory: for cribs without a store. */
+/** Asks through the host's callback, in memory. For cribs without a store. */
 export function confirmByCallback({
   clock,
   timeoutMs,
@@ -30,25 +30,25 @@ export function confirmByCallback({
   };
 }
 
-/** Asks by a request in the store, which the host's callback or anybody who may can answer. The call waits for it in memory; whatever goes wrong is a no. */
+/** Asks through a request in the store, which the host's callback or any approver can answer. The call waits in memory; any failure counts as a no. */
 export function confirmThroughStore(context: ApprovalContext): Confirm {
   return async (call, asked, approve) => {
-    const about = `The question of "${call.spec.name}" was not asked`;
+    const about = `The question of "${call.spec.name}" could not be asked`;
     try {
       const asking = toAsking(call, questionOf(asked), context);
       const added = await context.approvals.add({ ...asking.subject, isParked: false }, context.bounds);
       if (added.ok) return await awaitYes(asking, added.approval, approve);
-      const why = describeBound(added.broken, context.bounds, 'requests for approval that wait or run');
+      const why = describeBound(added.broken, context.bounds, 'approval requests that are waiting or running');
       context.warn(`${about}: ${why}.`);
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
-      context.warn(`${about}, or its answer was not heard: ${messageOf(cause)}`);
+      context.warn(`${about}, or its answer could not be read: ${messageOf(cause)}`);
     }
     return false;
   };
 }
 
-/** Bound to another definition than any tool has: no call can take up a yes to a question in order to run. */
+/** Binds the request to a definition hash that no tool has, so a yes to a question can never approve a call. */
 function toAsking(call: ToolCall, question: Question, context: ApprovalContext): Asking {
   const subject = subjectOf(call, question, context.timeoutMs);
   return { call, question, context, subject: { ...subject, definitionHash: `question ${subject.definitionHash}` } };
@@ -78,16 +78,16 @@ async function awaitYes(asking: Asking, approval: StoredApproval, approve: Param
   const { isYes, remember: _remember, ...answer } = ending.answer;
   const decision = isYes ? 'approve' : 'deny';
   const answered = await approvals.answer(id, { ...answer, decision }, call.id);
-  if (answered === undefined) return takeYes(asking, id); // another answer was first
+  if (answered === undefined) return takeYes(asking, id); // another answer came first
   return isYes && noteHeard(asking, id);
 }
 
-/** A yes that was given through the store counts once it is taken up. */
+/** A yes given through the store counts after it was claimed. */
 async function takeYes({ call, subject, context }: Asking, id: string): Promise<boolean> {
   const { approvals, recheck } = context;
   const approval = await approvals.get(id);
   if (approval?.state !== 'approved') return false;
-  if ((await recheck(approval.unlisted.caller, approval.profile)) !== undefined) return false; // it may not call any more
+  if ((await recheck(approval.unlisted.caller, approval.profile)) !== undefined) return false; // the caller has lost its access
   if ((await approvals.claim(id, subject, call.id)) === undefined) return false;
   return noteHeard({ context }, id);
 }
@@ -96,7 +96,9 @@ async function noteHeard({ context }: Pick<Asking, 'context'>, id: string): Prom
   const { approvals, warn } = context;
   await approvals
     .finish(id, 'done')
-    .catch((cause) => warn(`That the answer to the question ${id} was heard could not be noted: ${messageOf(cause)}`));
+    .catch((cause) =>
+      warn(`The answer to the question ${id} was received but could not be marked as used: ${messageOf(cause)}`),
+    );
   return true;
 }
 

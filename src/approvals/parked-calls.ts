@@ -11,7 +11,7 @@ import { LIBRARY_DOOR } from './ask-callback.ts';
 import type { ApprovalPoller } from './poller.ts';
 import { saidWith } from './settle-request.ts';
 
-/** Where a parked call is made again. */
+/** The chest in which a parked call runs. */
 interface CallingChest {
   get(tool: string): ToolSpec | undefined;
   call(
@@ -21,25 +21,25 @@ interface CallingChest {
   ): Promise<ToolResult>;
 }
 
-/** What running parked calls needs. */
+/** Options for running parked calls. */
 export interface ParkedCallsOptions {
   readonly approvals: StoredApprovals;
-  /** Calls that came in elsewhere are left to others. */
+  /** Doors whose parked calls this process runs. */
   readonly doors: readonly string[];
-  /** The chest that the call was made in. */
+  /** Opens the chest that the call was made in. */
   openAgain(made: { readonly profile: string; readonly caller: Caller }): Promise<CallingChest>;
-  /** True while a source is not there: a tool that is unknown now may be one of its. */
+  /** True while a source is unavailable: an unknown tool may belong to it. */
   mayBeListedLater(): boolean;
-  /** True where servers with other configurations may run calls of the same store. */
+  /** True if servers with other configurations may run calls of the same store. */
   isShared(): Promise<boolean>;
   readonly poller: ApprovalPoller;
   warn(message: string): void;
 }
 
-/** How many are begun by one look; the others follow. */
+/** The most calls started per poll. */
 const MOST = 100;
 const PAGE = 500;
-/** The first pause before a call is tried again, and the longest: a tool that can be called again is called within that. */
+/** The first and the longest pause between attempts. A tool that becomes available again is called within the longest. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
 
@@ -49,7 +49,7 @@ interface Pause {
   readonly lengthMs: number;
 }
 
-/** Runs calls that came in at these doors, waited for a yes and have it: each at most once, since only who claims the yes may run. Returns how to stop; what is under way goes on. */
+/** Runs approved parked calls of these doors. Each runs at most once, because a run must first claim the approval. Returns a function that stops; running calls finish. */
 export function runParkedCalls(options: ParkedCallsOptions): () => void {
   const { approvals, poller, warn } = options;
   const { now } = systemClock;
@@ -68,7 +68,7 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
       if (retryAfterMs === undefined) pauses.delete(id);
       else pauses.set(id, { untilMs: now() + pauseMs, lengthMs: pauseMs });
     } catch (cause) {
-      warn(`The call that was approved as ${id} could not be run: ${messageOf(cause)}`);
+      warn(`The call with the approval ${id} could not be run: ${messageOf(cause)}`);
     } finally {
       underWay.delete(id);
     }
@@ -77,8 +77,8 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
   const mayTake = ({ id }: RunnableApproval): boolean => !underWay.has(id) && (pauses.get(id)?.untilMs ?? 0) <= now();
 
   /**
-   * The oldest first, past those that wait for their next attempt. Where there are more than one look may take, the next
-   * look goes on behind them: those that cannot run, and come up again and again, do not keep the others waiting.
+   * Takes the oldest calls first and skips those that wait for their next attempt. If there are more than one poll may
+   * start, the next poll continues after them, so calls that can never run do not block the others.
    */
   const takeNext = async (): Promise<void> => {
     let taken = 0;
@@ -94,7 +94,7 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
     } while (page.length === PAGE && taken < MOST);
     if (taken < MOST) beginAgain();
   };
-  /** Behind the newest come the oldest; what was not listed this time is over. */
+  /** Starts over with the oldest. Calls that were not listed in this pass have ended. */
   const beginAgain = (): void => {
     for (const id of pauses.keys()) if (!seen.has(id) && !underWay.has(id)) pauses.delete(id);
     seen.clear();
@@ -109,10 +109,10 @@ export function runParkedCalls(options: ParkedCallsOptions): () => void {
   };
 }
 
-/** Refusals in front of the approval that the next attempt would meet as well. */
+/** Refusals that the next attempt would get, too. */
 const FINAL: readonly ToolErrorCode[] = ['invalid_input', 'unauthenticated', 'denied'];
 
-/** Runs the call under an approval; returns after how long it may be tried again, where that helps. */
+/** Runs the call of an approval once; returns the pause before the next attempt, or undefined if none is needed. */
 async function runOnce(id: string, options: ParkedCallsOptions): Promise<number | undefined> {
   const { approvals, mayBeListedLater } = options;
   const approval = await approvals.get(id);
@@ -120,22 +120,22 @@ async function runOnce(id: string, options: ParkedCallsOptions): Promise<number 
   if (!options.doors.includes(approval.door)) return 0;
   const { callId } = approval.parked;
   const chest = await chestOf(approval, options);
-  // Who has the tool as it was approved may run it; where there is none, the yes expires.
+  // Only a crib that has the tool as it was approved runs it. If there is none, the approval expires.
   if (!hasAsApproved(chest, approval) && (approval.door === LIBRARY_DOOR || (await options.isShared()))) return 0;
   const result = await call(approval, callId, chest);
   const after = await approvals.get(id);
-  if (after?.state !== 'approved') return undefined; // it was claimed: by this call, or by the same one sent again
+  if (after?.state !== 'approved') return undefined; // claimed: by this call, or by the same call sent again
   const { code, retryAfterMs } = result.status === 'failed' ? result.error : {};
   const isFinal = code === 'unknown_tool' ? !mayBeListedLater() : code === undefined || FINAL.includes(code);
   const wasGivenBack = after.claim !== undefined && after.claim.at !== approval.claim?.at;
   if (!isFinal || wasGivenBack) return retryAfterMs ?? 0;
-  // Refused before it could run, and it would be again: that is how it ended.
+  // The call was refused before it ran and would be refused again, so the refusal is its result.
   if ((await approvals.claim(id, approval, callId)) === undefined) return undefined;
   await approvals.finish(id, code ?? result.status, { result, isHandedOver: false });
   return undefined;
 }
 
-/** The chest that the call was made in; undefined where the profile is not there, or not for the caller. */
+/** The chest that the call was made in; undefined if the profile is gone or the caller may not open it. */
 async function chestOf(
   { profile, unlisted }: StoredApproval,
   { openAgain }: ParkedCallsOptions,
@@ -157,6 +157,6 @@ async function call(approval: StoredApproval, callId: string, chest: CallingChes
   const { id, profile, tool } = approval;
   if (chest !== undefined)
     return chest.call(tool, approval.arguments, { ...saidWith(approval), id: callId, approvalId: id });
-  const message = `"${tool}" cannot be run any more: the profile "${profile}" is not there, or not for the caller.`;
+  const message = `"${tool}" cannot be run: the profile "${profile}" was removed, or the caller may no longer open it.`;
   return failed(toolError('denied', message));
 }

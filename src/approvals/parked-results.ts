@@ -8,15 +8,15 @@ import { type Approval, toShownApproval } from './approvals.ts';
 import { denied, LIBRARY_DOOR, nobodyAnswered, saidNo } from './ask-callback.ts';
 import type { Asking, Step } from './settle-request.ts';
 
-/** How much longer than its time the end of a call is waited for. */
+/** Time to wait for a running call beyond its own timeout. */
 const GRACE_MS = 60_000;
 const ASK_AGAIN_MS = 1000;
 
-/** The result of a parked call that was taken up, for the same call sent again; waits until it is there. Without an approval named, it is handed over once: a later call is another one. */
+/** Returns the result of a parked call when the same call is sent again; waits until it is available. Without an approval id the result is returned once: a later call is a new call. */
 export async function returnParkedResult(asking: Asking, approval: StoredApproval): Promise<Step> {
   const { call, context } = asking;
   const { id } = approval;
-  // A server that came second to run it takes nothing: the result is for whoever asked.
+  // A server that lost the race to run the call does not take the result; it belongs to the caller.
   if (approval.parked?.callId === call.id) return usedUp(call.spec.name, approval);
   const ending = approval.state === 'done' ? 'ended' : await untilEnded(asking, approval);
   if (typeof ending === 'object') return failed(ending);
@@ -34,7 +34,7 @@ export async function returnParkedResult(asking: Asking, approval: StoredApprova
 
 type Ended = 'ended' | 'given back' | 'late' | ToolError;
 
-/** Waits for the end of a call, as long as it can take; where its process is gone, for that being noticed. */
+/** Waits for a running call to end, or for the detection that its process is gone. */
 function untilEnded({ call, context }: Asking, { id, claim }: StoredApproval): Promise<Ended> {
   const { poller, clock } = context;
   const { timeoutMs = 0 } = call.spec.policy;
@@ -51,36 +51,36 @@ function untilEnded({ call, context }: Asking, { id, claim }: StoredApproval): P
 }
 
 function stillRunning(tool: string, id: string): FailedResult {
-  const message = `The call of "${tool}" under the approval "${id}" is still running; ask again for its result.`;
+  const message = `The call of "${tool}" under the approval "${id}" is still running. Ask again for its result.`;
   return failed(toolError('conflict', message, { retryable: true, retryAfterMs: ASK_AGAIN_MS }));
 }
 
-/** What is known of a call under an approval whose process is gone. */
+/** The result of a call whose process ended before the call did. */
 export function lostResult({ tool, id }: StoredApproval): FailedResult {
-  const message = `A call of "${tool}" took up the approval "${id}", and its process ended before it did; see whether it was done before you ask for another.`;
+  const message = `A call of "${tool}" used the approval "${id}", and its process ended before the call did. Check whether it took effect before you call again.`;
   return failed(toolError('unknown_outcome', message));
 }
 
-/** What is said to who comes with an approval that was taken up. */
+/** The error for an approval that was already used. */
 export function usedUp(tool: string, { id, outcome }: StoredApproval): FailedResult {
   if (outcome !== undefined && outcome !== 'unknown_outcome') {
-    const message = `The approval "${id}" has been used: that call of "${tool}" ended as ${outcome}.`;
+    const message = `The approval "${id}" was already used: that call of "${tool}" ended as ${outcome}.`;
     return failed(toolError('conflict', message));
   }
-  const message = `A call of "${tool}" took up the approval "${id}" and has not reported back; see whether it was done before you ask for another.`;
+  const message = `A call of "${tool}" used the approval "${id}" and has not reported a result. Check whether it took effect before you call again.`;
   return failed(toolError('unknown_outcome', message));
 }
 
-/** Where a call stands that was parked for a server. */
+/** State of a parked call. */
 export interface ParkedState {
-  /** `running` from the yes on. */
+  /** `running` starts with the approval. */
   readonly state: 'waiting' | 'running' | 'ended';
   readonly approval: Approval;
-  /** There when it has ended, for a day. */
+  /** Present for a day after the call ended. */
   readonly result?: ToolResult;
 }
 
-/** What became of a parked call, for who made it or an operator; somebody else's is answered like one that never was. */
+/** The state of a parked call, for its caller and the operator. For other callers it is undefined, as for an unknown id. */
 export async function parkedStateOf(
   callId: string,
   by: Caller,
@@ -99,13 +99,13 @@ export async function parkedStateOf(
   return { state: state === 'waiting' ? 'waiting' : 'running', approval };
 }
 
-/** A call that was parked, and its result once it is over. */
+/** A parked call, with its result after it ended. */
 export interface ParkedCall {
   readonly callId: string;
   readonly result?: ToolResult;
 }
 
-/** The parked call of this id, or the one that waits for the approval of this id. The result of a library's call counts as handed over from then on. */
+/** Finds a parked call by its own id or by the id of its approval. The result of a library call then counts as handed over. */
 export async function parkedCallOf(id: string, { approvals, redact }: ParkedReading): Promise<ParkedCall | undefined> {
   const found = await approvals.ofCall((await approvals.get(id))?.parked?.callId ?? id);
   const callId = found?.approval.parked?.callId;
@@ -121,11 +121,11 @@ interface ParkedReading {
   redact(text: string): string;
 }
 
-/** What whoever asked would be told, where the call did not run. */
+/** The error for a call that did not run. */
 function refusalOf(approval: StoredApproval): ToolResult | undefined {
   const { state, tool, answer, lifetimeMs } = approval;
   if (state === 'denied') return saidNo(tool, answer?.note);
   if (state === 'expired' && answer === undefined) return nobodyAnswered(tool, lifetimeMs);
   const isOver = state === 'expired' || state === 'withdrawn';
-  return isOver ? denied(`The approval to run "${tool}" was not taken up.`) : undefined;
+  return isOver ? denied(`The approval for "${tool}" was not used.`) : undefined;
 }

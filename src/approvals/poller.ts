@@ -5,37 +5,37 @@ import type { StoredApprovals } from '../core/ports/stored-approvals.ts';
 import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { idleClock } from '../system/clock.ts';
 
-/** Looks at the store for everything in a crib that waits for approvals: one timer, and one query for all requests that are watched. */
+/** Polls the store for all waiting calls of a crib, with one timer and one query. */
 export interface ApprovalPoller {
-  /** Tells the state of a request at every look; undefined if the request is not there. */
+  /** Reports the state of a request at every poll; undefined if the request does not exist. */
   watch(id: string, told: (state: ApprovalState | undefined) => void): Subscription;
-  /** Does this at every look, once at a time. Work that takes long holds up nobody else. */
+  /** Runs `work` at every poll, never twice at a time. Slow work does not delay other subscribers. */
   subscribe(work: () => Promise<void>): Subscription;
   close(): void;
 }
 
-/** The place of one who waits. */
+/** A subscription to the poller. */
 export interface Subscription {
-  /** Looks now, for all; during a look, once more after it. Resolves when the own work is done, and never rejects. */
+  /** Polls now, for all subscribers; during a poll, once more after it. Resolves when this subscriber's work is done. Never rejects. */
   look(): Promise<void>;
   stop(): void;
 }
 
-/** What a poller looks at. */
+/** Options for creating a poller. */
 interface PollerOptions {
   /** Undefined without a store. */
   readonly approvals: Pick<StoredApprovals, 'statesOf' | 'onAnswer'> | undefined;
-  /** Looks for calls whose process is gone; every look begins with it. */
+  /** Finds calls whose process is gone. Runs at the start of every poll. */
   findLost(): Promise<unknown>;
   warn(message: string): void;
   readonly clock?: Clock;
 }
 
-/** How long what another process did may go unnoticed. */
+/** Poll interval for changes made by other processes. */
 const LOOK_EVERY_MS = 500;
 const IDS_PER_QUERY = 500;
 
-/** A poller that rests while nobody waits. What happens in this process makes it look at once. */
+/** Creates a poller. It is idle without subscribers, and polls at once after an answer in this process. */
 export function createPoller({ approvals, findLost, warn, clock = idleClock }: PollerOptions): ApprovalPoller {
   const watchers = new Set<Watcher>();
   const works = new Set<() => Promise<void>>();
@@ -96,13 +96,13 @@ export function createPoller({ approvals, findLost, warn, clock = idleClock }: P
 
 type Attempt = (work: () => MaybePromise<void>) => Promise<void>;
 
-/** Does something that may fail. A store that does not answer is asked again, and that is not worth a word. */
+/** Runs work that may fail. A store that is not available is polled again, without a warning. */
 function attemptWith(warn: (message: string) => void): Attempt {
   return async (work) => {
     try {
       await work();
     } catch (cause) {
-      if (!(cause instanceof ToolcribError)) warn(`Approvals could not be looked at: ${messageOf(cause)}`);
+      if (!(cause instanceof ToolcribError)) warn(`Polling the approvals failed: ${messageOf(cause)}`);
     }
   };
 }
@@ -123,7 +123,7 @@ async function tellStates(watchers: ReadonlySet<Watcher>, { approvals, attempt }
   }
 }
 
-/** One after the other; who asks during one gets another after it. */
+/** Runs the work one at a time; a request during a run causes one more run after it. */
 function oneByOne(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;

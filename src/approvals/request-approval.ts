@@ -11,19 +11,19 @@ import { confirmByCallback, confirmThroughStore } from './confirm.ts';
 import { type ApprovalContext, type Asking, answerToOwn, awaitAnswer, type Step, settle } from './settle-request.ts';
 import { createWebhook, type Hook, toMessage } from './webhook.ts';
 
-/** Where calls come in that the open crib or a server runs itself once they are approved. */
+/** Doors whose parked calls a crib or a server runs after approval. */
 const RUN_LATER_DOORS: readonly string[] = [...SERVER_DOORS, LIBRARY_DOOR];
 
-/** How often a call that lost a race looks again. */
+/** Number of attempts after losing a race. */
 const MAX_TURNS = 20;
 
-/** What asking people needs of its crib. */
+/** The parts of the crib that approvals need. */
 type ApproverPorts = Pick<CribContext, 'store' | 'redact' | 'sign'> &
   Pick<ApprovalContext, 'clock' | 'poller' | 'recheck' | 'warn' | 'onParked'>;
 
 const USUAL_TIMEOUT_MS = 300_000;
 
-/** Who is asked: the caller's callback; and where there is a store, anybody who may answer through it. */
+/** Creates the approver: the caller's callback and, with a store, every approver who can answer through it. */
 export function createApprover(
   options: Omit<ApprovalOptions, 'mode'> & Partial<Pick<ApprovalContext, 'clock'>>,
   hook: Hook | undefined,
@@ -43,14 +43,14 @@ export function createApprover(
   return { ask: requestApproval(announcing), confirm: confirmThroughStore(announcing), close: webhook.close };
 }
 
-/** Asks through the store, so that anybody who may can answer, also after a restart. Each yes is taken up once. */
+/** Requests approval through the store, so that approvers can answer later, even after a restart. Each approval is used once. */
 function requestApproval(context: ApprovalContext): Ask {
   return async (call, question) => {
     try {
       return await permitFor({ call, question, subject: subjectOf(call, question, context.timeoutMs), context });
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
-      const message = `"${call.spec.name}" needs an approval, and the store that keeps approvals does not answer; call it again later.`;
+      const message = `"${call.spec.name}" requires approval, but the store with the approvals is not available. Call it again later.`;
       return failed(toolError('unavailable', message, { retryable: true, cause }));
     }
   };
@@ -61,7 +61,7 @@ async function permitFor(asking: Asking): Promise<Permit | ToolResult> {
     const step = await lookOnce(asking);
     if (step !== 'again') return step;
   }
-  const message = `"${asking.call.spec.name}" is being called so by too many at once; call it again.`;
+  const message = `"${asking.call.spec.name}" has too many identical calls at the same time. Call it again.`;
   return failed(toolError('conflict', message, { retryable: true }));
 }
 
@@ -73,23 +73,23 @@ async function lookOnce(asking: Asking): Promise<Step> {
     return named === undefined ? notThere(call) : (mismatchOf(asking, named) ?? takeUp(asking, named));
   }
   const found = await context.approvals.find(subject);
-  // What was parked runs with what was said then. A no holds for this call as well.
+  // A parked call runs with the context it was parked with. A denial also holds for this call.
   const parked = call.hasOwnContext && found?.state !== 'denied' ? undefined : found;
-  // What was said about this very call comes before what is remembered of others.
+  // An answer to this very call takes precedence over remembered answers.
   if (parked !== undefined && parked.state !== 'waiting' && !isAskedAnew(parked, asking)) return settle(asking, parked);
   const remembered = await context.approvals.remembered(subject);
   if (remembered !== undefined && (await stillCounts(remembered, asking))) return remembered;
   return parked?.state === 'waiting' ? takeUp(asking, parked) : askAnew(asking);
 }
 
-/** What a caller let itself do counts as far as it could approve this very call now. */
+/** An approval that a caller gave itself counts only if the caller could approve this call now. */
 async function stillCounts({ id, by }: Permit, { call, subject, context }: Asking): Promise<boolean> {
   if (by !== subject.callerId || call.caller.operator === true || subject.approvers.includes('caller')) return true;
   const given = await context.approvals.get(id);
-  return given?.approvers.includes('caller') === false; // then it was somebody at hand who has the same name
+  return given?.approvers.includes('caller') === false; // then a host's approver with the same name gave it
 }
 
-// Who has a person at hand may ask that person; everybody else is held to the no.
+// A caller with an approval callback may ask again after a denial; other callers may not.
 function isAskedAnew({ state }: StoredApproval, { call, subject }: Asking): boolean {
   const { approve } = call.caller;
   return state === 'denied' && approve !== undefined && ownAnswerOf(call, subject.approvers) === undefined;
@@ -112,15 +112,15 @@ async function askAnew(asking: Asking): Promise<Step> {
   return waitingFor(added.approval, call);
 }
 
-const NOT_KEPT = 'A call with context cannot wait in the store: give the caller approve(), or call it without context.';
+const NOT_KEPT = 'A call with context cannot be parked: pass approve(), or call it without context.';
 
 function notWithContext({ approvalId }: ToolCall): FailedResult {
-  return denied(`The approval "${approvalId}" is for a call without context; call without context to take it up.`);
+  return denied(`The approval "${approvalId}" is for a call without context. Call without context to use it.`);
 }
 
 function noRoom({ call, context }: Asking, broken: KeepBound): FailedResult {
-  const why = describeBound(broken, context.bounds, 'requests for approval that wait or run');
-  const message = `"${call.spec.name}" requires approval, and its request was not kept: ${why}. Let some be answered or expire, or raise extensions.approval.${broken}.`;
+  const why = describeBound(broken, context.bounds, 'approval requests that are waiting or running');
+  const message = `"${call.spec.name}" requires approval, but its request was not stored: ${why}. Wait until some are answered or expire, or raise extensions.approval.${broken}.`;
   return failed(toolError('rate_limited', message, { retryable: true, retryAfterMs: RETRY_WITHOUT_ROOM_MS }));
 }
 
@@ -129,40 +129,39 @@ async function takeUp(asking: Asking, approval: StoredApproval): Promise<Step> {
   return isAttended(asking, approval) ? awaitAnswer(asking, approval) : waitingFor(approval, asking.call);
 }
 
-/** Somebody is at hand who can answer now. */
+/** True if an approver can answer right now. */
 function isAttended(asking: Asking, request: Pick<StoredApproval, 'approvers'>): boolean {
   return asking.call.caller.approve !== undefined || answerToOwn(asking, request) !== undefined;
 }
 
 function waitingFor({ id, expiresAt, parked, notByCaller }: StoredApproval, call: ToolCall): WaitingResult {
-  const isKnown = parked?.callId === call.id && call.door !== LIBRARY_DOOR; // a door tells the id of the call itself
+  const isKnown = parked?.callId === call.id && call.door !== LIBRARY_DOOR; // the door reports the call id itself
   const first = parked === undefined || isKnown ? {} : { callId: parked.callId };
   const note = notByCaller === undefined ? {} : { note: notByCaller };
   return { ok: false, status: 'waiting', waiting: { for: 'approval', id, expiresAt, ...first, ...note } };
 }
 
-/** The crib runs what came to it when somebody has said yes; not what a tool called, whose result that tool wants. */
+/** True if the crib runs the call after approval. Nested calls are excluded: the outer tool needs their result. */
 function isRunLater({ door, parent }: ToolCall): boolean {
   return parent === undefined && RUN_LATER_DOORS.includes(door);
 }
 
-/** Why the approval that a call names is not for it. Who has no business with it does not learn that it exists. */
+/** The reason why the named approval does not fit the call. Other callers do not learn that it exists. */
 function mismatchOf({ call, subject }: Asking, approval: StoredApproval): FailedResult | undefined {
   const id = `The approval "${call.approvalId}"`;
   if (approval.callerId !== subject.callerId || approval.profile !== subject.profile) return notThere(call);
-  if (approval.tool !== subject.tool)
-    return denied(`${id} is for another tool; call without it to ask about this one.`);
+  if (approval.tool !== subject.tool) return denied(`${id} is for another tool. Call without it to request a new one.`);
   if (approval.argumentsHash !== subject.argumentsHash)
-    return denied(`${id} is for other arguments; call without it to ask about these.`);
+    return denied(`${id} is for other arguments. Call without it to request a new one.`);
   if (subject.answersHash !== undefined && approval.answersHash !== subject.answersHash)
-    return denied(`${id} is for other answers to questions of the tool; call without it to ask about these.`);
+    return denied(`${id} is for other answers to the tool's questions. Call without it to request a new one.`);
   if (approval.insideHash !== subject.insideHash)
-    return denied(`${id} was asked for inside another call; call without it to ask anew.`);
+    return denied(`${id} was requested inside another call. Call without it to request a new one.`);
   if (approval.definitionHash !== subject.definitionHash)
-    return denied(`${id} is for "${subject.tool}" as it was before it changed; call without it to ask anew.`);
+    return denied(`${id} is for "${subject.tool}" as it was before it changed. Call without it to request a new one.`);
   return undefined;
 }
 
 function notThere({ approvalId }: ToolCall): FailedResult {
-  return denied(`The approval "${approvalId}" does not exist; call without it to ask for one.`);
+  return denied(`The approval "${approvalId}" was not found. Call without it to request one.`);
 }

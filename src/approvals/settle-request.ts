@@ -23,25 +23,25 @@ import {
 import { returnParkedResult, usedUp } from './parked-results.ts';
 import type { ApprovalPoller } from './poller.ts';
 
-/** What asking through a store needs. */
+/** The parts of the crib that approvals through the store need. */
 export interface ApprovalContext {
   readonly approvals: StoredApprovals;
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** How much may wait in the store. */
+  /** Limits on what may wait in the store. */
   readonly bounds: KeepBounds;
-  /** Tells somebody outside that a request waits. */
+  /** Announces a waiting request, for example by webhook. */
   announce?(approval: StoredApproval): void;
-  /** Is told that a call of a library was parked, so that it is run when it is approved. */
+  /** Called after a library call was parked, so that the crib runs it when it is approved. */
   onParked(): void;
   readonly poller: ApprovalPoller;
   readonly recheck: Recheck;
-  /** The text without the values of secrets. */
+  /** Removes the values of secrets from a text. */
   redact(text: string): string;
   warn(message: string): void;
 }
 
-/** A call that asks, what its request says, and where. */
+/** A call that needs approval, with its request. */
 export interface Asking {
   readonly call: ToolCall;
   readonly question: Question;
@@ -49,15 +49,15 @@ export interface Asking {
   readonly context: ApprovalContext;
 }
 
-/** What came of one look at the store; `again` where somebody else was faster. */
+/** The outcome of one look at the store; `again` if another process changed the request first. */
 export type Step = Permit | ToolResult | 'again';
 
-/** Waits for the first answer: of the caller, of the host's person, or of anybody through the store. */
+/** Waits for the first answer: from the caller, the host's callback, or an approver through the store. */
 export async function awaitAnswer(asking: Asking, approval: StoredApproval): Promise<Step> {
   const { call, context } = asking;
   const own = answerToOwn(asking, approval);
   if (own !== undefined) return reply(asking, approval, { isYes: own, by: callerOf(call) });
-  // The store says that it waits: where it is over by the clock of this machine, that clock is wrong.
+  // The store says that the request is waiting. If it has expired by the local clock, the local clock is wrong.
   const { expiresAt, lifetimeMs } = approval;
   const leftMs = expiresAt > context.clock.now() ? Math.min(lifetimeMs, expiresAt - context.clock.now()) : lifetimeMs;
   const ending = await waitForAnswer({
@@ -68,12 +68,12 @@ export async function awaitAnswer(asking: Asking, approval: StoredApproval): Pro
     timeoutMs: approval.isParked ? leftMs : lifetimeMs,
     follow: (settled) =>
       context.poller.watch(approval.id, (state) => void (state === undefined || state === 'waiting' || settled())).stop,
-    onSlow: () => approval.isParked || context.announce?.(approval), // that a parked one waits has been told
+    onSlow: () => approval.isParked || context.announce?.(approval), // a parked request was announced when it was parked
   });
   return conclude(asking, approval, ending);
 }
 
-/** The caller's own answer, where both the policy of now and the request let it answer. */
+/** The caller's own answer, if both the current policy and the request let it answer. */
 export function answerToOwn(
   { call, subject }: Asking,
   { approvers }: Pick<StoredApproval, 'approvers'>,
@@ -81,7 +81,7 @@ export function answerToOwn(
   return ownAnswerOf(call, approvers) === undefined ? undefined : ownAnswerOf(call, subject.approvers);
 }
 
-/** What a person at hand is shown: the request as it was made, which may be by an earlier call. */
+/** The request as it was made, perhaps by an earlier call, for the host's callback. */
 export function toRequest(approval: StoredApproval): Waiting['request'] {
   const shown = [
     'id',
@@ -101,7 +101,7 @@ export function toRequest(approval: StoredApproval): Waiting['request'] {
 
 const SAID = ['conversation', 'turn', 'timeZone', 'idempotencyKey'] as const;
 
-/** What was said along with the call that a request is about. */
+/** The options that were sent along with the call of a request. */
 export function saidWith(approval: StoredApproval): SaidAlong {
   const { inputResponses, unlisted } = approval;
   const { inputState } = unlisted;
@@ -131,7 +131,7 @@ async function conclude(asking: Asking, approval: StoredApproval, ending: Ending
   return withdraw(refusal, approval, context);
 }
 
-/** The refusal of a call that asks no longer. A parked request stays for others. */
+/** Withdraws the request of a call that has ended, and returns the refusal. A parked request is kept. */
 async function withdraw<T>(
   refusal: T,
   { id, isParked }: StoredApproval,
@@ -153,7 +153,7 @@ async function reply(asking: Asking, approval: StoredApproval, answer: HostAnswe
   return isYes ? permitOf(answered, asking) : saidNo(call.spec.name, answer.note);
 }
 
-/** What a request that no longer waits means for the call. */
+/** Continues a call whose request is no longer waiting. */
 export async function settle(asking: Asking, approval: StoredApproval | undefined): Promise<Step> {
   const { call, subject, context } = asking;
   const { name } = call.spec;
@@ -161,13 +161,13 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
     case 'approved': {
       const barred = await barredFrom(approval, asking);
       if (barred !== undefined) return barred;
-      // The same call sent again without the answers takes up the one with them.
+      // The same call sent again without the answers uses the request that has them.
       const { answersHash } = approval;
       const bound = answersHash === undefined ? subject : { answersHash, ...subject };
       const claimed = await context.approvals.claim(approval.id, bound, call.id);
       if (claimed === undefined) return 'again';
       const permit = permitOf(claimed, asking);
-      // One that was given back may be taken up by another call than the one that was shown.
+      // An approval that was given back may be claimed by another call than the one that was shown.
       return approval.claim === undefined ? permit : { ...permit, takenUp: takenUpOf(claimed) };
     }
     case 'denied':
@@ -177,18 +177,18 @@ export async function settle(asking: Asking, approval: StoredApproval | undefine
       if (approval.parked !== undefined) return returnParkedResult(asking, approval);
       return call.approvalId === undefined ? 'again' : usedUp(name, approval);
     default:
-      return denied(`The approval to run "${name}" has expired or was withdrawn; call it again to ask anew.`);
+      return denied(`The approval for "${name}" expired or was withdrawn. Call it again to request a new one.`);
   }
 }
 
-/** A refusal where the caller lost its key or its profile while it waited; its yes is not taken up. */
+/** A refusal if the caller lost its key or its profile while it waited. The approval is not used. */
 async function barredFrom(
   { unlisted, profile }: StoredApproval,
   { call, context }: Asking,
 ): Promise<ToolResult | undefined> {
   const reason = await context.recheck(unlisted.caller, profile);
   if (reason === undefined) return undefined;
-  return denied(`"${call.spec.name}" was approved, but its caller may not call it any more: ${reason}.`);
+  return denied(`"${call.spec.name}" was approved, but its caller may no longer call it: ${reason}.`);
 }
 
 function permitOf(approval: StoredApproval, { call, context }: Asking): Permit {
@@ -196,22 +196,24 @@ function permitOf(approval: StoredApproval, { call, context }: Asking): Permit {
   const { id, answer, parked, claim, isParked } = approval;
   const endOf = (result: ToolResult): ParkedEnd | undefined =>
     parked && {
-      result: redactResult(result, redact), // it lies in the store
+      result: redactResult(result, redact), // it is kept in the store
       isHandedOver: claim?.callId !== parked.callId,
       bounds,
     };
   const finish = (result: ToolResult) =>
     approvals
       .finish(id, result.status === 'failed' ? result.error.code : result.status, endOf(result))
-      .catch((cause) => warn(`How the call under the approval ${id} ended could not be noted: ${messageOf(cause)}`));
+      .catch((cause) =>
+        warn(`The result of the call with the approval ${id} could not be stored: ${messageOf(cause)}`),
+      );
   const giveBack = async (result: ToolResult): Promise<void> => {
     const isGiven = await approvals.giveBack(id).catch((cause) => {
-      warn(`The approval ${id} was not used, and could not be given back yet: ${messageOf(cause)}`);
+      warn(`The approval ${id} was not used and could not be released yet: ${messageOf(cause)}`);
       return true; // the store does it later
     });
-    if (!isGiven) await finish(result); // its outcome counted as unknown: this is the true end
+    if (!isGiven) await finish(result); // its outcome counted as unknown; this is the real one
   };
-  // A request that is not parked is one of the call itself, unless the call names it.
+  // A request that is not parked belongs to this call, unless the call names it.
   const isOfAnother = isParked || call.approvalId !== undefined;
   return { id, by: answer?.by ?? 'host', ...(isOfAnother && { takenUp: takenUpOf(approval) }), finish, giveBack };
 }

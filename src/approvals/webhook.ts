@@ -9,27 +9,27 @@ import type { GuardedFetchOptions } from '../system/fetch/guarded-fetch.ts';
 import { isSecretTemplate, secretsIn } from '../system/secrets/secret-template.ts';
 import { toCutApproval, toShownApproval } from './approvals.ts';
 
-/** Where somebody is told that a request waits; `secret` names the secret that signs the message. */
+/** A webhook for waiting requests; `secret` names the secret that signs its messages. */
 export interface Hook {
   readonly url: string;
   readonly secret: string;
 }
 
-/** Where messages go and how they are signed. */
+/** Options for creating a webhook. */
 export interface WebhookOptions {
   readonly url: string;
   /** The HMAC-SHA256 of a text, as hex. */
   sign(text: string): Promise<string>;
   readonly clock: Clock;
   warn(message: string): void;
-  /** The time of messages, in milliseconds since 1970. */
+  /** The time in milliseconds since 1970, for timestamps. */
   readonly now?: () => number;
 }
 
-/** Tells somebody outside, in its own time. What it cannot deliver it reports and drops. */
+/** Sends messages in the background. A message that cannot be delivered is reported and dropped. */
 export interface Webhook {
   send(message: JsonObject): void;
-  /** Waits a little for what is on its way. */
+  /** Waits up to five seconds for messages that are being sent. */
   close(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const AT_ONCE = 4;
 const PAUSES_MS = [1000, 5000];
 const CLOSE_MS = 5000;
 const LIMITS: GuardedFetchOptions = {
-  // Whoever wrote the configuration chose the address; where it redirects to nobody chose.
+  // The operator chose this address, so it may be private; redirects are not followed.
   allowPrivate: 'first',
   maxRedirects: 0,
   maxBytes: 65_536,
@@ -46,7 +46,7 @@ const LIMITS: GuardedFetchOptions = {
   timeoutMs: 10_000,
 };
 
-/** Sends each message by POST, signed, and a few times more where that may help. */
+/** Sends each message by signed POST and retries after transient failures. */
 export function createWebhook(options: WebhookOptions): Webhook {
   const { clock, warn } = options;
   const waiting: string[] = [];
@@ -57,7 +57,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
     for (const pauseMs of [...PAUSES_MS, undefined]) {
       const failure = await post(body, options, stopping.signal);
       if (failure === undefined || stopping.signal.aborted) return;
-      if (!failure.mayPass || pauseMs === undefined) return warn(`The webhook was not told: ${failure.message}`);
+      if (!failure.mayPass || pauseMs === undefined)
+        return warn(`The webhook message was not delivered: ${failure.message}`);
       await pause(pauseMs, clock, stopping.signal);
     }
   };
@@ -78,7 +79,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   return {
     send(message) {
       if (stopping.signal.aborted) return;
-      if (waiting.length >= MAX_WAITING) return warn('The webhook was not told: too many messages wait for it.');
+      if (waiting.length >= MAX_WAITING) return warn('The webhook message was dropped: its queue is full.');
       waiting.push(JSON.stringify(message));
       pump();
     },
@@ -96,7 +97,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
 interface Failure {
   readonly message: string;
-  /** Trying again may help. */
+  /** True if a retry may help. */
   readonly mayPass: boolean;
 }
 
@@ -112,7 +113,7 @@ async function post(body: string, options: WebhookOptions, signal: AbortSignal):
       'toolcrib-timestamp': timestamp,
       'toolcrib-signature': `sha256=${signature}`,
     };
-    const { guardedFetch } = await import('../system/fetch/guarded-fetch.ts'); // few tell anybody, and it brings node:http along
+    const { guardedFetch } = await import('../system/fetch/guarded-fetch.ts'); // loads node:http, and most cribs have no webhook
     const { status } = await guardedFetch(url, { ...LIMITS, method: 'POST', headers, body, signal });
     if (status >= 200 && status < 300) return undefined;
     return {
@@ -124,7 +125,7 @@ async function post(body: string, options: WebhookOptions, signal: AbortSignal):
   }
 }
 
-/** Ends early when nobody wants to try again. */
+/** Ends early on abort. */
 function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -137,17 +138,17 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void
   });
 }
 
-/** What the webhook is told of a request that waits. */
+/** The webhook message of a waiting request. */
 export function toMessage(approval: StoredApproval, redact: (text: string) => string): JsonObject {
   const { id, tool, title, caller, profile, reason, expiresAt, ...rest } = toCutApproval(approval, redact);
   const { arguments: given, argumentsLength, question } = rest;
-  const text = approvalText(toShownApproval(approval, redact)); // of all arguments, each cut by itself
+  const text = approvalText(toShownApproval(approval, redact)); // built from the complete arguments; each value is cut on its own
   const about = { id, tool, title, arguments: given, argumentsLength, caller, profile, reason, question };
   const message = { ...about, expiresAt, text };
-  return JSON.parse(JSON.stringify(message)); // without what is absent
+  return JSON.parse(JSON.stringify(message)); // drops absent fields
 }
 
-/** Checks a webhook. */
+/** Validates a webhook. */
 export function readWebhook(value: unknown, what: string): Hook | undefined {
   if (value === undefined) return undefined;
   const { url, secret } = readOptions<{ url: unknown; secret: unknown }>(value, ['url', 'secret'], what);

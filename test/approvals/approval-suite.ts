@@ -57,7 +57,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       await office.answer(id, 'deny', 'not on a Friday');
       for (const options of [{}, { approvalId: id }]) {
         expect(await office.pay(3, options)).toMatchObject({
-          error: { code: 'denied', message: 'A person said no to "pay": not on a Friday.' },
+          error: { code: 'denied', message: 'The approver denied "pay": not on a Friday.' },
         });
       }
       expect(office.paid).toEqual([]);
@@ -71,7 +71,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       const { id, signal } = await asked;
       clock.advance(70_000);
       expect(await result).toMatchObject({
-        error: { code: 'denied', message: expect.stringMatching(/Nobody answered.*70000 ms/) },
+        error: { code: 'denied', message: expect.stringMatching(/was not answered within 70000 ms/) },
       });
       expect(signal.aborted).toBe(true);
       expect(await office.crib.approvals.get(id)).toMatchObject({ state: 'expired' });
@@ -233,7 +233,7 @@ export function approvalSuite(place: () => Promise<string>): void {
       const { id } = await asked;
       await other.answer(id, 'deny', 'no');
       say(true);
-      expect(await result).toMatchObject({ error: { code: 'denied', message: 'A person said no to "pay": no.' } });
+      expect(await result).toMatchObject({ error: { code: 'denied', message: 'The approver denied "pay": no.' } });
       expect(office.paid).toEqual([]);
     });
   });

@@ -106,7 +106,7 @@ describe('an answer that cannot be meant is refused with a sentence', () => {
   ])('%s', async (_, id) => {
     const { crib } = await openOffice();
     const { answer, forget, get } = crib.approvals;
-    const refusal = { ok: false, error: { code: 'invalid_input', message: expect.stringContaining('no approval') } };
+    const refusal = { ok: false, error: { code: 'invalid_input', message: expect.stringContaining('was not found') } };
     expect(await answer(wrong(id), { decision: 'approve' }, OPERATOR)).toMatchObject(refusal);
     expect(await forget(wrong(id), OPERATOR)).toMatchObject(refusal);
     expect(await get(wrong(id))).toBeUndefined();

@@ -13,23 +13,23 @@ describe('an approval that a call names', () => {
     const office = await openOffice({ profiles: { default: {}, counter: {} } });
     const id = idOf(await office.pay(3));
     await office.answer(id, 'approve');
-    expect(await office.pay(3, { approvalId: id, as: { id: 'mallory' } })).toMatchObject(refused(/does not exist/));
-    expect(await office.pay(3, { approvalId: id, as: {} })).toMatchObject(refused(/does not exist/));
+    expect(await office.pay(3, { approvalId: id, as: { id: 'mallory' } })).toMatchObject(refused(/was not found/));
+    expect(await office.pay(3, { approvalId: id, as: {} })).toMatchObject(refused(/was not found/));
     const counter = await office.crib.open('counter', { id: 'alice' });
-    expect(await counter.call('pay', { amount: 3 }, { approvalId: id })).toMatchObject(refused(/does not exist/));
-    expect(await counter.call('pay_all', {}, { approvalId: id })).toMatchObject(refused(/does not exist/));
+    expect(await counter.call('pay', { amount: 3 }, { approvalId: id })).toMatchObject(refused(/was not found/));
+    expect(await counter.call('pay_all', {}, { approvalId: id })).toMatchObject(refused(/was not found/));
     expect(await office.pay(3, { approvalId: id })).toMatchObject({ ok: true });
   });
 
   it.each(['0000-0000-0000', 'nonsense', '\u0000', '../../etc'])('%j does not exist', async (approvalId) => {
     const office = await openOffice();
-    expect(await office.pay(3, { approvalId })).toMatchObject(refused(/does not exist/));
+    expect(await office.pay(3, { approvalId })).toMatchObject(refused(/was not found/));
     expect(await office.waiting()).toEqual([]);
   });
 
   it('must hold even where the tool need not ask', async () => {
     const office = await openOffice({ tool: { effects: { readOnly: true } } });
-    expect(await office.pay(3, { approvalId: '0000-0000-0000' })).toMatchObject(refused(/does not exist/));
+    expect(await office.pay(3, { approvalId: '0000-0000-0000' })).toMatchObject(refused(/was not found/));
     expect(office.paid).toEqual([]);
   });
 
@@ -160,7 +160,7 @@ describe('the store failing in the middle of a call', () => {
     const as = { id: 'alice', approve: () => true };
     expect(await office.pay(3, { as })).toMatchObject({ ok: true });
     expect(office.paid).toHaveLength(1);
-    expect(office.crib.warnings().join()).toContain('could not be noted');
+    expect(office.crib.warnings().join()).toContain('could not be stored');
   });
 });
 

@@ -55,7 +55,7 @@ describe('call.confirm asks the host’s person', () => {
       tool: 'send',
       title: 'Send money',
       question: 'Send 500 to Bob?',
-      reason: 'it asks in the middle of its call',
+      reason: 'it asks a question during its call',
       arguments: { to: 'Bob' },
       caller: { id: 'alice' },
       ...said,
@@ -229,7 +229,7 @@ describe('call.confirm asks through the store', () => {
   it('where no more may wait it is a no, with a warning', async () => {
     const { crib, chest } = await openWith({ ...STORE, extensions: [approval({ maxTotalBytes: 1 } as never)] });
     expect(await chest.call('send')).toMatchObject({ data: { sent: false } });
-    expect(crib.warnings().join()).toContain('The question of "send" was not asked');
+    expect(crib.warnings().join()).toContain('The question of "send" could not be asked');
   });
 });
 
@@ -267,7 +267,7 @@ describe('a yes to a question', () => {
     const result = alone.call('send');
     const { id } = await waitingIn(crib);
     expect(await crib.approvals.answer(id, { decision: 'approve', remember: 'arguments' }, OLGA)).toMatchObject({
-      error: { message: 'The answer cannot be remembered: it answers a question in the middle of a call.' },
+      error: { message: 'The answer cannot be remembered: it answers a question that the tool asked during its call.' },
     });
     await crib.approvals.answer(id, { decision: 'deny' }, OLGA);
     await result;

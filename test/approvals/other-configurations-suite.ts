@@ -78,7 +78,7 @@ export function otherConfigurationsSuite(place: () => Promise<string>): void {
     await vi.waitFor(async () => expect((await crib.approvals.get(id))?.state).toBe('expired'), WITHIN);
     expect(await crib.parked(callId, ALICE)).toMatchObject({
       state: 'ended',
-      result: { error: { code: 'denied', message: 'The approval to run "pay" was not taken up.' } },
+      result: { error: { code: 'denied', message: 'The approval for "pay" was not used.' } },
     });
   });
 

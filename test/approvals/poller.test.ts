@@ -92,14 +92,14 @@ describe('one poller', () => {
     expect([told, works, warnings, clock.count()]).toEqual([[], 1, [], 1]);
     breakWith(new Error('a mistake'));
     await look();
-    expect(warnings).toEqual(['Approvals could not be looked at: a mistake']);
+    expect(warnings).toEqual(['Polling the approvals failed: a mistake']);
     breakWith(undefined);
     poller.subscribe(() => {
       throw new Error('thrown at once');
     });
     await look();
     expect(told).toEqual(['waiting']);
-    expect(warnings.at(-1)).toBe('Approvals could not be looked at: thrown at once');
+    expect(warnings.at(-1)).toBe('Polling the approvals failed: thrown at once');
     expect(clock.count()).toBe(1);
   });
 
@@ -139,7 +139,7 @@ describe('one poller', () => {
     clock.advance(500);
     await vi.waitFor(() => expect(told).toEqual(['waiting']));
     await vi.waitFor(() => expect(clock.count()).toBe(1));
-    expect(warnings).toEqual(['Approvals could not be looked at: it broke']);
+    expect(warnings).toEqual(['Polling the approvals failed: it broke']);
   });
 
   it('ends for good', async () => {

@@ -114,7 +114,9 @@ describe('the webhook of approvals', () => {
     expect(idOf(await office.pay(3))).toBeDefined();
     await told(1);
     await office.crib.close();
-    expect(office.crib.warnings().join()).toMatch(/webhook was not told: 127\.0\.0\.1:\d+ answered with status 400/);
+    expect(office.crib.warnings().join()).toMatch(
+      /webhook message was not delivered: 127\.0\.0\.1:\d+ answered with status 400/,
+    );
   });
 
   it('whose secret is missing sends nothing, and is reported', async () => {

@@ -47,8 +47,8 @@ describe('when a person must say yes', () => {
     ['cautious', 'unknown', unknown, 'it is not known to be read-only'],
     ['cautious', 'not destructive, but not known to be read-only', harmless, 'it is not known to be read-only'],
     ['cautious', 'read-only', readOnly, undefined],
-    ['always', 'read-only', readOnly, 'it always asks first'],
-    ['always', 'unknown', unknown, 'it always asks first'],
+    ['always', 'read-only', readOnly, 'its policy requires approval for every call'],
+    ['always', 'unknown', unknown, 'its policy requires approval for every call'],
   ])('%s: effects %s', async (mode, _, effects, reason) => {
     expect(await reasonAsked({ effects, policy: { approval: mode } })).toBe(reason);
   });
@@ -80,7 +80,9 @@ describe('when a person must say yes', () => {
     ['criteria', [{ kind: 'function' }]],
   ])('profile approve by %s asks besides what the policy of the tool demands', async (_, approve) => {
     const profile = { ...(approve !== undefined && { approve }) };
-    expect(await reasonAsked({ policy: { approval: 'never' }, profile })).toBe('it always asks first');
+    expect(await reasonAsked({ policy: { approval: 'never' }, profile })).toBe(
+      'its policy requires approval for every call',
+    );
   });
 
   it('profile approve does not ask about tools it does not name', async () => {

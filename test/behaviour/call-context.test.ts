@@ -74,11 +74,7 @@ describe('chest.call(…, { context })', () => {
     ['a text', 'db', 'The option "context" of a call must be an object, got "db".'],
     ['a list', [db], 'The option "context" of a call must be an object, got a list.'],
     ['null', null, 'The option "context" of a call must be an object, got null.'],
-    [
-      'an instance',
-      new Session(),
-      'The option "context" of a call must be a plain object; name what is in it: { session }.',
-    ],
+    ['an instance', new Session(), 'The option "context" of a call must be a plain object such as { session }.'],
     ['a getter that throws', throwing, '"db" of The option "context" of a call cannot be read: its getter throws.'],
   ])('refuses %s', async (_, context, message) => {
     const run = vi.fn();
@@ -140,7 +136,7 @@ describe('a call with context is never parked', () => {
       error: {
         code: 'denied',
         message:
-          '"look" needs a person\'s approval because it always asks first, and there is nobody to ask. A call with context cannot wait in the store: give the caller approve(), or call it without context.',
+          '"look" requires approval because its policy requires approval for every call, but no approver is available. A call with context cannot be parked: pass approve(), or call it without context.',
       },
     });
     expect(await crib.approvals.list()).toEqual([]);
@@ -171,7 +167,7 @@ describe('a call with context is never parked', () => {
     if (parked.status !== 'waiting') throw new Error(parked.status);
     await crib.approvals.answer(parked.waiting.id, { decision: 'deny' }, { id: 'olga', operator: true });
     const result = await chest.call('look', {}, { context: { db }, answers: { approval: true } });
-    expect(result).toMatchObject({ error: { code: 'denied', message: 'A person said no to "look".' } });
+    expect(result).toMatchObject({ error: { code: 'denied', message: 'The approver denied "look".' } });
   });
 
   it('asked at once, it runs with its context', async () => {

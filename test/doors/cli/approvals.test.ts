@@ -55,7 +55,7 @@ describe('in two shells', () => {
     expect(await office.run(run)).toEqual({ code: 0, stdout: `wiped ${what}\n`, stderr: '' });
     const again = await office.run(run);
     expect({ ...again, stderr: '' }).toEqual({ code: 1, stdout: '', stderr: '' });
-    expect(again.stderr).toContain('has been used');
+    expect(again.stderr).toContain('was already used');
     expect(wiped().filter((line) => line === what)).toEqual([what]);
   });
 

@@ -66,7 +66,7 @@ describe.skipIf(!hasPython)('on a terminal (needs python3)', () => {
   it('a person says no', () => {
     const { code, output } = onTerminal(['call', 'wipe', 'what=x'], { steps: [['Run wipe?', 'n']] });
     expect(code).toBe(1);
-    expect(output).toContain('A person said no to "wipe"');
+    expect(output).toContain('The approver denied "wipe"');
     expect(output).not.toContain('wiped');
   });
 

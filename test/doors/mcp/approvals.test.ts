@@ -84,7 +84,7 @@ describe.each(Object.entries(ERAS))('over MCP, %s', (_era, connect) => {
       await crib.approvals.answer(id, { decision: 'deny', note: 'not on a Friday' }, OPERATOR);
       expect(await client.call('pay', { amount: 3 })).toMatchObject({
         isError: true,
-        content: [{ text: 'denied: A person said no to "pay": not on a Friday.' }],
+        content: [{ text: 'denied: The approver denied "pay": not on a Friday.' }],
       });
       expect(paid).toEqual([]);
     });

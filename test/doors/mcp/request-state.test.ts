@@ -102,7 +102,7 @@ describe('where the caller itself may approve', () => {
           method: 'elicitation/create',
           params: {
             message: expect.stringMatching(
-              /^May "pay" run\?\nIt asks first because it is destructive\.\n.*\nArguments:\n {2}"amount": 3\nCaller: "local"\n/s,
+              /^May "pay" run\?\nApproval is required because it is destructive\.\n.*\nArguments:\n {2}"amount": 3\nCaller: "local"\n/s,
             ),
             requestedSchema: { type: 'object', properties: { approve: { type: 'boolean' } }, required: ['approve'] },
           },
@@ -142,7 +142,7 @@ describe('where the caller itself may approve', () => {
     });
     expect(await client.callTool({ name: 'pay', arguments: { amount: 2 } })).toMatchObject({
       isError: true,
-      content: [{ text: 'denied: A person said no to "pay".' }],
+      content: [{ text: 'denied: The approver denied "pay".' }],
     });
     expect(paid).toEqual([{ amount: 1 }]);
   });
@@ -233,7 +233,9 @@ describe('what the person at a client is asked', () => {
     const { result } = await write(url(), given);
     expect(result).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringMatching(/takes \d+ bytes, .* only up to 16384: an operator has to answer\./) }],
+      content: [
+        { text: expect.stringMatching(/has \d+ bytes\. .* only up to 16384 bytes, so the operator must answer\./) },
+      ],
       _meta: { 'toolcrib/waiting': { for: 'approval' } },
     });
     const [approval] = await crib.approvals.list({ state: 'waiting' });

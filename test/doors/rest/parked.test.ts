@@ -180,7 +180,7 @@ describe('a parked call', () => {
     pass(60_001);
     expect((await ask(`/api/calls/${heard.json.callId}`)).json).toMatchObject({
       state: 'ended',
-      result: { error: { code: 'denied', message: expect.stringContaining('Nobody answered') } },
+      result: { error: { code: 'denied', message: expect.stringContaining('was not answered within') } },
     });
     expect(deeds.wiped).toEqual([]);
   });
@@ -330,7 +330,7 @@ describe('Approval holds on every door and inside scripts, agents and background
     expect((await ask(path, { body: { decision: 'approve' } })).status).toBe(401);
     expect(await ask(path, { token: key, body: { decision: 'approve' } })).toMatchObject({
       status: 403,
-      json: { error: { message: expect.stringContaining('their own calls') } },
+      json: { error: { message: expect.stringContaining('cannot approve its own calls') } },
     });
     expect(deeds.wiped).toEqual([]);
   });
