@@ -4,20 +4,20 @@ import { describe } from '../core/read-options.ts';
 import { ToolcribError, whyUnreadable } from '../core/tool-error.ts';
 import { type ParsedConfig, type Position, parseConfig } from './parse-config.ts';
 
-/** Where mistakes of a configuration are shown. */
+/** Locates mistakes in a configuration and formats them. */
 export interface ConfigText {
   readonly shownAs: string;
   locate(mistake: Pick<Mistake, 'path' | 'at'>): Position | undefined;
-  /** The mistake with its place and its line. */
+  /** The message with file, line, column and an excerpt. */
   show(mistake: Mistake): string;
 }
 
-/** A text that could be parsed, and what it says. */
+/** A parsed configuration text and its value. */
 export interface ReadText extends ConfigText {
   readonly value: unknown;
 }
 
-/** Parses a text; one that is no configuration at all throws. */
+/** Parses a configuration text. Throws for syntax errors. */
 export async function readConfigText(text: string, shownAs: string): Promise<ReadText> {
   const parsed = await parseText(text, shownAs);
   const lines = text.split(/\r?\n/);
@@ -42,7 +42,7 @@ export async function readConfigText(text: string, shownAs: string): Promise<Rea
   };
 }
 
-/** What a text says, whatever mistakes are in it. */
+/** The value of a text, ignoring syntax errors as far as possible. */
 export async function parseLeniently(text: string, file: string): Promise<unknown> {
   return (await parseText(text, file)).value;
 }
@@ -51,12 +51,12 @@ function parseText(text: string, file: string): Promise<ParsedConfig> {
   return parseConfig(/\.jsonc?$/i.test(file) ? blankComments(text) : text);
 }
 
-/** A configuration that was given as an object has no places. */
+/** For a configuration given as an object, which has no lines. */
 export function objectText(shownAs: string): ConfigText {
   return { shownAs, locate: () => undefined, show: ({ message }) => `${shownAs}: ${message}` };
 }
 
-/** One error out of many reports. */
+/** Combines several reports into one error. */
 export function toConfigError(shownAs: string, reports: readonly string[]): ToolcribError {
   const shown = reports.slice(0, MAX_MISTAKES).join('\n');
   if (reports.length === 1) return new ToolcribError('invalid_config', shown);
@@ -66,7 +66,7 @@ export function toConfigError(shownAs: string, reports: readonly string[]): Tool
 
 const WIDTH = 100;
 
-/** The line with a caret under the place; cut there if what follows may be a credential. */
+/** The line with a caret under the column. The line ends there if the rest may be a credential. */
 function excerpt(line: string, { line: number, column }: Position, isHidden: boolean): string {
   const from = Math.max(0, column - 1 - WIDTH / 2);
   const to = isHidden ? column - 1 : from + WIDTH;
@@ -76,24 +76,23 @@ function excerpt(line: string, { line: number, column }: Position, isHidden: boo
   return `  ${gutter}${cut.replaceAll(/\p{Cc}/gu, ' ')}\n  ${' '.repeat(gutter.length - 2)}| ${caret}^`;
 }
 
-/** JSON with comments, as editors write it: each comment becomes blanks, so that every place stays where it is. */
+/** Replaces comments in JSON with spaces, so that positions stay the same. */
 function blankComments(text: string): string {
   return text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (part) =>
     part.startsWith('"') ? part : part.replaceAll(/[^\n]/g, ' '),
   );
 }
 
-/** No configuration that a person wrote is larger. */
 const MAX_CONFIG_BYTES = 5_000_000;
 
-/** The text of a configuration file; whatever is no such file is told apart in the error. */
+/** Reads a configuration file. The error says whether the path is a folder, a device, too large or not text. */
 export async function readConfigFile(file: string, shownAs: string): Promise<string> {
   let handle: FileHandle | undefined;
   try {
-    // Not waiting: a pipe in place of the file would hold the start.
+    // Without O_NONBLOCK, opening a named pipe would block the start.
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const status = await handle.stat();
-    if (status.isDirectory()) throw unusable(`${shownAs} is a folder; name the file in it.`);
+    if (status.isDirectory()) throw unusable(`${shownAs} is a folder; pass the path of the file.`);
     if (!status.isFile()) throw unusable(`${shownAs} is a pipe or a device, not a file.`);
     if (status.size > MAX_CONFIG_BYTES) throw tooLarge(shownAs);
     return toText(await readAtMost(handle, MAX_CONFIG_BYTES, shownAs), shownAs);
@@ -104,7 +103,7 @@ export async function readConfigFile(file: string, shownAs: string): Promise<str
   }
 }
 
-// A file may grow after it was measured, and some have no size at all.
+// A file may grow after stat(), and some special files report no size.
 async function readAtMost(handle: FileHandle, maxBytes: number, shownAs: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -117,16 +116,16 @@ async function readAtMost(handle: FileHandle, maxBytes: number, shownAs: string)
   }
 }
 
-/** Text in UTF-8, or in UTF-16 as some editors and shells on Windows write it. */
+/** Decodes UTF-8, or UTF-16 as some editors and shells on Windows write it. */
 function toText(bytes: Buffer, shownAs: string): string {
   const encoding = encodingOf(bytes);
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
     if (!hasControlCharacters(text)) return text;
   } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause; // what the decoder throws for bytes that are no text
+    if (!(cause instanceof TypeError)) throw cause; // the decoder throws it for invalid bytes
   }
-  throw unusable(`${shownAs} is not a text file: save it as UTF-8.`);
+  throw unusable(`${shownAs} is not a text file; save it as UTF-8.`);
 }
 
 function encodingOf(bytes: Buffer): string {
@@ -135,33 +134,35 @@ function encodingOf(bytes: Buffer): string {
 }
 
 function hasControlCharacters(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters
   return /[\0-\x08\x0b\x0c\x0e-\x1f]/.test(text);
 }
 
 function tooLarge(shownAs: string): ToolcribError {
-  return unusable(`${shownAs} is larger than ${MAX_CONFIG_BYTES / 1_000_000} MB: that is no configuration.`);
+  return unusable(
+    `${shownAs} is larger than ${MAX_CONFIG_BYTES / 1_000_000} MB, the maximum size of a configuration file.`,
+  );
 }
 
 function unusable(message: string, cause?: unknown): ToolcribError {
   return new ToolcribError('invalid_config', message, { cause });
 }
 
-/** Where something stands in a configuration: keys and positions, from the root. */
+/** A path in a configuration: keys and list indexes, from the root. */
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong with a configuration. */
+/** One mistake in a configuration. */
 export interface Mistake {
   readonly path: Path;
-  /** Whether the key or the value is what is wrong. */
+  /** The part that is wrong. */
   readonly at: 'key' | 'value';
   readonly message: string;
 }
 
-/** More than these are not worth reading at once. */
+/** Maximum number of mistakes reported at once. */
 export const MAX_MISTAKES = 20;
 
-/** A path as people write it: `profiles.assistant.include[2]`. */
+/** Formats a path: `profiles.assistant.include[2]`. */
 export function toPathText(path: Path): string {
   if (path.length === 0) return 'the configuration';
   return path.reduce<string>((text, segment) => {
@@ -172,7 +173,7 @@ export function toPathText(path: Path): string {
   }, '');
 }
 
-/** True where a value may be a credential that was written down in the wrong place: nobody should see it quoted. */
+/** True if the value at the path may be a credential, so messages must not quote it. */
 export function isDelicate(path: Path): boolean {
   return path.some((segment) => DELICATE.has(segment));
 }

@@ -1,31 +1,31 @@
 import type { Alias, Node, Pair, YAMLError, YAMLMap } from 'yaml';
 import type { Mistake, Path } from './config-text.ts';
 
-/** A place in a text, both from 1. */
+/** Line and column in a text, counted from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A mistake that makes a text no configuration at all. */
+/** A syntax error. */
 interface TextMistake extends Position {
   readonly message: string;
 }
 
-/** A text as data, and where in the text each part of it stands. */
+/** Parsed data, and the position of each part in the text. */
 export interface ParsedConfig {
-  /** Undefined for an empty text; if there are mistakes, what could be read around them. */
+  /** Undefined for an empty text. If there are mistakes, the data that could still be read. */
   readonly value: unknown;
   readonly mistakes: readonly TextMistake[];
-  /** The place of what stands at the path, or of the nearest thing around it. */
+  /** Position of the node at the path, or of its nearest existing ancestor. */
   locate(path: Path, at: Mistake['at']): Position | undefined;
 }
 
-/** Reads YAML, of which JSON is a part. Variables are not looked at: what they hold cannot become syntax. */
+/** Parses YAML, which includes JSON. Variables are expanded later, so their values cannot become syntax. */
 export async function parseConfig(text: string): Promise<ParsedConfig> {
-  const yaml = await import('yaml'); // where used: without a file nobody needs it
+  const yaml = await import('yaml'); // loaded lazily: a crib without a file does not need it
   const lines = new yaml.LineCounter();
-  // The parser compares every key with every other; toData looks duplicates up.
+  // The parser's own duplicate check is quadratic; toData checks with a map.
   const document = yaml.parseDocument(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false });
   const toPosition = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -45,7 +45,7 @@ export async function parseConfig(text: string): Promise<ParsedConfig> {
   };
 }
 
-/** What the parser complains about: one thing a place, and after too deep a nesting nothing else counts. */
+/** The parser's errors: one per position, or only the nesting error if the text is nested too deeply. */
 function findErrors(errors: readonly YAMLError[], text: string): readonly { offset: number; message: string }[] {
   const deep = errors.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
   const byOffset = new Map((deep === undefined ? errors.toReversed() : [deep]).map((error) => [error.pos[0], error]));
@@ -55,28 +55,27 @@ function findErrors(errors: readonly YAMLError[], text: string): readonly { offs
 
 function inWords({ code, message, pos: [offset] }: YAMLError, text: string): string {
   if (code === 'RESOURCE_EXHAUSTION') return TOO_DEEP;
-  if (code === 'MULTIPLE_DOCS') return 'A configuration is one document; remove the "---" here.';
+  if (code === 'MULTIPLE_DOCS') return 'A configuration must be a single YAML document; remove this "---".';
   const [variable] = /^\$\{[^}\n]*\}/.exec(text.slice(offset - 1, offset + 100)) ?? [];
   if (variable !== undefined) return `Inside braces and brackets a variable needs quotes: "${variable}".`;
   return /[.!?]$/.test(message) ? message : `${message}.`;
 }
 
-/** Data out of a document, and what in it cannot be data. */
+/** The data of a document, and the mistakes found while converting it. */
 interface DocumentData {
   readonly value: unknown;
   readonly mistakes: readonly { readonly offset: number; readonly message: string }[];
 }
 
-// What aliases may add: far beyond any use of them, far below what would hurt.
+// Guards against alias bombs; real configurations stay far below.
 const MAX_ALIASED = 100_000;
 const MAX_DEPTH = 100;
 
-/** What is said where lists and maps stand in each other without end. */
-const TOO_DEEP = `It is nested too deeply: ${MAX_DEPTH} levels are enough.`;
+const TOO_DEEP = `The configuration is nested too deeply; at most ${MAX_DEPTH} levels are allowed.`;
 
 interface Anchored {
   readonly value: unknown;
-  /** How many values it is made of, with everything its own aliases stand for. */
+  /** Number of values in it, including those its own aliases expand to. */
   readonly weight: number;
 }
 
@@ -89,7 +88,7 @@ interface Conversion {
   depth: number;
 }
 
-/** Plain data: each name once, aliases and merge keys followed and counted. Takes time in proportion to the text. */
+/** Converts a document to plain data. Rejects duplicate keys, and resolves and counts aliases and merge keys. Linear in the size of the text. */
 function toData(root: Node | null, yaml: typeof import('yaml')): DocumentData {
   const conversion: Conversion = { yaml, anchors: new Map(), mistakes: [], weight: 0, aliased: 0, depth: 0 };
   const value = root === null ? undefined : toValue(root, conversion);
@@ -98,12 +97,12 @@ function toData(root: Node | null, yaml: typeof import('yaml')): DocumentData {
 
 function toValue(node: Node | null | undefined, conversion: Conversion): unknown {
   const { yaml, anchors } = conversion;
-  if (node === null || node === undefined) return null; // beside a syntax error there may be nothing
+  if (node === null || node === undefined) return null; // next to a syntax error a node may be missing
   if (yaml.isAlias(node)) return toAliased(node.source, offsetOf(node), conversion);
   if (conversion.depth >= MAX_DEPTH) return reject(conversion, offsetOf(node), TOO_DEEP);
   const { anchor } = node as { anchor?: string }; // scalars, lists and maps may have one
   const before = conversion.weight++;
-  if (anchor !== undefined) anchors.delete(anchor); // from here on the name stands for this one
+  if (anchor !== undefined) anchors.delete(anchor); // from here on the name refers to this node
   conversion.depth++;
   const value = toContent(node, conversion);
   conversion.depth--;
@@ -122,11 +121,11 @@ function toContent(node: Node, conversion: Conversion): unknown {
 
 function toAliased(name: string, offset: number, conversion: Conversion): unknown {
   const found = conversion.anchors.get(name);
-  if (found === undefined) return reject(conversion, offset, `The alias *${name} stands inside what it stands for.`);
+  if (found === undefined) return reject(conversion, offset, `The alias *${name} refers to a value that contains it.`);
   conversion.weight += found.weight;
   conversion.aliased += found.weight;
   if (conversion.aliased <= MAX_ALIASED) return found.value;
-  return reject(conversion, offset, `The aliases stand for more than ${MAX_ALIASED} values; write less of them.`);
+  return reject(conversion, offset, `The aliases expand to more than ${MAX_ALIASED} values; use fewer aliases.`);
 }
 
 function toObject(map: YAMLMap, conversion: Conversion): unknown {
@@ -139,10 +138,10 @@ function toObject(map: YAMLMap, conversion: Conversion): unknown {
     if (key === undefined) continue;
     if (key === '<<') merged.push(...toMerged(value, pair, conversion));
     else if (members.has(key))
-      reject(conversion, offsetOf(pair.key), `${JSON.stringify(key)} is here twice; keep one.`);
+      reject(conversion, offsetOf(pair.key), `${JSON.stringify(key)} appears twice; keep one.`);
     else members.set(key, value);
   }
-  // What is written here wins over what is merged in; of several merged maps the first wins.
+  // Own keys win over merged keys; of several merged maps the first wins.
   return Object.assign({}, ...merged.reverse(), Object.fromEntries(members));
 }
 
@@ -157,7 +156,7 @@ function toKey(key: Node | null, conversion: Conversion): string | undefined {
   const value: unknown = conversion.yaml.isScalar(key) ? key.value : undefined;
   if (value === '__proto__') return reject(conversion, offsetOf(key), '"__proto__" is not allowed as a name.');
   if (['string', 'number', 'boolean'].includes(typeof value) && value !== '') return String(value);
-  return reject(conversion, offsetOf(key), 'A name is missing or is no text here.');
+  return reject(conversion, offsetOf(key), 'The key is missing or is not a string.');
 }
 
 function reject(conversion: Conversion, offset: number, message: string): undefined {
@@ -171,14 +170,14 @@ function offsetOf(node: Node | null): number {
 type Found = Node | null | undefined;
 type NodePair = Pair<Node, Node | null>;
 
-/** Finds where in its text something of a document stands: at the path, or at the nearest thing around it. */
+/** Finds the text offset of the node at a path, or of its nearest existing ancestor. */
 type FindOffset = (path: Path, at: Mistake['at']) => number | undefined;
 
-/** Makes the search of one document that could be read as data. Nothing is looked at before somebody asks. */
+/** Creates the search for one document. The document is walked on the first lookup. */
 function createFindOffset(root: Node | null, yaml: typeof import('yaml')): FindOffset {
   let anchored: readonly Node[] | undefined;
 
-  // An alias stands for what last bore the name before it.
+  // An alias refers to the last node with that anchor before it.
   const target = (alias: Alias): Found => {
     anchored ??= listAnchored(root, yaml);
     const before = offsetOfPath(alias) ?? 0;
@@ -230,7 +229,7 @@ function offsetOfPath(node: Found): number | undefined {
   return node?.range?.[0];
 }
 
-/** What is empty has no place in the text. */
+/** An empty node has no position of its own. */
 function isEmpty(node: Found): boolean {
   const [start, end] = node?.range ?? [0, 0];
   return start === end;

@@ -4,14 +4,16 @@ import { DEFAULT_KEEP_BOUNDS, type KeepBounds } from '../core/ports/stored-resul
 import type { Effects, When } from '../core/tool-spec.ts';
 import { choice, either, flag, list, object, oneOrMany, type SchemaNode, text, typed, whole } from './schema-node.ts';
 
-/** Names, one or many. */
+/** One name, or a list of names. */
 export function names(description: string): SchemaNode {
   return oneOrMany(text('A name.'), description);
 }
 
 /** Selectors in one list: names, globs, prefixes, criteria. */
 export function selectors(description: string): SchemaNode {
-  const word = text('A name or glob; or bundle: tag: source: category: kind: with a glob.', { use: 'selector' });
+  const word = text('A name or glob, or a prefix bundle: tag: source: category: kind: followed by a glob.', {
+    use: 'selector',
+  });
   const criteria: SchemaNode = {
     type: 'object',
     description:
@@ -23,7 +25,7 @@ export function selectors(description: string): SchemaNode {
   return either(description, word, { type: 'array', items: either('A selector.', word, criteria) });
 }
 
-const scope = choice(SCOPES, 'Whose calls are counted together.');
+const scope = choice(SCOPES, 'The calls that are counted together.');
 const perMs = whole('The length of the window in milliseconds.');
 
 const time = text('HH:MM', { pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', says: 'a time such as "09:30", in quotes' });
@@ -32,59 +34,59 @@ const hours = object<Hours>(
   {
     from: time,
     to: time,
-    timeZone: text('An IANA name; UTC if absent.'),
-    days: list(whole('1 Monday to 7 Sunday.', 1, 7), 'The days on which the hours begin; every day if absent.'),
+    timeZone: text('An IANA time zone; default UTC.'),
+    days: list(whole('1 Monday to 7 Sunday.', 1, 7), 'Days on which the hours begin; default every day.'),
   },
   ['from', 'to'],
 );
 
 const clause = typed(
   'AccessClause',
-  object<AccessClause>('A condition on the caller; every part must hold.', {
-    roles: list(text('A role.'), 'Any one of these.'),
-    users: list(text('A caller id.'), 'Any one of these.'),
-    permissions: list(text('A permission.'), 'All of these.'),
+  object<AccessClause>('A condition on the caller. All parts must be met.', {
+    roles: list(text('A role.'), 'The caller has at least one of these roles.'),
+    users: list(text('A caller id.'), 'The caller is one of these.'),
+    permissions: list(text('A permission.'), 'The caller has all of these permissions.'),
     hours,
-    deny: object<NonNullable<AccessClause['deny']>>('Beats everything that allows.', {
-      roles: list(text('A role.'), 'None of these.'),
-      users: list(text('A caller id.'), 'None of these.'),
+    deny: object<NonNullable<AccessClause['deny']>>('Wins over every clause that allows.', {
+      roles: list(text('A role.'), 'The caller has none of these roles.'),
+      users: list(text('A caller id.'), 'The caller is none of these.'),
     }),
   }),
   'core/access-clause.ts',
 );
 
-/** How often calls may be made. */
+/** Rate limits. */
 export const ratesNode = list(
   typed(
     'Rate',
-    object<Omit<Rate, 'of'>>('At most amount calls per perMs.', { scope, amount: whole('Calls.'), perMs }, [
+    object<Omit<Rate, 'of'>>('At most amount calls per perMs.', { scope, amount: whole('Number of calls.'), perMs }, [
       'scope',
       'amount',
       'perMs',
     ]),
     'core/policy.ts',
   ),
-  'How often calls may be made; all must hold.',
+  'Rate limits. A call must stay within all of them.',
 );
 
-/** How many calls may run at the same time. */
+/** Concurrency limits. */
 export const slotsNode = list(
   typed(
     'Slots',
-    object<Omit<Slots, 'of'>>('At most amount calls at the same time.', { scope, amount: whole('Calls.') }, [
+    object<Omit<Slots, 'of'>>('At most amount calls at the same time.', { scope, amount: whole('Number of calls.') }, [
       'scope',
       'amount',
     ]),
     'core/policy.ts',
   ),
-  'How many calls may run at the same time; all must hold.',
+  'Limits on concurrent calls. A call must stay within all of them.',
 );
 
-/** What a call is held to. */
+/** A policy as the configuration writes it. */
 export const policyNode = typed(
   'PolicyConfig',
-  object('What a call is held to.', {
-    approval: choice(APPROVAL_MODES, 'When a person must say yes.'),
+  object('Limits and tuning of calls.', {
+    approval: choice(APPROVAL_MODES, 'When calls require approval.'),
     approvers: oneOrMany(
       text('operator, caller or role:NAME.', {
         pattern: '^(operator|caller|role:.+)$',
@@ -92,66 +94,71 @@ export const policyNode = typed(
         typeName: 'Approver',
         typeFrom: 'core/policy.ts',
       }),
-      'Who may say yes, besides an operator.',
+      'Approvers besides the operator, who may always approve.',
     ),
-    access: either('Who may call.', clause, { type: 'array', items: clause }),
+    access: either('Conditions on the caller.', clause, { type: 'array', items: clause }),
     rates: ratesNode,
     concurrency: slotsNode,
-    maxTimeoutMs: whole('No call may take longer.'),
-    maxResultBytes: whole('No result may be larger.'),
-    timeoutMs: whole('How long a call may take where nothing nearer says so.'),
-    retries: whole('How often a call is tried again.', 0),
-    cacheMs: whole('How long a result may be used again.', 0),
-    approvalTimeoutMs: whole(
-      'How long a person has to answer whether a call may run; that of extensions.approval if absent.',
+    maxTimeoutMs: whole('Maximum timeout in milliseconds; caps timeoutMs.'),
+    maxResultBytes: whole('Maximum size of a result in bytes.'),
+    timeoutMs: whole(
+      'Timeout of a call in milliseconds. A value from the call or the tool wins over that of the profile.',
     ),
-    price: { type: 'number', minimum: 0, description: 'What one call costs, counted against budgets.' },
+    retries: whole('Maximum number of retries.', 0),
+    cacheMs: whole('Time in milliseconds for which a result is cached.', 0),
+    approvalTimeoutMs: whole(
+      'Time in milliseconds to answer an approval request; default: the value of extensions.approval.',
+    ),
+    price: { type: 'number', minimum: 0, description: 'Cost of one call, counted against budgets.' },
     budgets: list(
       typed(
         'Budget',
         object<Omit<Budget, 'of'>>(
           'At most amount of the price unit per perMs.',
-          { scope, amount: { type: 'number', minimum: 0, description: 'The sum.' }, perMs },
+          { scope, amount: { type: 'number', minimum: 0, description: 'Maximum total cost.' }, perMs },
           ['scope', 'amount', 'perMs'],
         ),
         'core/policy.ts',
       ),
-      'What calls may cost; all must hold.',
+      'Limits on the cost of calls. A call must stay within all of them.',
     ),
   }),
 );
 
-/** Bounds on what callers can make the crib keep; `things` names it in the plural. */
+/** Limits on stored records that callers create; `things` is their plural name. */
 export function keepBoundNodes(things: string): Readonly<Record<keyof KeepBounds, SchemaNode>> {
   const { maxPerCaller, maxBytesPerCaller, maxTotal, maxTotalBytes } = DEFAULT_KEEP_BOUNDS;
   return {
     maxPerCaller: whole(
-      `How many ${things} one caller may have; default ${maxPerCaller}. Beyond it calls answer rate_limited.`,
+      `Maximum number of ${things} per caller; default ${maxPerCaller}. Further calls fail with rate_limited.`,
     ),
-    maxBytesPerCaller: whole(`How many bytes the ${things} of one caller may take; default ${maxBytesPerCaller}.`),
-    maxTotal: whole(`How many ${things} there may be in all; default ${maxTotal}.`),
-    maxTotalBytes: whole(`How many bytes all ${things} may take together; default ${maxTotalBytes}.`),
+    maxBytesPerCaller: whole(`Maximum size in bytes of the ${things} per caller; default ${maxBytesPerCaller}.`),
+    maxTotal: whole(`Maximum number of ${things} in total; default ${maxTotal}.`),
+    maxTotalBytes: whole(`Maximum size in bytes of all ${things}; default ${maxTotalBytes}.`),
   };
 }
 
-/** What a tool does to the world. */
+/** The effects of a tool. */
 export const effectsNode = typed(
   'Effects',
-  object<Effects>('What the tool does to the world; absent means unknown.', {
-    readOnly: flag('It changes nothing.'),
-    destructive: flag('It may destroy something.'),
-    idempotent: flag('Doing it twice does no more than doing it once.'),
-    openWorld: flag('It reaches beyond this machine.'),
+  object<Effects>('Effects of the tool. An absent effect is unknown.', {
+    readOnly: flag('The tool changes nothing.'),
+    destructive: flag('The tool may delete or overwrite data.'),
+    idempotent: flag('Repeating a call has no further effect.'),
+    openWorld: flag('The tool reaches beyond this machine.'),
   }),
   'core/tool-spec.ts',
 );
 
-/** Conditions of this machine and process. */
+/** Conditions on the machine and the process. */
 export const whenNode = typed(
   'WhenConfig',
-  object<Omit<When, 'predicate'>>('It exists only where all of this holds.', {
-    env: names('Environment variables that are set.'),
-    platform: names('linux, darwin, win32.'),
-    service: names('Services that are there.'),
-  }),
+  object<Omit<When, 'predicate'>>(
+    'Conditions on the machine and the process. If one is not met, the entry does not exist.',
+    {
+      env: names('Environment variables that must be set.'),
+      platform: names('linux, darwin or win32.'),
+      service: names('Services that must be available.'),
+    },
+  ),
 );

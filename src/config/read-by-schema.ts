@@ -5,7 +5,7 @@ import { isDelicate, MAX_MISTAKES, type Mistake, type Path, toPathText } from '.
 import { expandVariables, readText, type TextSurroundings } from './read-text.ts';
 import { type JsonType, NAME_SAYS, type SchemaNode } from './schema-node.ts';
 
-/** Where a walk over a configuration stands, and what it found wrong so far. */
+/** The current path while reading a configuration, and the mistakes found so far. */
 export interface ConfigSpot {
   readonly path: Path;
   readonly surroundings: TextSurroundings;
@@ -15,9 +15,9 @@ export interface ConfigSpot {
 const MAX_DEPTH = 100;
 
 /**
- * Reads a value by schema: checks it, fills in variables and resolves paths in one walk. What it returns counts only
- * while there are no mistakes. It is our own and not Ajv: that takes longer to load than the whole command line may
- * take to start, and knows nothing of variables.
+ * Reads a value by schema: checks it, expands variables and resolves paths in one walk. The result is valid only
+ * if there are no mistakes. It does not use Ajv, which takes longer to load than the whole command line may take to
+ * start and does not support variables.
  */
 export function readBySchema(node: SchemaNode, value: unknown, at: ConfigSpot): unknown {
   const spot: ConfigSpot = node.use === 'spec' ? { ...at, surroundings: { ...at.surroundings, asWritten: true } } : at;
@@ -31,18 +31,18 @@ export function readBySchema(node: SchemaNode, value: unknown, at: ConfigSpot): 
   return read;
 }
 
-/** Adds a mistake, with the path in front of its words. */
+/** Adds a mistake. The path is put in front of the message. */
 export function report(spot: ConfigSpot, message: string, at: Mistake['at'] = 'value'): undefined {
   const { mistakes, path } = spot;
   if (mistakes.length < MAX_MISTAKES) mistakes.push({ path, at, message: `${toPathText(path)} ${message}` });
 }
 
-/** The spot of a member. */
+/** The spot of a member or item. */
 export function inside(spot: ConfigSpot, key: string | number): ConfigSpot {
   return { ...spot, path: [...spot.path, key] };
 }
 
-/** A text with variables may stand for a number or a boolean; one whose variables are missing stands for nothing. */
+/** Expands variables; the result may be a number or a boolean. Undefined if a variable is missing. */
 function fillIn(node: SchemaNode, raw: string, spot: ConfigSpot): { readonly value: unknown } | undefined {
   if (!raw.includes('${') || node.use === 'secretName') return { value: raw };
   const { parts, isFilled, mistakes } = expandVariables(raw, spot.surroundings);
@@ -79,7 +79,7 @@ function readString(node: SchemaNode, raw: string, spot: ConfigSpot): unknown {
 }
 
 function checkNumber(node: SchemaNode, value: number, spot: ConfigSpot): unknown {
-  if (!Number.isFinite(value)) return report(spot, `is ${value}, which JSON does not know.`);
+  if (!Number.isFinite(value)) return report(spot, `is ${value}, which JSON cannot represent.`);
   const { minimum = -Infinity, maximum = Infinity } = node;
   if (value >= minimum && value <= maximum) return value;
   return report(spot, `must be ${value < minimum ? `at least ${minimum}` : `at most ${maximum}`}, got ${value}.`);
@@ -108,8 +108,8 @@ function childOf(node: SchemaNode, key: string, member: unknown): SchemaNode | u
   const { properties = {}, additionalProperties: others } = node;
   if (Object.hasOwn(properties, key)) return properties[key];
   if (others === false) return undefined;
-  if (others === undefined) return {}; // free data stays free, to the last leaf
-  // A name of one's own that lacks what it needs and is nearly a known one was meant to be that.
+  if (others === undefined) return {}; // no schema: any JSON is accepted at every depth
+  // A custom name that lacks its required keys and resembles a known one is a misspelling of it.
   const isWhole = others.required?.every((need) => typeof member === 'object' && member !== null && need in member);
   return isWhole === false && didYouMean(key, Object.keys(properties)) !== '' ? undefined : others;
 }
@@ -119,10 +119,10 @@ function readEither(branches: readonly SchemaNode[], value: unknown, spot: Confi
   const [only, ...others] = fitting;
   if (only === undefined) return report(spot, wrongType({ anyOf: branches }, value, spot.path));
   if (others.length === 0) return readBySchema(only, value, spot);
-  return readByKey(fitting, value as object, spot); // only maps come in several shapes
+  return readByKey(fitting, value as object, spot); // only maps have several shapes
 }
 
-/** Shapes of maps are told apart by a key that only one of them requires. */
+/** Selects the shape of a map by the key that only this shape requires. */
 function readByKey(branches: readonly SchemaNode[], value: object, spot: ConfigSpot): unknown {
   const isShared = (key: string) => branches.every((branch) => branch.required?.includes(key));
   const telling = branches.map((branch) => branch.required?.find((key) => !isShared(key)) ?? '');
@@ -136,10 +136,10 @@ function readByKey(branches: readonly SchemaNode[], value: object, spot: ConfigS
 
 function checkSelector(selector: unknown, spot: ConfigSpot): void {
   try {
-    compileSelector(selector as Selector); // what is no selector throws
+    compileSelector(selector as Selector); // throws for an invalid selector
   } catch (error) {
     if (!(error instanceof ToolcribError)) throw error;
-    report(spot, `does not select: ${error.message}`);
+    report(spot, `is not a valid selector: ${error.message}`);
   }
 }
 
@@ -162,21 +162,19 @@ function accepts(node: SchemaNode, value: unknown): boolean {
 
 const MANY_KEYS = 20;
 
-/** The words for a key that the schema does not know. */
 function unknownKey(node: SchemaNode, key: string, path: Path): string {
   const known = Object.keys(node.properties ?? {});
   const guess = didYouMean(key, known);
-  const all = guess === '' && known.length <= MANY_KEYS ? ` Known are ${known.join(', ')}.` : guess;
+  const all = guess === '' && known.length <= MANY_KEYS ? ` Known keys: ${known.join(', ')}.` : guess;
   return `is not known: ${toPathText(path)} has no ${describe(key)}.${all}`;
 }
 
-/** The words for a value of the wrong type. */
 function wrongType(node: SchemaNode, value: unknown, path: Path): string {
   if (value === null && typeof path.at(-1) === 'number') {
-    return 'is empty: YAML takes what follows "#" for a comment; put the entry in quotes, or remove it.';
+    return 'is empty: YAML reads "#" as the start of a comment; put the entry in quotes, or remove it.';
   }
   if (value === null) return `is empty; it must be ${phrase(node)}.`;
-  const seen = typeof value === 'string' && isDelicate(path) ? 'a text' : describe(value);
+  const seen = typeof value === 'string' && isDelicate(path) ? 'a string' : describe(value);
   return `must be ${phrase(node)}, got ${seen}${hintFor(node, value)}.`;
 }
 
@@ -190,8 +188,8 @@ function hintFor(node: SchemaNode, value: unknown): string {
   const takes = (type: JsonType) => nodes.some((one) => one.type === type);
   if ((typeof value === 'number' || typeof value === 'boolean') && takes('string')) return '; put it in quotes';
   if (typeof value !== 'string') return '';
-  if (takes('boolean') && /^(yes|no|on|off|y|n)$/i.test(value)) return '; YAML 1.2 takes only true and false';
-  if ((takes('number') || takes('integer')) && /^[\d._-]+$/.test(value)) return '; leave the quotes away';
+  if (takes('boolean') && /^(yes|no|on|off|y|n)$/i.test(value)) return '; YAML 1.2 accepts only true and false';
+  if ((takes('number') || takes('integer')) && /^[\d._-]+$/.test(value)) return '; remove the quotes';
   return '';
 }
 

@@ -10,23 +10,23 @@ import {
 } from '../system/secrets/secret-template.ts';
 import type { SchemaNode } from './schema-node.ts';
 
-/** What texts are read against. */
+/** The context that strings are read in. */
 export interface TextSurroundings extends VariableSurroundings {
-  /** Relative paths start here. */
+  /** Base of relative paths. */
   readonly folder: string;
-  /** Told what is allowed but hardly meant. */
+  /** Receives notes about values that are valid but probably a mistake. */
   note(message: string): void;
 }
 
-/** What a text means, or what is wrong with it. */
+/** The value of a string, or the mistakes in it. */
 export type TextReading =
   | { readonly ok: true; readonly value: SecretText }
   | { readonly ok: false; readonly mistakes: readonly string[] };
 
 const SECRETS_GO =
-  'may not hold a secret: secrets go into env, headers, keys and addresses, so that none reaches a process argument, a listing or a file.';
+  'may not contain a secret: use secrets only in env, headers, keys and URLs, so that none reaches a process argument, a listing or a file.';
 
-/** Fills in the variables of a text, checks it, and brings it into its one form. */
+/** Expands the variables of a string, checks it and normalizes it. */
 export function readText(node: SchemaNode, raw: string, surroundings: TextSurroundings): TextReading {
   if (node.use === 'secretName') return readSecretName(raw, surroundings);
   const { parts, isFilled, mistakes } = expandVariables(raw, surroundings);
@@ -34,20 +34,20 @@ export function readText(node: SchemaNode, raw: string, surroundings: TextSurrou
   const text = joinSecretText(parts);
   if (typeof text !== 'string') return readTemplate(node, text, parts);
   const mistake = whyNotText(node, text);
-  // The words are about what was written: what a variable holds may be nobody's business.
+  // The message quotes the configuration only: the value of a variable may be confidential.
   if (mistake !== undefined) {
-    return { ok: false, mistakes: [isFilled ? `${mistake}, once its variables are filled in` : mistake] };
+    return { ok: false, mistakes: [isFilled ? `${mistake}, after its variables are expanded` : mistake] };
   }
   return { ok: true, value: toUse(node, text, surroundings) };
 }
 
 function whyNotText(node: SchemaNode, text: string): string | undefined {
   if (text.length < (node.minLength ?? 0)) return 'must not be empty';
-  if (text.includes('\0')) return 'must not hold a NUL character';
+  if (text.includes('\0')) return 'must not contain a NUL character';
   if (node.enum !== undefined && !node.enum.includes(text)) return `must be one of ${node.enum.join(', ')}`;
   if (node.pattern !== undefined && !new RegExp(node.pattern).test(text)) return `must be ${node.says ?? node.pattern}`;
   const isUrl = node.format === 'uri' || (node.use === 'pathOrUrl' && /^https?:/i.test(text));
-  if (isUrl && !isWebAddress(text)) return 'must be an address that starts with https:// or http://';
+  if (isUrl && !isWebAddress(text)) return 'must be a URL that starts with https:// or http://';
   if (node.use === 'hostBinding' && !isHostBinding(text)) {
     return 'must be a host: example.com, example.com:8443 or *.example.com, without a scheme or a path';
   }
@@ -65,12 +65,12 @@ function readTemplate(node: SchemaNode, text: SecretText, parts: readonly Secret
     case 'secretText':
       return { ok: true, value: text };
     case 'secretUrl':
-      // The host decides whether the secret may be sent, so it has to be known without it.
+      // The host decides whether the secret may be sent, so it must be known before the secret is resolved.
       if (/^https?:\/\/[^/?#@]+[/?#]/i.test(opening)) return { ok: true, value: text };
-      return { ok: false, mistakes: ['may hold a secret only after its host'] };
+      return { ok: false, mistakes: ['may contain a secret only after the host'] };
     case 'storeUrl':
       if (/^postgres(ql)?:\/\//.test(opening)) return { ok: true, value: text };
-      return { ok: false, mistakes: ['may hold a secret only in the address of a PostgreSQL'] };
+      return { ok: false, mistakes: ['may contain a secret only in a PostgreSQL URL'] };
     default:
       return { ok: false, mistakes: [SECRETS_GO] };
   }
@@ -85,7 +85,7 @@ function toUse(node: SchemaNode, text: string, { folder, env }: TextSurroundings
     case 'pathOrUrl':
       return /^https?:/i.test(text) ? text : toPath(text);
     case 'command':
-      return /[/\\]/.test(text) ? toPath(text) : text; // a bare name is looked for on the PATH
+      return /[/\\]/.test(text) ? toPath(text) : text; // a bare name is looked up on the PATH
     case 'module':
       return /^[.~]?[/\\]|^\.\.?[/\\]/.test(text) || isAbsolute(text) ? toPath(text) : text; // else a package
     case 'storeUrl': {
@@ -97,11 +97,11 @@ function toUse(node: SchemaNode, text: string, { folder, env }: TextSurroundings
   }
 }
 
-// A variable has no place here: its value would be taken for a name, and names are shown.
+// Variables are not allowed here: the value would become a name, and names are shown.
 function readSecretName(raw: string, { secretNames, note }: TextSurroundings): TextReading {
   const name = secretNameOf(/^\$\{(.*)\}$/s.exec(raw)?.[1] ?? `secret:${raw}`);
   if (name === undefined || !/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(name)) {
-    return { ok: false, mistakes: ['must be the name of a secret that is declared under secrets'] };
+    return { ok: false, mistakes: ['must be the name of a secret declared under secrets'] };
   }
   const found = lookUpSecret(name, secretNames);
   if ('mistake' in found && raw.startsWith('$')) return { ok: false, mistakes: [found.mistake] };
@@ -109,20 +109,20 @@ function readSecretName(raw: string, { secretNames, note }: TextSurroundings): T
   return { ok: true, value: joinSecretText([{ secret: name }]) };
 }
 
-/** What variables are filled in from. */
+/** The context that variables are expanded in. */
 export interface VariableSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secretNames: ReadonlySet<string>;
-  /** Set inside pasted blocks, where `${env:X}` and `${workspaceFolder}` are understood as well. */
+  /** Set inside pasted blocks, where `${env:X}` and `${workspaceFolder}` are also supported. */
   readonly workspaceFolder?: string;
-  /** Set inside specs: their texts stay as they are written, for whoever reads specs. */
+  /** Set inside specs: their strings stay unexpanded until the spec is read. */
   readonly asWritten?: true;
 }
 
-/** A text with its variables filled in; its secrets are left for the moment of use. */
+/** A string with its variables expanded. Secrets are resolved later, at use. */
 export interface Expansion {
   readonly parts: readonly SecretTemplatePart[];
-  /** True if there was a variable: such a text may stand for a number or a boolean. */
+  /** True if there was a variable: then the value may be a number or a boolean. */
   readonly isFilled: boolean;
   readonly mistakes: readonly string[];
 }
@@ -130,14 +130,14 @@ export interface Expansion {
 type Found = { readonly value: SecretTemplatePart } | { readonly mistake: string };
 
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
-const HOW = `write \${NAME}, \${NAME:-default} or \${secret:NAME}, or $\${ for a plain "\${"`;
+const HOW = `write \${NAME}, \${NAME:-default} or \${secret:NAME}, or $\${ for a literal "\${"`;
 
-/** Fills in `${VAR}` and `${VAR:-default}`. The value is never looked at again, so it can bring nothing in. */
+/** Expands `${VAR}` and `${VAR:-default}`. Values are not expanded again, so they cannot inject references. */
 export function expandVariables(text: string, surroundings: VariableSurroundings): Expansion {
   if (surroundings.asWritten === true) return { parts: [text], isFilled: false, mistakes: [] };
   const pieces = splitReferences(text);
   if (pieces === undefined) {
-    return { parts: [], isFilled: false, mistakes: [`has a "\${" that is never closed: ${HOW}.`] };
+    return { parts: [], isFilled: false, mistakes: [`has an unclosed "\${": ${HOW}.`] };
   }
   const found = pieces.map((piece): Found => {
     return typeof piece === 'string' ? { value: piece } : lookUp(piece.reference, surroundings);
@@ -160,28 +160,28 @@ function lookUp(reference: string, surroundings: VariableSurroundings): Found {
   const [, name, fallback] = VARIABLE.exec(reference) ?? [];
   if (name === undefined) return { mistake: `has "\${${reference}}", which is not a variable: ${HOW}.` };
   if (fallback?.includes('${')) {
-    return { mistake: `has a variable inside the default of \${${name}}; that is not possible.` };
+    return { mistake: `has a variable inside the default of \${${name}}; write a plain default.` };
   }
   return lookUpVariable(name, fallback, surroundings.env);
 }
 
 function lookUpVariable(name: string, fallback: string | undefined, env: VariableSurroundings['env']): Found {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
-  if (fallback !== undefined) return { value: value || fallback }; // like the shell's, `:-` stands in for empty, too
+  if (fallback !== undefined) return { value: value || fallback }; // as in a shell, `:-` also replaces an empty value
   if (value !== undefined) return { value };
   return {
     mistake: `needs the environment variable ${name}, which is not set: set it, or write \${${name}:-default}.`,
   };
 }
 
-/** The name, if it is declared. */
+/** The secret reference, or a mistake if the secret is not declared. */
 export function lookUpSecret(name: string, known: ReadonlySet<string>): Found {
   if (known.has(name)) return { value: { secret: name } };
   const guess = didYouMean(name, known);
   return { mistake: `names the secret "${name}", which is not declared under secrets.${guess}` };
 }
 
-/** What Claude, Cursor and VS Code understand besides plain variables. */
+/** Resolves the predefined variables of Claude, Cursor and VS Code. */
 function lookUpEditorWord(reference: string, folder: string, env: VariableSurroundings['env']): Found | undefined {
   if (reference.startsWith('env:')) {
     const [, name, fallback] = VARIABLE.exec(reference.slice(4)) ?? [];
@@ -189,7 +189,7 @@ function lookUpEditorWord(reference: string, folder: string, env: VariableSurrou
   }
   if (/^(input|command):/.test(reference)) {
     return {
-      mistake: `has "\${${reference}}", which asks the person at an editor, and here is none: write \${NAME} or \${secret:NAME} instead.`,
+      mistake: `has "\${${reference}}", which prompts the user in an editor; write \${NAME} or \${secret:NAME} instead.`,
     };
   }
   switch (reference) {

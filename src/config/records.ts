@@ -26,145 +26,145 @@ import {
 import type { MetricsConfig } from './types/guards.ts';
 import type { ClientCredentials, SourceSettings } from './types/sources.ts';
 
-/** All that a kind says about itself; `kinds/index.ts` lists them. What it runs with is loaded by `open`. */
+/** The record of a kind; `kinds/index.ts` lists them. `open` loads its executor lazily. */
 export interface Kind<Name extends string = string, Options extends object = never, Entry extends object = never>
   extends KindTraits {
   readonly kind: Name;
-  /** What may be written about it under `executors:`; nothing if absent. */
+  /** Its options under `executors:`; default none. */
   readonly options?: SchemaNode;
-  /** What may be written about it at a source whose tools may be of any kind. */
+  /** Its options at a source whose tools may be of any kind. */
   readonly sourceOptions?: Readonly<Record<string, SchemaNode>>;
-  /** The source that brings tools of this kind alone; what is open makes it. */
+  /** The source that brings only tools of this kind; `makeSource` of the open kind creates it. */
   readonly source?: SourceEntry<Entry>;
-  /** Absent where every crib has the executor, or none has it yet: then its tools are listed and cannot be called. */
+  /** Absent if every crib has the executor, or if there is no executor yet: then its tools are listed but cannot be called. */
   open?(ports: KindPorts<Options>): Promise<OpenKind<Entry>>;
 }
 
-/** A kind of a crib that has a configuration. */
+/** A kind opened by a crib with a configuration. */
 export interface OpenKind<Entry extends object = object> {
   readonly executor: Executor;
   makeSource?(name: string, entry: Entry & SourceSettings, ports: SourcePorts): MaybePromise<Source>;
-  /** The same source; what its specs of this kind leave unsaid is found out. */
+  /** Wraps a source: completes its specs of this kind, for example with a description. */
   describe?(source: Source, kept: KeptListPort): Source;
 }
 
-/** What a kind gets of its crib. */
+/** The crib as a kind sees it. */
 export interface KindPorts<Options extends object = object> {
   /** The folder of the configuration. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** What the configuration says now about the kind: it may have changed since the last call. */
+  /** The current options of the kind; they may change between calls. */
   options(): Partial<Options>;
-  /** What the configuration says now about a source. */
+  /** The current configuration entry of a source. */
   entryOf(source: string): object | undefined;
-  /** True for the crib itself, wherever it is served. */
+  /** True for an address of this crib's own server. */
   isOwn(url: URL, address: string): boolean;
-  /** What no program may see. */
+  /** The files and folders that commands may not read or change. */
   hidden(): HiddenPaths;
-  /** Hears which files a tool runs as code; `hidden` has them from then on. */
+  /** Records the files that a tool runs as code; `hidden` includes them from then on. */
   noteCode(spec: ToolSpec, files: readonly string[]): void;
 }
 
-/** What no command may see, wherever it lies: keys, tokens, the database; and what none may change. */
+/** Paths that no command may read (keys, tokens, the database), and paths that none may change. */
 export interface HiddenPaths {
   readonly folders: readonly string[];
   readonly files: readonly string[];
-  /** What decides what the crib runs: the configuration, and all that it reads or imports. */
+  /** Files that decide what the crib runs: the configuration and everything it reads or imports. */
   readonly readOnly: readonly string[];
 }
 
-/** What may be written about one source alone. */
+/** The options of one kind of source, without the common ones. */
 export type OwnEntry<Config extends SourceSettings> = Omit<Config, keyof SourceSettings | 'sandbox'>;
 
-/** All that a source says about its entries in a configuration. */
+/** Describes the configuration entries of a source. */
 export interface SourceEntry<Entry extends object = object> {
-  /** The key that tells its entries from others. */
+  /** The key that identifies its entries. */
   readonly key: string;
   readonly description: string;
-  /** What may be written about it besides what may be said of every source. */
+  /** Its own options, besides those of every source. */
   readonly properties: { readonly [Key in keyof Entry & string]-?: SchemaNode };
-  /** True if its tools may be of any kind: then what kinds let be said at a source may be said at it. */
+  /** True if its tools may be of any kind: then its entries accept the `sourceOptions` of all kinds. */
   readonly bringsAnyKind?: boolean;
-  /** True if its tools bear its name before theirs unless the owner says otherwise, so that two servers do not clash. */
+  /** True if the source name is the default prefix of its tool names, so that two servers do not clash. */
   readonly isPrefixed?: boolean;
-  /** True if it heeds include and exclude itself, by what its tools do not tell. */
+  /** True if it applies include and exclude itself, using data that its tools do not expose. */
   readonly choosesItself?: boolean;
-  /** True if its specs are judged by the secrets they name: with other secrets it is made anew. */
+  /** True if its specs are checked against the declared secrets: when those change, the source is created again. */
   readonly namesSecrets?: boolean;
-  /** The hosts that its secrets are sent to; undefined if only its description can tell. */
+  /** The hosts that its secrets are sent to; undefined if only its API description names them. */
   hostsOf?(entry: Entry): readonly string[] | undefined;
-  /** Files with secrets: an edit of one is an edit of the entry. */
+  /** Files with secrets. Editing one counts as editing the entry. */
   filesOf?(entry: Entry): readonly string[];
-  /** What the owner should know about an entry, where callers are told apart and where not. */
+  /** Warnings for the operator about an entry; `callers` says whether the crib identifies callers. */
   problemsOf?(name: string, entry: Entry, callers: 'known' | 'unknown'): readonly string[];
 }
 
-/** A source that stands by itself; `sources/index.ts` lists them. Its code is loaded by `make`. */
+/** The record of an independent source; `sources/index.ts` lists them. `make` loads its code lazily. */
 export interface SourceRecord<Entry extends object = object> extends SourceEntry<Entry> {
   make(name: string, entry: Entry & SourceSettings, ports: SourcePorts): MaybePromise<Source>;
-  /** An entry that the owner need not write. */
+  /** Finds a source that the configuration does not declare. */
   discover?(place: DiscoveryPlace): { readonly name: string; readonly entry: Entry } | undefined;
 }
 
-/** Where a source may be found that nobody has written down. */
+/** The place where undeclared sources are discovered. */
 interface DiscoveryPlace extends Pick<SourcePorts, 'folder' | 'env'> {
-  /** The entries that are written, by name. */
+  /** The declared entries by name. */
   readonly written: Readonly<Record<string, object>>;
 }
 
-/** What a source of a configuration gets of its crib. */
+/** The crib as a configured source sees it. */
 export interface SourcePorts {
   /** The folder of the configuration. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly secrets: Secrets;
-  /** Whether edits are noticed as they happen. */
+  /** True if files are watched for edits. */
   readonly watch: boolean;
-  /** Whether servers are asked for tools that are not known after everything else has started. */
+  /** True if servers with unknown tools are asked for their list in the background, after the start. */
   readonly background: boolean;
   readonly store: Pick<Store, 'indexes'> & {
     readonly specs: Store['specs'] & { onChange?(listener: () => void): () => void };
   };
-  /** Where the last list of a source is kept. One that came from another address is not its last. */
+  /** Storage for the last list of a source. A list from another address does not count. */
   kept(name: string, address: unknown): KeptListPort;
   readonly traitsOf: TraitsOf;
-  /** How texts of runs are read in specs that lie here. */
+  /** Reads strings in the run of local specs. */
   readLocalText(): ReadRunText;
-  /** The same for specs that come from elsewhere, which may name only these secrets. */
+  /** Reads strings in the run of remote specs, which may use only these secrets. */
   readRemoteText(source: string, secrets: SecretNames | undefined): ReadRunText;
-  /** The same source; what its specs leave unsaid is found out where a kind can. */
+  /** Wraps a source: the kinds complete its specs where they can. */
   describe(source: Source): Source;
 }
 
-/** Names of secrets as they are read: one or many. */
+/** One secret name, or a list of them. */
 type SecretNames = SecretText | readonly SecretText[];
 
-/** How long a source may take to start. */
+/** Start timeout of a source. */
 export const initTimeoutMs = whole(
-  'How long its first start may take, in milliseconds; default 60000. A server that runs as a child has more while it shows progress, up to 10 minutes in all.',
+  'Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes.',
 );
 
-/** How often the list of a source is read again. */
-export const refreshMs = whole('How often its list is read again.');
+/** Refresh interval of a source. */
+export const refreshMs = whole('Interval in milliseconds at which the list of tools is read again.');
 
-/** Headers that may hold secrets. */
+/** Headers that may contain secrets. */
 export const headersNode = mapOf(
-  text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+  text(`A value; may contain \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
   'HTTP headers.',
 );
 
-/** Variables of a child. */
+/** Environment variables of a child process. */
 export const childEnvNode = mapOf(
-  text(`A value; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
-  'Added to the few variables that a child gets.',
+  text(`A value; may contain \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+  'Environment variables for the child process, besides the few it always gets.',
 );
 
-/** Secrets that the tools of a list may name. */
+/** Secrets that the tools of a remote list may use. */
 export const grantedSecrets = oneOrMany(
   text('The name of a secret.', { use: 'secretName' }),
-  `Secrets that its tools may name by \${secret:NAME}; default none.`,
+  `Secrets that its tools may use as \${secret:NAME}; default none.`,
 );
 
 /** Paths of files or folders. */
@@ -172,65 +172,73 @@ export function paths(description: string): SchemaNode {
   return oneOrMany(text('A path.', { use: 'path' }), description);
 }
 
-/** The one path of a source that takes no more. */
+/** The path of a source that accepts exactly one. */
 export function requireOne(path: string | readonly string[], name: string): string {
   const [one, ...more] = listOf(path);
   if (one !== undefined && more.length === 0) return one;
-  throw new ToolcribError('invalid_config', `The source "${name}" takes one folder; write a source for each.`);
+  throw new ToolcribError(
+    'invalid_config',
+    `The source "${name}" accepts only one folder; declare a source for each folder.`,
+  );
 }
 
-/** What an access token is fetched with. */
+/** OAuth client credentials. */
 export const clientCredentials = object<ClientCredentials>(
-  'What a token is fetched with.',
+  'OAuth client credentials.',
   {
-    tokenUrl: address('Where tokens are given out; the server says it itself if absent.'),
-    clientId: text('Who is asking.'),
-    clientSecret: text(`The proof; \${secret:NAME}, bound to the host of the token address.`, { use: 'secretText' }),
-    scope: text('What the token is to be good for.'),
+    tokenUrl: address('The token endpoint; default: discovered from the server.'),
+    clientId: text('The client id.'),
+    clientSecret: text(`The client secret, as \${secret:NAME}; the secret must allow the host of the token endpoint.`, {
+      use: 'secretText',
+    }),
+    scope: text('The scopes to request.'),
   },
   ['clientId', 'clientSecret'],
 );
 
-/** Whether OpenTelemetry is used. */
+/** Turns OpenTelemetry on or off. */
 export const otelNode = either(
-  'OpenTelemetry, spans and metrics. auto, if absent: where a provider is registered before the first call, or OTEL_* is set.',
-  flag('Always, or never.'),
-  choice(['auto'], 'Where its SDK is there.'),
+  'Emits OpenTelemetry spans and metrics. Default auto: if a provider is registered before the first call, or OTEL_* is set.',
+  flag('Always or never.'),
+  choice(['auto'], 'If an OpenTelemetry SDK is set up.'),
 );
 
-/** The option `otel` of an extension; throws for what cannot be one. */
+/** Reads the option `otel` of an extension. Throws for an invalid value. */
 export function readOtel(extension: string, { otel = 'auto' }: Pick<MetricsConfig, 'otel'>): boolean | 'auto' {
   if (otel === 'auto' || typeof otel === 'boolean') return otel;
-  throw new ToolcribError('invalid_option', `${extension}(): otel is true, false or "auto", got ${describe(otel)}.`);
+  throw new ToolcribError(
+    'invalid_option',
+    `${extension}(): otel must be true, false or "auto", got ${describe(otel)}.`,
+  );
 }
 
-/** Everything about a built-in extension, in its own file. The table in `src/extensions/index.ts` lists all of them. */
+/** The record of a built-in extension, in the extension's own file. `src/extensions/index.ts` lists them. */
 export interface ExtensionRecord<Options extends object = object> {
   readonly name: string;
-  /** Higher runs further out. */
+  /** Extensions with a higher priority run further out. */
   readonly priority: number;
-  /** Why it stands there, as `toolcrib check` says it. */
+  /** The reason for its priority, as `toolcrib check` prints it. */
   readonly reason: string;
-  /** Its options as an object node; the configuration has them under `extensions:`. */
+  /** Its options under `extensions:`, as an object node. */
   readonly options?: SchemaNode;
-  /** The entry of the configuration that has its options; its own name if absent. */
+  /** The key of its configuration entry; default its name. */
   readonly entry?: string;
-  /** Options that only code can give. */
+  /** Options that can only be set in code. */
   readonly codeOptions?: readonly string[];
-  /** The options of the one that every crib has; none if absent. */
+  /** Options of the instance that every crib has; default none. */
   readonly usual?: Options;
-  /** The configuration cannot turn it off. */
+  /** True if the configuration cannot turn it off. */
   readonly isAlwaysOn?: true;
-  /** A crib has it only where the configuration asks for it; nothing is unguarded without it. */
+  /** True if a crib has it only when the configuration asks for it. No guard depends on it. */
   readonly isOptional?: true;
-  /** Throws for options that cannot be used. */
+  /** Throws for invalid options. */
   make(options: Options, ports: ExtensionPorts): ExtensionParts;
 }
 
-/** What a built-in extension does; its place is said by its record. */
+/** The behaviour of a built-in extension; its record holds name and priority. */
 export type ExtensionParts = Omit<Extension, 'name' | 'priority' | 'unsafeOrder'>;
 
-/** Tests hand in their own time. */
+/** Lets tests pass a clock. */
 export interface WithClock {
   readonly clock?: Clock;
 }

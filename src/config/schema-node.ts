@@ -1,4 +1,4 @@
-/** What a text is for, beyond being a text: how it is brought into its one form when it is read. */
+/** The meaning of a string, which decides how it is checked and normalized. */
 type TextUse =
   | 'path'
   | 'pathOrUrl'
@@ -11,10 +11,10 @@ type TextUse =
   | 'secretName'
   | 'hostBinding';
 
-/** The types of JSON that the schema speaks of. */
+/** The JSON types that a node can have. */
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean';
 
-/** The part of JSON Schema 2020-12 that the configuration is written in; `use`, `decides`, `holds`, `says`, `typeName` and `typeFrom` are ours and are not emitted. */
+/** The subset of JSON Schema 2020-12 that describes the configuration. The emitted schema omits our own keys `use`, `decides`, `holds`, `says`, `typeName` and `typeFrom`. */
 export interface SchemaNode {
   readonly type?: JsonType;
   readonly description?: string;
@@ -32,37 +32,37 @@ export interface SchemaNode {
   readonly pattern?: string;
   readonly format?: 'uri';
   readonly use?: TextUse | 'commandLine' | 'selector' | 'spec';
-  /** How far what a path names decides what the crib runs: not at all, or only where it is a file. If absent it does, whatever it is. */
+  /** Limits whether the target of a path decides what the crib runs: never, or only if it is a file. If absent, it always does. */
   readonly decides?: 'nothing' | 'file';
-  /** What lies at a path, where that matters: secrets, which no command may read, or servers, which name paths themselves. */
+  /** The content of the file at a path: secrets, which no command may read, or MCP servers, which name further paths. */
   readonly holds?: 'secrets' | 'servers';
-  /** What the value must be, in words, where there is a pattern. */
+  /** Describes in words the values that `pattern` accepts. */
   readonly says?: string;
-  /** The TypeScript type of what it describes: generated under this name, or imported from `typeFrom`. */
+  /** Name of the TypeScript type of the value: generated, or imported from `typeFrom`. */
   readonly typeName?: string;
-  /** The module under `src` that has the type. */
+  /** The module under `src` that exports the type. */
   readonly typeFrom?: string;
 }
 
-/** The parts of a node that only our own code reads. */
+/** The keys of a node that are not part of JSON Schema. */
 export const OUR_KEYS = ['use', 'decides', 'holds', 'says', 'typeName', 'typeFrom'] as const;
 
-/** A node whose type has a name: one to be generated, or that of a type which `typeFrom` exports. */
+/** Names the TypeScript type of a node: a generated type, or one that `typeFrom` exports. */
 export function typed(typeName: string, node: SchemaNode, typeFrom?: string): SchemaNode {
   return { ...node, typeName, ...(typeFrom !== undefined && { typeFrom }) };
 }
 
-/** A text. */
+/** A string, not empty by default. */
 export function text(description: string, more: SchemaNode = {}): SchemaNode {
   return { type: 'string', description, minLength: 1, ...more };
 }
 
-/** An address of http or https. */
+/** An http or https URL. */
 export function address(description: string, more: SchemaNode = {}): SchemaNode {
   return text(description, { format: 'uri', ...more });
 }
 
-/** True or false. */
+/** A boolean. */
 export function flag(description: string): SchemaNode {
   return { type: 'boolean', description };
 }
@@ -72,12 +72,12 @@ export function whole(description: string, minimum = 1, maximum?: number): Schem
   return { type: 'integer', description, minimum, ...(maximum !== undefined && { maximum }) };
 }
 
-/** One word of a few. */
+/** One of several fixed strings. */
 export function choice(words: readonly string[], description: string): SchemaNode {
   return { type: 'string', enum: words, description };
 }
 
-/** Something of several shapes, told apart by type or by the keys they require. */
+/** A value of one of several shapes. The type or the required keys decide which. */
 export function either(description: string, ...anyOf: readonly SchemaNode[]): SchemaNode {
   return { description, anyOf };
 }
@@ -87,12 +87,12 @@ export function list(items: SchemaNode, description: string, minItems = 0): Sche
   return { type: 'array', description, items, ...(minItems > 0 && { minItems }) };
 }
 
-/** One of something, or a list of it. */
+/** One item, or a list of items. */
 export function oneOrMany(item: SchemaNode, description: string): SchemaNode {
   return either(description, item, { type: 'array', items: item });
 }
 
-/** A map of names that the author chooses. */
+/** A map whose keys the author chooses. */
 export function mapOf(member: SchemaNode, description: string, more: SchemaNode = {}): SchemaNode {
   return { type: 'object', description, additionalProperties: member, ...more };
 }
@@ -102,7 +102,7 @@ export function anything(description: string): SchemaNode {
   return { description };
 }
 
-/** An object of these keys; of exactly those of `T`, where a type of the vocabulary is named. */
+/** An object with exactly these keys. If `T` is given, they must be the keys of `T`. */
 export function object<T extends object = Readonly<Record<string, unknown>>>(
   description: string,
   properties: Readonly<Record<keyof T & string, SchemaNode>>,
@@ -117,17 +117,17 @@ export function object<T extends object = Readonly<Record<string, unknown>>>(
   };
 }
 
-/** What a chosen name must match. */
+/** Pattern of a name that the author chooses. */
 export const NAME_PATTERN = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$';
 
-/** What a chosen name must be, in words. */
-export const NAME_SAYS = 'letters, digits, "_", "-" and ".", starting with a letter or "_", at most 64';
+/** `NAME_PATTERN` in words. */
+export const NAME_SAYS = 'letters, digits, "_", "-" and ".", starting with a letter or "_", at most 64 characters';
 
-/** Names that the author chooses for sources, bundles, profiles and the like. */
+/** Restricts the keys of a map to names of sources, bundles, profiles and the like. */
 export const NAMES: SchemaNode = { propertyNames: { pattern: NAME_PATTERN } };
 
 /** The name of an environment variable. */
-export const VARIABLE_NAME = text('The variable.', {
+export const VARIABLE_NAME = text('The name of an environment variable.', {
   pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
   says: 'the name of an environment variable',
 });

@@ -13,7 +13,7 @@ describe('a file that cannot be a configuration is refused with a sentence', () 
   it('if it has 50 MB, before it is read', async () => {
     const cwd = writeFolder({ 'toolcrib.yaml': '' });
     truncateSync(join(cwd, 'toolcrib.yaml'), 50_000_000);
-    expect(await messageIn(cwd)).toBe('toolcrib.yaml is larger than 5 MB: that is no configuration.');
+    expect(await messageIn(cwd)).toBe('toolcrib.yaml is larger than 5 MB, the maximum size of a configuration file.');
   });
 
   it('but not if it is as large as may be', async () => {
@@ -27,7 +27,7 @@ describe('a file that cannot be a configuration is refused with a sentence', () 
 
   it('if it is binary', async () => {
     const bytes = Uint8Array.from({ length: 2000 }, (_, index) => (index * 7919) % 256);
-    expect(await mistakesIn(bytes)).toBe('toolcrib.yaml is not a text file: save it as UTF-8.');
+    expect(await mistakesIn(bytes)).toBe('toolcrib.yaml is not a text file; save it as UTF-8.');
     expect(await mistakesIn('a: "\0"')).toMatch(/is not a text file/);
   });
 
@@ -38,8 +38,8 @@ describe('a file that cannot be a configuration is refused with a sentence', () 
   it('if it is a folder', async () => {
     const cwd = writeFolder();
     mkdirSync(join(cwd, 'toolcrib.yaml'));
-    expect(await messageIn(cwd)).toBe('toolcrib.yaml is a folder; name the file in it.');
-    expect(await messageIn(cwd, '.')).toMatch(/is a folder; name the file in it\.$/);
+    expect(await messageIn(cwd)).toBe('toolcrib.yaml is a folder; pass the path of the file.');
+    expect(await messageIn(cwd, '.')).toMatch(/is a folder; pass the path of the file\.$/);
   });
 
   it.skipIf(!existsSync('/proc/self/mem'))('if it cannot be read', async () => {

@@ -13,26 +13,26 @@ describe('YAML that does not parse is an error with its place', () => {
     [
       'a key that stands twice',
       'server: {}\nstore: { url: "sqlite:a" }\nserver: {}\n',
-      /:3:1: "server" is here twice; keep one\./,
+      /:3:1: "server" appears twice; keep one\./,
     ],
     [
       'a key that stands twice deeper down',
       'profiles: { a: { expose: all, expose: all } }',
-      /:1:31: "expose" is here twice/,
+      /:1:31: "expose" appears twice/,
     ],
-    ['a key that stands twice in JSON', '{"tools": [],\n "tools": []}', /:2:2: "tools" is here twice/],
+    ['a key that stands twice in JSON', '{"tools": [],\n "tools": []}', /:2:2: "tools" appears twice/],
     ['an opened bracket', 'profiles: { a: {', /:1:17: Flow map .* must .* end with a \}\./],
     ['a map inside a line', 'server: port: 1', /:1:9: Nested mappings are not allowed/],
     [
       'several documents',
       'server: {}\n---\nstore: {}\n',
-      /:2:1: A configuration is one document; remove the "---" here\./,
+      /:2:1: A configuration must be a single YAML document; remove this "---"\./,
     ],
     ['an unknown tag', 'defaultProfile: !!js/function "x"', /:1:17: Unresolved tag/],
     ['binary data', 'defaultProfile: !!binary aGk=', /:1:26: Only text, numbers, true, false/],
     ['an alias of nothing', 'defaultProfile: *a', /alias/i],
-    ['a name that is a list', '? [a]\n: 1\n', /:1:3: A name is missing or is no text here\./],
-    ['a name that is missing', ': 1\n', /A name is missing/],
+    ['a name that is a list', '? [a]\n: 1\n', /:1:3: The key is missing or is not a string\./],
+    ['a name that is missing', ': 1\n', /The key is missing/],
     ['a merge of something else', 'server: { <<: 1 }', /:1:11: The merge key << takes a map, or a list of maps/],
     [
       'a name that would change all objects',
@@ -71,7 +71,7 @@ describe('aliases', () => {
   it('cannot multiply without end', async () => {
     const levels = Array.from({ length: 30 }, (_, index) => `  l${index}: &l${index} [${`*l${index - 1},`.repeat(9)}]`);
     const text = `profiles:\n a:\n  settings:\n${levels.map((line) => `  ${line}`).join('\n')}`;
-    expect(await mistakesIn(text.replace(/\*l-1/g, 'x'))).toMatch(/The aliases stand for more than 100000 values/);
+    expect(await mistakesIn(text.replace(/\*l-1/g, 'x'))).toMatch(/The aliases expand to more than 100000 values/);
   });
 
   it('cannot multiply by being merged', async () => {
@@ -80,7 +80,7 @@ describe('aliases', () => {
       (_, index) => `l${index}: &l${index} { a: *l${index - 1}, b: *l${index - 1} }`,
     );
     const text = `mcpServers: {${levels.join(',')}}`.replace(/\*l-1/g, 'x');
-    expect(await mistakesIn(text)).toMatch(/The aliases stand for more than/);
+    expect(await mistakesIn(text)).toMatch(/The aliases expand to more than/);
   });
 
   it('stand for what last bore the name', async () => {
@@ -90,13 +90,13 @@ describe('aliases', () => {
       'toolcrib.yaml:2:19: profiles.b',
     ]);
     expect(await mistakesIn('profiles:\n  a: &x {}\n  b: &x { <<: *x, zz: 1 }\n')).toMatch(
-      /:3:15: The alias \*x stands/,
+      /:3:15: The alias \*x refers to a value that contains it/,
     );
   });
 
   it('cannot stand for themselves', async () => {
     expect(await mistakesIn('profiles: { a: &a { settings: { b: *a } } }')).toMatch(
-      /:1:36: The alias \*a stands inside what/,
+      /:1:36: The alias \*a refers to a value that contains it/,
     );
   });
 });
@@ -111,7 +111,7 @@ describe('what is nested without end is refused', () => {
     ['as deep as a walk goes', `profiles: { a: { settings: { b: ${'['.repeat(120)}${']'.repeat(120)} } } }`],
   ])('%s', async (_, text) => {
     expect(await mistakesIn(text)).toMatch(
-      /^toolcrib\.yaml:\d+:\d+: It is nested too deeply: 100 levels are enough\.\n/,
+      /^toolcrib\.yaml:\d+:\d+: The configuration is nested too deeply; at most 100 levels are allowed\.\n/,
     );
   });
 
@@ -145,7 +145,7 @@ describe('YAML 1.2 means what it says', () => {
 
   it('numbers that JSON does not know are refused in free data, too', async () => {
     expect(await mistakesIn('profiles: { p: { settings: { a: .inf } } }')).toMatch(
-      /settings\.a is Infinity, which JSON does/,
+      /settings\.a is Infinity, which JSON cannot represent/,
     );
   });
 

@@ -112,14 +112,16 @@ describe('a file of servers that cannot be used', () => {
 
   it('that is empty is noted', async () => {
     const { problems, notes } = await readFile('# nothing\n');
-    expect({ problems, notes }).toEqual({ problems: [], notes: ['mcp.yaml holds no servers.'] });
+    expect({ problems, notes }).toEqual({ problems: [], notes: ['mcp.yaml contains no MCP servers.'] });
   });
 });
 
 describe('a name that also stands in sources is an error', () => {
   it('in mcpServers', async () => {
     const text = 'sources: { a: { files: ./a } }\nmcpServers:\n  a: { command: x }\n';
-    expect(await mistakesIn(text)).toMatch(/^toolcrib\.yaml:3:3: "a" is the name of a source already; rename one/);
+    expect(await mistakesIn(text)).toMatch(
+      /^toolcrib\.yaml:3:3: "a" is already the name of another source; rename one/,
+    );
   });
 
   it('in a file of servers', async () => {
@@ -128,18 +130,18 @@ describe('a name that also stands in sources is an error', () => {
       {},
       { 'mcp.yaml': 'b: { command: x }\na: { command: x }\n' },
     );
-    expect(await messageOf(loading)).toMatch(/^mcp\.yaml:2:1: "a" is the name of a source already/);
+    expect(await messageOf(loading)).toMatch(/^mcp\.yaml:2:1: "a" is already the name of another source/);
   });
 
   it('in both', async () => {
     const text = 'sources: { legacy: { mcpFile: ./mcp.yaml } }\nmcpServers: { a: { command: x } }';
     const loading = loadYaml(text, {}, { 'mcp.yaml': 'a: { command: x }' });
-    expect(await messageOf(loading)).toMatch(/^toolcrib\.yaml:2:15: "a" is the name of a source already/);
+    expect(await messageOf(loading)).toMatch(/^toolcrib\.yaml:2:15: "a" is already the name of another source/);
   });
 
   it('even if the source has problems of its own', async () => {
     expect(await mistakesIn('sources: { a: {} }\nmcpServers: { a: { command: x } }')).toMatch(
-      /is the name of a source/,
+      /is already the name of another source/,
     );
   });
 });
@@ -180,14 +182,14 @@ describe('a pasted block is taken as it is', () => {
     expect(source).toEqual({ mcp: { command: 'x', cwd: '/project' } });
     expect({ problems, notes }).toEqual({
       problems: [],
-      notes: ['mcpServers.s: not used here: gallery, trust.'],
+      notes: ['mcpServers.s: ignored keys: gallery, trust.'],
     });
   });
 
   it.each([{ disabled: true }, { enabled: false }])('and left out if it is switched off: %o', async (more) => {
     const { source, problems, notes, readings } = await readServer({ command: 'x', ...more });
     expect({ source, problems, notes }).toEqual({ source: undefined, problems: [], notes: [] });
-    expect(readings).toEqual(['mcpServers.s is disabled and left out.']);
+    expect(readings).toEqual(['mcpServers.s is disabled and skipped.']);
   });
 
   it.each([
@@ -197,12 +199,12 @@ describe('a pasted block is taken as it is', () => {
     [{ startup_timeout_sec: '30' }, 30_000],
     [{ startup_timeout_sec: 1200 }, 1_200_000],
     [{ initTimeoutMs: 1e12 }, 86_400_000],
-  ])('and %o is the time to start', async (more, initTimeoutMs) => {
+  ])('and %o is the start timeout', async (more, initTimeoutMs) => {
     const { source, problems, notes, readings } = await readServer({ command: 'x', ...more });
     expect({ problems, notes }).toEqual({ problems: [], notes: [] });
     expect(source).toEqual({ mcp: { command: 'x', cwd: '/project' }, initTimeoutMs });
     const [[key, value] = []] = Object.entries(more);
-    expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the time to start, ${initTimeoutMs} ms.`]);
+    expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the start timeout, ${initTimeoutMs} ms.`]);
   });
 
   it.each([
@@ -212,24 +214,24 @@ describe('a pasted block is taken as it is', () => {
     [{ timeout: 600_000 }, 600_000],
     [{ tool_timeout_sec: 45 }, 45_000],
     [{ tool_timeout_sec: 1200 }, 1_200_000],
-  ])('and %o is the time of a call', async (more, timeoutMs) => {
+  ])('and %o is the call timeout', async (more, timeoutMs) => {
     const { source, problems, notes, readings } = await readServer({ url: 'https://x.y', ...more });
     expect({ problems, notes }).toEqual({ problems: [], notes: [] });
     expect(source).toEqual({ mcp: { url: 'https://x.y' }, overrides: { '*': { policy: { timeoutMs } } } });
     const [[key, value] = []] = Object.entries(more);
-    expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the time of a call, ${timeoutMs} ms.`]);
+    expect(readings).toEqual([`mcpServers.s: ${key}: ${value} is the call timeout, ${timeoutMs} ms.`]);
   });
 
   it('and of two words for one time the more exact counts', async () => {
     const { source, readings } = await readServer({ command: 'x', startup_timeout_sec: 9, startup_timeout_ms: 10 });
     expect(source).toMatchObject({ initTimeoutMs: 10 });
-    expect(readings[0]).toContain('startup_timeout_sec is not used, since startup_timeout_ms is there');
+    expect(readings[0]).toContain('startup_timeout_sec is ignored, because startup_timeout_ms is set');
   });
 
   it.each([0, -1, 'soon', null, true, [1]])('and what is no time is said and costs nothing: %j', async (timeout) => {
     const { source, problems, readings } = await readServer({ command: 'x', timeout });
     expect({ source, problems }).toEqual({ source: { mcp: { command: 'x', cwd: '/project' } }, problems: [] });
-    expect(readings).toEqual(['mcpServers.s: timeout is not a time above 0 and not used.']);
+    expect(readings).toEqual(['mcpServers.s: timeout is not a time above 0 and is ignored.']);
   });
 
   it.each([{ autoApprove: ['wipe'] }, { alwaysAllow: ['wipe'] }, { autoApprove: true }])(
@@ -237,7 +239,7 @@ describe('a pasted block is taken as it is', () => {
     async (more) => {
       const { source, notes, readings } = await readServer({ command: 'x', ...more });
       expect({ source, notes }).toEqual({ source: { mcp: { command: 'x', cwd: '/project' } }, notes: [] });
-      expect(readings).toEqual([expect.stringContaining(`${Object.keys(more)[0]} is not obeyed`)]);
+      expect(readings).toEqual([expect.stringContaining(`${Object.keys(more)[0]} is ignored`)]);
     },
   );
 
@@ -249,7 +251,7 @@ describe('a pasted block is taken as it is', () => {
     const headers = { Authorization: 'Bearer hunter2' };
     const remote = await readServer({ transport: 'streamable-http', httpUrl: 'https://ann:hunter2@x.y', headers });
     expect(remote.readings).toEqual([
-      'mcpServers.s: transport is read as type; httpUrl is read as url; type: http; header Authorization goes with every request.',
+      'mcpServers.s: transport is read as type; httpUrl is read as url; type: http; header Authorization is sent with every request.',
     ]);
   });
 
@@ -271,16 +273,16 @@ describe('a pasted block is taken as it is', () => {
 
   it.each(['1', '\x1b[31m', 'x'.repeat(65)])('but for one that cannot be a name: %j', async (name) => {
     const { problems } = await readConfigObject({ mcpServers: { [name]: { command: 'x' } } }, { folder: '/', env: {} });
-    expect(problems).toMatchObject([{ source: name, message: expect.stringContaining('is not a name that') }]);
+    expect(problems).toMatchObject([{ source: name, message: expect.stringContaining('is not a valid source name') }]);
   });
 
   it.each([
-    ['an empty one', null, 'must be a map of a server, got null'],
-    ['a text', 'npx x', 'must be a map of a server, got "npx x"'],
+    ['an empty one', null, 'must be a map that describes a server, got null'],
+    ['a text', 'npx x', 'must be a map that describes a server, got "npx x"'],
     ['one without command or address', {}, 'needs one of command, url'],
     ['arguments that are a text', { command: 'x', args: '-y' }, 'mcpServers.s.args must be a list'],
     ['an unknown type', { type: 'carrier-pigeon', url: 'https://x.y' }, 'mcpServers.s.type must be one of http, sse'],
-    ['an address that is none', { url: 'x.y' }, 'mcpServers.s.url must be an address'],
+    ['an address that is none', { url: 'x.y' }, 'mcpServers.s.url must be a URL that starts with'],
     ['a bundle that cannot be', { command: 'x', bundle: 'a b' }, 'mcpServers.s.bundle must be letters'],
   ])('a mistake fails that source alone: %s', async (_, server, message) => {
     const { config, problems } = await readConfigObject(
@@ -314,7 +316,7 @@ describe('variables of a pasted block', () => {
       {
         source: 's',
         message:
-          'mcpServers.s.env.KEY has "${input:key}", which asks the person at an editor, and here is none: write ${NAME} or ${secret:NAME} instead.',
+          'mcpServers.s.env.KEY has "${input:key}", which prompts the user in an editor; write ${NAME} or ${secret:NAME} instead.',
       },
     ]);
   });

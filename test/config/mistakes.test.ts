@@ -84,18 +84,18 @@ type Row = readonly [what: string, text: string, message: RegExp];
 describe('what is wrong is said in words', () => {
   it.each<Row>([
     ['a number for a text', 'defaultProfile: 12', /defaultProfile must be text, got 12; put it in quotes/],
-    ['a text for a number', 'server: { port: "80" }', /must be a whole number, got "80"; leave the quotes away/],
+    ['a text for a number', 'server: { port: "80" }', /must be a whole number, got "80"; remove the quotes/],
     ['a fraction', 'server: { port: 1.5 }', /server\.port must be a whole number, got 1\.5/],
     ['too small a number', 'server: { port: -1 }', /server\.port must be at least 0, got -1/],
     ['too large a number', 'server: { port: 70000 }', /server\.port must be at most 65535, got 70000/],
     ['no number at all', 'server: { port: .nan }', /server\.port must be a whole number, got NaN/],
-    ['YAML 1.1 yes', 'access: { keys: yes }', /true or false, got "yes"; YAML 1\.2 takes only true and false/],
+    ['YAML 1.1 yes', 'access: { keys: yes }', /true or false, got "yes"; YAML 1\.2 accepts only true and false/],
     ['YAML 1.1 off', 'access: { keys: off }', /got "off"; YAML 1\.2/],
     ['a list for a map', 'profiles: []', /profiles must be a map, got a list/],
     ['a map for a list', 'tools: {}', /tools must be a list, got an object/],
     ['a map for a single value', 'onDuplicate: {}', /onDuplicate must be one of skip, error, got an object/],
-    ['sources that are a list', 'sources: [a]', /sources must be a map of names/],
-    ['servers that are a text', 'mcpServers: a', /mcpServers must be a map of names/],
+    ['sources that are a list', 'sources: [a]', /sources must be a map from names to entries/],
+    ['servers that are a text', 'mcpServers: a', /mcpServers must be a map from names to entries/],
     ['a text for everything', 'just words', /the configuration must be a map, got "just words"/],
     ['a list for everything', '- a', /the configuration must be a map, got a list/],
     ['an empty value', 'defaultProfile:', /defaultProfile is empty; it must be text/],
@@ -106,20 +106,12 @@ describe('what is wrong is said in words', () => {
     [
       'an empty entry of a list',
       'profiles:\n  a:\n    include:\n      - #x\n',
-      /include\[0\] is empty: YAML takes what/,
+      /include\[0\] is empty: YAML reads "#" as/,
     ],
     ['an unknown word', 'profiles: { a: { expose: serch } }', /expose must be one of all, search, script, got "serch"/],
     ['a name that cannot be', 'profiles: { "a b": {} }', /profiles\["a b"\] is not a name: use letters/],
-    [
-      'an address without a scheme',
-      'access: { jwt: { issuer: id.example.com } }',
-      /issuer must be an address that starts/,
-    ],
-    [
-      'an address of another scheme',
-      'access: { jwt: { issuer: "file:///x" } }',
-      /issuer must be an address that starts/,
-    ],
+    ['an address without a scheme', 'access: { jwt: { issuer: id.example.com } }', /issuer must be a URL that starts/],
+    ['an address of another scheme', 'access: { jwt: { issuer: "file:///x" } }', /issuer must be a URL that starts/],
     [
       'a time that is none',
       'profiles: { a: { policy: { access: { hours: { from: "9", to: "10:00" } } } } }',
@@ -168,7 +160,7 @@ describe('what is wrong is said in words', () => {
 
   it('for a key that is near nothing, with all that is known', async () => {
     expect(await mistakesIn('results: { zzz: 1 }')).toMatch(
-      /has no "zzz"\. Known are offloadBytes, keepMs, quotaBytes\./,
+      /has no "zzz"\. Known keys: offloadBytes, keepMs, quotaBytes\./,
     );
   });
 });
@@ -178,16 +170,20 @@ describe('a selector is checked where it stands', () => {
     [
       'an unknown prefix',
       'profiles: { a: { include: ["bundel:x"] } }',
-      /:1:28: .*include\[0\] does not select: .*"bundle"/,
+      /:1:28: .*include\[0\] is not a valid selector: .*"bundle"/,
     ],
-    ['an unknown criterion', 'profiles: { a: { exclude: [{ tag: x }] } }', /exclude\[0\] does not select: .*"tags"/],
-    ['one that is no glob', 'bundles: { a: { include: "a b" } }', /bundles\.a\.include does not select/],
+    [
+      'an unknown criterion',
+      'profiles: { a: { exclude: [{ tag: x }] } }',
+      /exclude\[0\] is not a valid selector: .*"tags"/,
+    ],
+    ['one that is no glob', 'bundles: { a: { include: "a b" } }', /bundles\.a\.include is not a valid selector/],
     [
       'one of a rule',
       'profiles: { a: { rules: [{ tools: ["x:y"], when: {}, otherwise: deny }] } }',
-      /tools\[0\] does not/,
+      /tools\[0\] is not a valid selector/,
     ],
-    ['one of the audit', 'extensions: { audit: { requireFor: ["!"] } }', /requireFor\[0\] does not select/],
+    ['one of the audit', 'extensions: { audit: { requireFor: ["!"] } }', /requireFor\[0\] is not a valid selector/],
   ])('%s', async (_, text, message) => {
     expect(await mistakesIn(text)).toMatch(message);
   });
@@ -213,7 +209,7 @@ describe('what may be a credential is not shown', () => {
     const message = await mistakesIn(text, { PORT: 'hidden-1', WHAT: 'hidden-2' });
     expect(message).toMatch(/server\.port must be a whole number, got "\$\{PORT\}"/);
     expect(message).toMatch(
-      /onDuplicate must be one of skip, error, once its variables are filled in, got "\$\{WHAT\}"/,
+      /onDuplicate must be one of skip, error, after its variables are expanded, got "\$\{WHAT\}"/,
     );
     expect(message).not.toContain('hidden');
   });

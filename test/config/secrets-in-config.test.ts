@@ -43,7 +43,7 @@ describe('a secret is named where it is used and looked up by nobody', () => {
       'https://u:${secret:github}@x.y/',
     ]) {
       expect((await url(wrong)).problems).toMatchObject([
-        { source: 'a', message: expect.stringMatching(/only after its host/) },
+        { source: 'a', message: expect.stringMatching(/only after the host/) },
       ]);
     }
   });
@@ -51,9 +51,7 @@ describe('a secret is named where it is used and looked up by nobody', () => {
   it('in the address of a PostgreSQL, but not of a file', async () => {
     const { config } = await loadYaml(`${DECLARED}store: { url: "postgres://u:\${secret:github}@db/x" }`);
     expect(config.store?.url).toEqual(template('postgres://u:', secret, '@db/x'));
-    expect(await mistakesIn(`${DECLARED}store: { url: "sqlite:\${secret:github}" }`)).toMatch(
-      /only in the address of a Post/,
-    );
+    expect(await mistakesIn(`${DECLARED}store: { url: "sqlite:\${secret:github}" }`)).toMatch(/only in a Post/);
   });
 
   it('in an inline tool, whose texts are all left for whoever reads specs', async () => {
@@ -71,13 +69,13 @@ describe('a secret has no place', () => {
   ])('%s', async (_, part) => {
     const { problems } = await loadYaml(`${DECLARED}sources: { a: { mcp: { command: x, ${part} } } }`);
     expect(problems).toMatchObject([
-      { source: 'a', message: expect.stringMatching(/may not hold a secret: secrets go into env, headers/) },
+      { source: 'a', message: expect.stringMatching(/may not contain a secret: use secrets only in env, headers/) },
     ]);
   });
 
   it('in what is listed', async () => {
     const text = 'bundles: { a: { description: "${secret:github}" } }';
-    expect(await mistakesIn(DECLARED + text)).toMatch(/bundles\.a\.description may not hold a secret/);
+    expect(await mistakesIn(DECLARED + text)).toMatch(/bundles\.a\.description may not contain a secret/);
   });
 });
 
@@ -115,6 +113,6 @@ describe('a secret that is not declared', () => {
 
   it('cannot be named by a variable, which would show what it holds', async () => {
     const text = 'extensions: { approval: { webhook: { url: "https://x.y", secret: "${HOOK}" } } }';
-    expect(await mistakesIn(text, { HOOK: 'value' })).toMatch(/must be the name of a secret that is declared under/);
+    expect(await mistakesIn(text, { HOOK: 'value' })).toMatch(/must be the name of a secret declared under/);
   });
 });

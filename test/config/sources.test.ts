@@ -45,7 +45,7 @@ describe('one bad source never stops the others', () => {
       'has "command" and "url"; keep one',
       'mcp',
     ],
-    ['an address that is none', '{ http: ./specs.json }', 'must be an address that starts with', './specs'],
+    ['an address that is none', '{ http: ./specs.json }', 'must be a URL that starts with', './specs'],
     ['nothing', '', 'is empty; it must be a map', 'bad'],
     [
       'a secret that is not declared',
@@ -192,7 +192,7 @@ describe('which file is read', () => {
     const cwd = writeFolder({ 'toolcrib.json': '{}', 'toolcrib.yaml': 'defaultProfile: a' });
     const { config, notes } = await loadConfig({ cwd, env: {} });
     expect(config.defaultProfile).toBe('a');
-    expect(notes).toEqual(['toolcrib.json is not read, because toolcrib.yaml is there.']);
+    expect(notes).toEqual(['toolcrib.json is ignored, because toolcrib.yaml exists.']);
   });
 
   it('is none where there is none', async () => {

@@ -64,7 +64,7 @@ describe('a variable that cannot be filled in is a mistake', () => {
     ['one that every object has', '${constructor}', /needs the environment variable constructor/],
     ['one that is no name', '${a b}', /has "\$\{a b\}", which is not a variable: write \$\{NAME\}/],
     ['one that is empty', '${}', /which is not a variable/],
-    ['one that is never closed', 'a ${b', /has a "\$\{" that is never closed/],
+    ['one that is never closed', 'a ${b', /has an unclosed "\$\{"/],
     ['one inside a default', '${A:-${B}}', /has a variable inside the default of \$\{A\}/],
     ['one of an editor outside a pasted block', '${env:HOME}', /which is not a variable/],
   ])('%s', async (_, text, message) => {

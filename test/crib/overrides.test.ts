@@ -106,7 +106,7 @@ secrets: { token: { env: TOKEN } }
     const crib = await cribOf(folder, { executors: [echo] });
     expect(await (await crib.open()).call('create_issue')).toMatchObject({ data: { repo: 'acme/site' } });
     expect(namesOf(crib)).toEqual(['create_issue']);
-    expect(crib.warnings().join('\n')).toMatch(/repo may not hold a secret/);
+    expect(crib.warnings().join('\n')).toMatch(/repo may not contain a secret/);
   });
 
   it('that breaks what only a validator can tell fails the call, and names nothing that is hidden', async () => {

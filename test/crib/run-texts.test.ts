@@ -60,7 +60,7 @@ describe.each([
       /line \d+, tools\[1\]: Tool "wrong_0": run\.url needs the environment variable CRIB_TEST_MISSING, which is not set/,
     );
     expect(told).toMatch(/tools\[2\]: Tool "wrong_1": run\.url has "\$\{a b\}", which is not a variable/);
-    expect(told).toMatch(/tools\[3\]: .* has a "\$\{" that is never closed/);
+    expect(told).toMatch(/tools\[3\]: .* has an unclosed "\$\{"/);
     expect(told).toMatch(/tools\[4\]: .* has a variable inside the default/);
     expect(crib.sources()[1]).toMatchObject({ state: 'ready', reason: expect.stringContaining('tools[1]') });
   });

@@ -59,7 +59,7 @@ describe('access in a configuration', () => {
     ],
     ['no algorithm at all', { jwt: { issuer: 'https://id.example.com', algorithms: 'none' } }, 'RS256'],
     ['no issuer', { jwt: { audience: 'toolcrib' } }, 'needs "issuer"'],
-    ['an issuer that is no address', { jwt: { issuer: 'id.example.com' } }, 'must be an address'],
+    ['an issuer that is no address', { jwt: { issuer: 'id.example.com' } }, 'must be a URL that starts with'],
     [
       'a tolerance of an hour',
       { jwt: { issuer: 'https://id.example.com', clockToleranceMs: 3_600_000 } },

@@ -81,7 +81,7 @@ describe('an executor that the configuration names by module', () => {
       'a secret among its options',
       '{ echo: { module: ./echo.mjs, options: { a: "${secret:key}" } } }\nsecrets: { key: { env: K } }',
       ECHO,
-      'may not hold a secret',
+      'may not contain a secret',
     ],
   ])('is an error at start: %s', async (_, executors, module, words) => {
     await expect(cribWith(executors, module)).rejects.toThrow(words);

@@ -23,38 +23,37 @@ import { sourceNode } from './source-schema.ts';
 const jwt = typed(
   'JwtConfig',
   object(
-    'Tokens of an issuer.',
+    'Accepts JWTs of one issuer.',
     {
-      issuer: address('Who signs them, exactly as the tokens say it.'),
-      audience: names('Whom they must be meant for; any one of these.'),
-      jwks: address('Where its keys are; if absent, the issuer says where.'),
+      issuer: address('The issuer, exactly as in the iss claim.'),
+      audience: names('Accepted audiences. The aud claim must contain at least one.'),
+      jwks: address('URL of the key set; default: discovered from the issuer.'),
       algorithms: oneOrMany(
-        choice(JWT_ALGORITHMS, 'An algorithm with a public key.'),
-        'How they may be signed; all of them if absent.',
+        choice(JWT_ALGORITHMS, 'An asymmetric algorithm.'),
+        'Accepted signature algorithms; default all.',
       ),
-      rolesClaim: text('The claim with the roles, or a dotted path to it; default roles.'),
-      permissionsClaim: text('The claim with the permissions; default permissions, scope and scp.'),
-      clockToleranceMs: whole("How far the issuer's clock may be off; default 0.", 0, 300_000),
+      rolesClaim: text('The claim that holds the roles, or a dotted path to it; default roles.'),
+      permissionsClaim: text('The claim that holds the permissions; default permissions, scope and scp.'),
+      clockToleranceMs: whole("Tolerated difference to the issuer's clock in milliseconds; default 0.", 0, 300_000),
     },
     ['issuer'],
   ),
 );
 
-/** Who may come in. */
 const accessNode = typed(
   'AccessConfig',
-  object('Who may come in. Without it only this machine can.', {
-    keys: flag('API keys, made by toolcrib keys; default false.'),
+  object('How callers authenticate. Without it only this machine has access.', {
+    keys: flag('Accepts API keys, which toolcrib keys creates; default false.'),
     jwt,
     roles: mapOf(
       typed(
         'RoleConfig',
-        object('What a role may do.', {
-          profiles: names('The profiles it may use; globs.'),
-          operator: flag('It may do what an operator may.'),
+        object('Rights of a role.', {
+          profiles: names('Profiles that the role may use; globs.'),
+          operator: flag('Gives the role all rights of the operator.'),
         }),
       ),
-      'Roles.',
+      'Rights by role.',
       NAMES,
     ),
   }),
@@ -62,30 +61,30 @@ const accessNode = typed(
 
 const bundle = typed(
   'BundleConfig',
-  object('Tools that belong together: shown, found and set up together.', {
-    description: text('What the tools are for.'),
-    include: selectors('The tools.'),
+  object('Tools that are shown, found and set up together.', {
+    description: text('The purpose of the tools.'),
+    include: selectors('The tools of the bundle.'),
     instructions: text('Prompt text shown while the bundle is active.'),
-    requires: names('Bundles that are set up before this one.'),
-    extends: names('Bundles whose tools, instructions and requirements this one has, too.'),
+    requires: names('Bundles to set up before this one.'),
+    extends: names('Bundles whose tools, instructions and requirements this one inherits.'),
     when: whenNode,
-    priority: { type: 'number', description: 'Higher comes first.' },
-    meta: mapOf(anything('The value.'), 'Anything else.'),
+    priority: { type: 'number', description: 'Bundles with a higher priority come first.' },
+    meta: mapOf(anything('The value.'), 'Free data.'),
   }),
 );
 
 const rule = typed(
   'RuleConfig',
   object(
-    'A condition over the arguments of tools.',
+    'A condition on the arguments of calls.',
     {
-      tools: selectors('The tools.'),
+      tools: selectors('The tools that the rule applies to.'),
       when: typed(
         'JsonSchema',
-        { type: 'object', description: 'JSON Schema that the arguments must meet.' },
+        { type: 'object', description: 'JSON Schema that the arguments must match.' },
         'core/json.ts',
       ),
-      otherwise: choice(['approve', 'deny'], 'What becomes of other calls.'),
+      otherwise: choice(['approve', 'deny'], 'Whether other calls require approval or are denied.'),
     },
     ['tools', 'when', 'otherwise'],
   ),
@@ -93,35 +92,35 @@ const rule = typed(
 
 const profile = typed(
   'ProfileConfig',
-  object('What one kind of caller may use.', {
-    include: selectors('Absent = all, [] = none.'),
-    exclude: selectors('Taken out again.'),
+  object('A named selection of tools with its rules, limits and settings.', {
+    include: selectors('The tools of the profile; default all, [] selects none.'),
+    exclude: selectors('Tools to remove from include.'),
     essential: names('Bundles that are always active.'),
-    active: names('Bundles active at first: absent = every bundle in view, [] = the essential ones only.'),
-    expose: choice(['all', 'search', 'script'], 'How the tools are shown; default all.'),
-    approve: selectors("Tools that ask first, besides what a tool's own policy demands."),
+    active: names('Bundles that are active at first; default all bundles of the profile, [] only the essential ones.'),
+    expose: choice(['all', 'search', 'script'], 'Which tools the model sees; default all.'),
+    approve: selectors('Tools that require approval, in addition to those whose own policy demands it.'),
     policy: policyNode,
-    rules: list(rule, 'Conditions over arguments.'),
-    settings: mapOf(anything('The value.'), 'Reaches tools as call.settings.'),
+    rules: list(rule, 'Conditions on the arguments of calls.'),
+    settings: mapOf(anything('The value.'), 'Settings that tools read as call.settings.'),
     delegate: mapOf(
-      choice(['closed', 'ask', 'open'], 'Whether it may.'),
-      'Profiles it may hand a task to; default closed.',
+      choice(['closed', 'ask', 'open'], 'Never, after approval, or always.'),
+      'Profiles that this profile may delegate tasks to; default closed.',
       NAMES,
     ),
   }),
 );
 
 const embeddings = either(
-  'How texts are compared.',
-  choice(['builtin', 'none'], 'The model that is built in, or words only.'),
+  'How search compares texts.',
+  choice(['builtin', 'none'], 'The built-in embedding model, or keyword search only.'),
   typed(
     'EmbeddingsConfig',
     object(
       'An OpenAI-compatible endpoint.',
       {
-        url: address('Its address.'),
-        model: text('The model.'),
-        key: text(`Its key, usually \${secret:NAME}.`, { use: 'secretText' }),
+        url: address('The URL of the endpoint.'),
+        model: text('The name of the model.'),
+        key: text(`The API key, usually \${secret:NAME}.`, { use: 'secretText' }),
       },
       ['url', 'model'],
     ),
@@ -130,31 +129,39 @@ const embeddings = either(
 
 const retrieval = typed(
   'RetrievalConfig',
-  object('How tools are found.', {
+  object('Settings of tool search.', {
     embeddings,
-    usage: flag('What a caller has used most comes first among tools that fit equally well; default false.'),
+    usage: flag('Among equally good matches, tools that the caller uses most come first; default false.'),
     module: text('A module or package that exports a retriever.', { use: 'module' }),
-    options: mapOf(anything('The value.'), 'Handed to it.'),
+    options: mapOf(anything('The value.'), 'Options for the retriever.'),
   }),
 );
 
-/** The one description of a configuration: what is checked, what editors show, what is emitted. */
+/** The schema of a configuration. Checks, the emitted JSON Schema and the generated types all use it. */
 export const configNode: SchemaNode = typed(
   'WrittenConfig',
   object('The configuration of a Toolcrib.', {
-    $schema: text('Where this schema is, for editors.'),
-    defaultProfile: text('Else the profile named default, else the only one, else all tools.'),
-    sources: mapOf(sourceNode, 'Where tools come from, by name; the order decides who owns a name.', NAMES),
+    $schema: text('URL of this schema, for editors.'),
+    defaultProfile: text(
+      'The profile used if none is named. If absent: the profile "default", else the only profile, else all tools.',
+    ),
+    sources: mapOf(
+      sourceNode,
+      'Sources of tools by name. If two sources bring the same tool name, the first source owns it.',
+      NAMES,
+    ),
     mcpServers: mapOf(
-      { type: 'object', description: 'A server, as Claude, Cursor or VS Code write it.' },
-      'The block of an mcp.json, pasted as it is; each server becomes a source.',
+      { type: 'object', description: 'A server in the format of Claude, Cursor or VS Code.' },
+      'The servers of an mcp.json, pasted unchanged. Each server becomes a source.',
     ),
     tools: list(toolNode, 'Tools as data, in the format of spec files.'),
     bundles: mapOf(bundle, 'Bundles by name.', NAMES),
     profiles: mapOf(profile, 'Profiles by name.', NAMES),
-    secrets: mapOf(secretNode, `Secrets by name, written elsewhere as \${secret:NAME}.`, NAMES),
+    secrets: mapOf(secretNode, `Secrets by name, used elsewhere as \${secret:NAME}.`, NAMES),
     services: mapOf(
-      text('A module or package whose default export is the service or makes it.', { use: 'module' }),
+      text('A module or package whose default export is the service, or a function that creates it.', {
+        use: 'module',
+      }),
       'Services by name.',
       NAMES,
     ),
@@ -163,7 +170,7 @@ export const configNode: SchemaNode = typed(
     results: offload.options ?? {},
     access: accessNode,
     store: object(
-      'Where what must outlive the process is kept.',
+      'The database of the crib.',
       {
         url: text('sqlite:PATH or postgres://...', {
           use: 'storeUrl',
@@ -175,12 +182,12 @@ export const configNode: SchemaNode = typed(
     ),
     server: typed(
       'ServerConfig',
-      object('Where it listens.', {
-        host: text('The address; default 127.0.0.1.'),
-        port: whole('The port; default 2742, 0 for any.', 0, 65_535),
-        hosts: oneOrMany(text('A host name.'), 'Names besides by which it is reached, as behind a proxy.'),
+      object('The HTTP server.', {
+        host: text('The address to listen on; default 127.0.0.1.'),
+        port: whole('The port; default 2742, 0 for any free port.', 0, 65_535),
+        hosts: oneOrMany(text('A host name.'), 'Further host names of the server, for example behind a proxy.'),
         graceMs: whole(
-          'How long calls under way may go on when it ends; default 10 s. After that they are ended and answered.',
+          'Time in milliseconds for running calls to finish at shutdown; default 10000. Then they are aborted and answered.',
           0,
         ),
       }),
@@ -188,12 +195,12 @@ export const configNode: SchemaNode = typed(
     retrieval,
     onDuplicate: choice(
       ['skip', 'error'],
-      'What becomes of a discovered or remote tool whose name is taken: it is held back, or what brings it is refused.',
+      'Treatment of a discovered or remote tool whose name is taken: skip the tool, or reject the source that brings it.',
     ),
   }),
 );
 
-/** True for a section all of whose lines may be commented out. Not so `access`: without one, callers without a credential come in. */
+/** True if a section may be empty, for example with all lines commented out. `access` may not: without it, callers need no credential. */
 export function mayBeEmpty(section: string): boolean {
   const type = configNode.properties?.[section]?.type;
   return section !== 'access' && (type === 'object' || type === 'array');

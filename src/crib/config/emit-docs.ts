@@ -5,7 +5,7 @@ import { EXTENSION_ORDER } from '../built-ins.ts';
 import { configNode } from './config-schema.ts';
 import { extensionsNode } from './guard-schema.ts';
 
-/** The generated parts of the docs, by the file and the word that each stands under. */
+/** The generated parts of the docs, by file and marker word. */
 const PARTS: Readonly<Record<string, Readonly<Record<string, () => readonly string[]>>>> = {
   'docs/architecture.md': {
     order: () => [
@@ -22,10 +22,10 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, () => readonly stri
   },
 };
 
-/** The pages that have generated parts. */
+/** Pages with generated parts. */
 export const DOCS: readonly string[] = Object.keys(PARTS);
 
-/** The text of a page with its generated parts as they are now; each stands between `<!-- WORD: npm run schema -->` and `<!-- end -->`. */
+/** Regenerates the parts of a page between `<!-- WORD: npm run schema -->` and `<!-- end -->`. */
 export function emitDocs(page: string, text: string): string {
   return Object.entries(PARTS[page] ?? {}).reduce((before, [word, lines]) => {
     const part = new RegExp(`(<!-- ${word}: npm run schema -->\n)[^]*?(\n<!-- end -->)`);
@@ -34,7 +34,7 @@ export function emitDocs(page: string, text: string): string {
   }, text);
 }
 
-/** The options of every entry, a row each. */
+/** A table with one row per option of every entry. */
 function optionTable({ properties = {} }: SchemaNode): readonly string[] {
   const rows = Object.entries(properties).flatMap(([entry, node]) =>
     Object.entries(optionsOf(node)).map(
@@ -44,7 +44,7 @@ function optionTable({ properties = {} }: SchemaNode): readonly string[] {
   return ['| option | value | meaning |', '|---|---|---|', ...rows];
 }
 
-/** An entry that can be off has its options in the other branch. */
+/** The options of an entry. An entry that accepts `false` has them in its other branch. */
 function optionsOf(node: SchemaNode): Readonly<Record<string, SchemaNode>> {
   return node.properties ?? node.anyOf?.find(({ properties }) => properties !== undefined)?.properties ?? {};
 }
@@ -60,15 +60,15 @@ function valuesOf(node: SchemaNode): string {
     case 'boolean':
       return '`true`, `false`';
     case 'array':
-      return `a list of ${node.items?.type === 'string' ? 'texts' : valuesOf(node.items ?? {})}`;
+      return `a list of ${node.items?.type === 'string' ? 'strings' : valuesOf(node.items ?? {})}`;
     case 'object':
       return node.properties === undefined ? 'a map' : `\`{ ${Object.keys(node.properties).join(', ')} }\``;
     default:
-      return node.use === 'selector' ? 'a selector' : 'a text';
+      return node.use === 'selector' ? 'a selector' : 'a string';
   }
 }
 
-// `npm run schema` renews the docs; a test says when.
+// Run by `npm run schema`; a test fails if the docs are outdated.
 if (import.meta.main) {
   for (const page of DOCS) {
     const file = join(import.meta.dirname, '../../..', page);

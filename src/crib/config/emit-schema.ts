@@ -8,7 +8,7 @@ import { overridesNode, sourceNode } from './source-schema.ts';
 
 type Emitted = Readonly<Record<string, unknown>>;
 
-/** Parts that several others hold are written once. */
+/** Nodes that are used in several places become `$defs`. */
 const SHARED: ReadonlyMap<SchemaNode, string> = new Map([
   [policyNode, 'policy'],
   [effectsNode, 'effects'],
@@ -21,7 +21,7 @@ const SHARED: ReadonlyMap<SchemaNode, string> = new Map([
 ]);
 const VARIABLE: Emitted = { $ref: '#/$defs/variable' };
 
-/** The schema of a configuration for editors: JSON Schema 2020-12, in which a variable may stand for any single value. */
+/** The JSON Schema 2020-12 of a configuration, for editors. Any scalar may be a variable. */
 export function emitSchema(): Emitted {
   const { properties = {}, ...root } = configNode;
   const sections = Object.entries(properties).map(([key, node]) => [key, emitSection(key, node)]);
@@ -38,7 +38,7 @@ export function emitSchema(): Emitted {
   };
 }
 
-/** A section may be empty: all of its lines may be commented out. */
+/** Accepts null for a section that may be empty. */
 function emitSection(key: string, node: SchemaNode): Emitted {
   const emitted = emit(node);
   return mayBeEmpty(key) ? { ...emitted, type: [node.type, 'null'] } : emitted;
@@ -65,7 +65,7 @@ function emitNode(node: SchemaNode): Emitted {
   return takesMoreThanItSays(node) ? { ...told, anyOf: [emitted, VARIABLE] } : { ...told, ...emitted };
 }
 
-/** True for a single value whose own schema would not let a variable through. */
+/** True for a scalar whose own schema would reject a variable. */
 function takesMoreThanItSays(node: SchemaNode): boolean {
   if (node.type === 'object' || node.type === 'array' || node.type === undefined || node.use === 'secretName')
     return false;
@@ -76,7 +76,7 @@ function mapValues(record: Readonly<Record<string, SchemaNode>>, change: (node: 
   return Object.fromEntries(Object.entries(record).map(([key, node]) => [key, change(node)]));
 }
 
-// `npm run schema` renews what editors read; a test says when.
+// Run by `npm run schema`; a test fails if the schema file is outdated.
 if (import.meta.main) {
   const file = join(import.meta.dirname, '../../../schema/toolcrib.schema.json');
   writeFileSync(file, `${JSON.stringify(emitSchema(), null, 2)}\n`);

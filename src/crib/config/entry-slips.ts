@@ -2,10 +2,10 @@ import { type ConfigSpot, inside, report } from '../../config/read-by-schema.ts'
 import { isRecord } from '../../core/json.ts';
 import { sourceKeys } from './source-schema.ts';
 
-/** Keys by which an entry is told to be an MCP server, though it does not say so. */
+/** Keys that show that an entry without `mcp` is an MCP server. */
 const SERVER_KEYS = ['url', 'serverUrl', 'httpUrl', 'command'];
 
-/** Reports an entry of `sources` that lacks the key of its kind, with its cure, where it is clear what was meant. True if it did. */
+/** Reports an entry of `sources` that lacks the key of its kind, and the fix, if the intention is clear. Returns true if it reported. */
 export function reportSlip(name: string, value: unknown, spot: ConfigSpot): boolean {
   if (typeof value === 'string') return reportText(name, value, spot);
   if (!isRecord(value)) return false;
@@ -18,7 +18,7 @@ export function reportSlip(name: string, value: unknown, spot: ConfigSpot): bool
   return true;
 }
 
-/** The same for an MCP server: an address or a command line instead of a map, or a command line as its program. True if it did. */
+/** Reports an MCP server written as a URL or a command line instead of a map, or with a command line as its program. Returns true if it reported. */
 export function reportServerSlip(server: unknown, spot: ConfigSpot): boolean {
   if (typeof server === 'string') {
     const shape = isAddress(server) ? '{ url: ... }' : '{ command: ..., args: [...] }';
@@ -27,12 +27,12 @@ export function reportServerSlip(server: unknown, spot: ConfigSpot): boolean {
   }
   const command = isRecord(server) ? server.command : undefined;
   const inCommand = inside(spot, 'command');
-  if (Array.isArray(command)) report(inCommand, 'is the program alone: write its arguments as a list under args.');
+  if (Array.isArray(command)) report(inCommand, 'must be only the program; write its arguments as a list under args.');
   else if (isCommandLine(command)) {
     const [program] = command.trim().split(/\s/);
     report(
       inCommand,
-      `is a command line, and no shell reads it: write command: ${program}, and its arguments as a list under args.`,
+      `is a command line, but no shell runs it: write command: ${program}, and its arguments as a list under args.`,
     );
   } else return false;
   return true;
@@ -40,9 +40,9 @@ export function reportServerSlip(server: unknown, spot: ConfigSpot): boolean {
 
 function reportText(name: string, value: string, spot: ConfigSpot): true {
   const cure = isAddress(value)
-    ? `write ${name}: { mcp: { url: ... } } for an MCP server, { openapi: ... } for the description of an API, or { http: ... } for a list of specs.`
+    ? `write ${name}: { mcp: { url: ... } } for an MCP server, { openapi: ... } for an OpenAPI document, or { http: ... } for a list of specs.`
     : `write ${name}: { mcp: { command: ..., args: [...] } } for an MCP server, or { files: ... }, { modules: ... } or { python: ... } for tools in files.`;
-  report(spot, `must be a map that says what is there: ${cure}`);
+  report(spot, `must be a map that names the kind of source: ${cure}`);
   return true;
 }
 
@@ -50,7 +50,7 @@ function isAddress(text: string): boolean {
   return /^(https?|wss?):\/\//i.test(text.trim());
 }
 
-/** A program and words after it. The path of a program may have spaces in it; a name that is looked up has none. */
+/** True for a bare program name followed by arguments. A path may contain spaces, so it does not count. */
 function isCommandLine(command: unknown): command is string {
   return typeof command === 'string' && /^\s*[^\s/\\$]+\s+\S/.test(command);
 }

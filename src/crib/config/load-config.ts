@@ -24,20 +24,20 @@ import {
 } from './loaded-config.ts';
 import { readSources } from './read-sources.ts';
 
-/** What a configuration is read against. */
+/** The environment that a configuration is read in. */
 export interface ConfigSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Secrets that are declared elsewhere, by code. */
+  /** Secrets that code declares. */
   readonly secretNames?: Iterable<string>;
 }
 
-/** Where a configuration is looked for. */
+/** The configuration file, or the folder to search. */
 export interface ConfigPlace {
   readonly file?: string;
   readonly cwd: string;
 }
 
-/** Reads the file that is named, or the one in `cwd`; no file is an empty configuration. */
+/** Reads the named file, or the one in `cwd`. Without a file the configuration is empty. */
 export async function loadConfig(options: ConfigSurroundings & ConfigPlace): Promise<LoadedConfig> {
   const { cwd } = options;
   const there = options.file === undefined ? await findFiles(cwd) : [resolve(cwd, options.file)];
@@ -46,11 +46,11 @@ export async function loadConfig(options: ConfigSurroundings & ConfigPlace): Pro
   if (file === undefined) return readConfig({}, { ...options, folder: cwd, text: objectText('config'), showFile });
   const text = await readConfigText(await readConfigFile(file, showFile(file)), showFile(file));
   const loaded = await readConfig(text.value ?? {}, { ...options, folder: dirname(file), file, text, showFile });
-  const unread = others.map((other) => `${showFile(other)} is not read, because ${showFile(file)} is there.`);
+  const unread = others.map((other) => `${showFile(other)} is ignored, because ${showFile(file)} exists.`);
   return { ...loaded, isEmpty: text.value === undefined || text.value === null, notes: [...loaded.notes, ...unread] };
 }
 
-/** What a file says, as far as it can be parsed; undefined for one that cannot be read. */
+/** The value of a file as far as it can be parsed; undefined if it cannot be read. */
 export async function readWritten(file: string): Promise<unknown> {
   try {
     return await parseLeniently(await readConfigFile(file, file), file);
@@ -60,12 +60,12 @@ export async function readWritten(file: string): Promise<unknown> {
   }
 }
 
-/** The file that is named, or the one in `cwd`. */
+/** Path of the named file, or of the one in `cwd`. */
 export async function findConfig({ file, cwd }: ConfigPlace): Promise<string | undefined> {
   return file === undefined ? (await findFiles(cwd))[0] : resolve(cwd, file);
 }
 
-/** Reads a configuration that is given as an object. */
+/** Reads a configuration given as an object. */
 export async function readConfigObject(
   value: unknown,
   options: ConfigSurroundings & { readonly folder: string },
@@ -90,9 +90,9 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   const surroundings = { env, folder, secretNames: known, note: (message: string) => void notes.push(message) };
   const spot: ConfigSpot = { path: [], surroundings, mistakes: [] };
   const { sources = {}, mcpServers = {}, tools, $schema: _schema, ...rest } = written;
-  const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // so it is, while there are no mistakes
+  const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // valid if there are no mistakes
   for (const [key, block] of Object.entries({ sources, mcpServers })) {
-    if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map of names.');
+    if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map from names to entries.');
   }
   const inline = readTools(tools, spot, text);
   const found = await readSources(asMap(sources) ?? {}, asMap(mcpServers) ?? {}, { text, surroundings, showFile });
@@ -114,7 +114,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   };
 }
 
-/** The tools of a configuration without those that have problems, and the place of each in the list. */
+/** The tools of a configuration without those that have problems, and the index of each in the list. */
 interface ReadTools {
   readonly config: Pick<Config, 'tools'>;
   readonly indexes: readonly number[];
@@ -125,11 +125,11 @@ interface ReadTools {
 function readTools(written: unknown, spot: ConfigSpot, text: ConfigText): ReadTools {
   if (written === undefined) return { config: {}, indexes: [], problems: [] };
   const node = configNode.properties?.tools ?? {};
-  if (!Array.isArray(written)) readBySchema(node, written, { ...spot, path: ['tools'] }); // reports what it is instead
+  if (!Array.isArray(written)) readBySchema(node, written, { ...spot, path: ['tools'] }); // reports the wrong type
   const entries = (Array.isArray(written) ? written : []).map((entry, index) => {
     const mistakes: Mistake[] = [];
     const tool = readBySchema(node.items ?? {}, entry, { ...spot, path: ['tools', index], mistakes });
-    return { index, mistakes, tool: tool as NonNullable<Config['tools']>[number] }; // so it is, while there are no mistakes
+    return { index, mistakes, tool: tool as NonNullable<Config['tools']>[number] }; // valid if there are no mistakes
   });
   const good = entries.filter(({ mistakes }) => mistakes.length === 0);
   return {
@@ -139,7 +139,7 @@ function readTools(written: unknown, spot: ConfigSpot, text: ConfigText): ReadTo
   };
 }
 
-/** A section all of whose lines are commented out says nothing; deeper down, empty is a mistake. */
+/** Ignores empty sections, whose lines may all be commented out. Below a section, an empty value is a mistake. */
 function withoutEmptySections(value: unknown): Readonly<Record<string, unknown>> {
   const isEmptySection = ([key, member]: [string, unknown]) => member === null && mayBeEmpty(key);
   return Object.fromEntries(Object.entries(asMap(value) ?? {}).filter((entry) => !isEmptySection(entry)));
@@ -151,7 +151,7 @@ async function findFiles(cwd: string): Promise<readonly string[]> {
     files.map((file) =>
       access(file).then(
         () => true,
-        (error: { readonly code?: string }) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR', // what is there but cannot be used is said when it is read
+        (error: { readonly code?: string }) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR', // other errors are reported when the file is read
       ),
     ),
   );

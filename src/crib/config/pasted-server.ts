@@ -1,17 +1,17 @@
 import type { McpServer } from '../../config/types/sources.ts';
 
-/** A server out of a pasted block, brought into the shape of our own `mcp:`. */
+/** A server of a pasted block, converted to our own `mcp:` format. */
 export interface PastedServer {
   readonly server: Readonly<Record<string, unknown>>;
   readonly bundle?: unknown;
   readonly isDisabled: boolean;
-  /** How long it may take to start. */
+  /** Start timeout. */
   readonly initTimeoutMs?: number;
-  /** How long one call may take. */
+  /** Timeout of a call. */
   readonly callTimeoutMs?: number;
-  /** How keys were read that are not ours, in words; values of headers and variables are not in them. */
+  /** Explains how foreign keys were read; never includes values of headers and variables. */
   readonly readings: readonly string[];
-  /** Keys that mean nothing here; people paste blocks as they are. */
+  /** Keys that have no effect here. */
   readonly unused: readonly string[];
 }
 
@@ -21,17 +21,17 @@ const CHILD = ['type', 'command', 'args', 'env', 'envFile', 'cwd'];
 const REMOTE = ['type', 'url', 'headers'];
 const OURS = ['bundle', 'disabled', 'enabled'];
 
-/** Words for the time to start, and what one of them is in milliseconds. The first that is there counts. */
+/** Keys for the start timeout, and their units in milliseconds. The first present key wins. */
 const START_TIMES = { initTimeoutMs: 1, startup_timeout_ms: 1, startup_timeout_sec: 1000 };
-/** Words for the time of a call; some programs mean seconds by `timeout`, others milliseconds. */
+/** Keys for the call timeout. Some programs write `timeout` in seconds, others in milliseconds. */
 const CALL_TIMES = { tool_timeout_sec: 1000, timeout: undefined };
-/** Lists of tools that other programs run without asking. */
+/** Keys for tools that other programs run without approval. */
 const APPROVALS = ['autoApprove', 'alwaysAllow'];
 const READ_APART = [...Object.keys({ ...START_TIMES, ...CALL_TIMES }), ...APPROVALS];
-/** Whoever says more means: for ever. */
+/** Upper bound of a pasted timeout: one day. */
 const LONGEST_MS = 86_400_000;
 
-/** Other programs' words for the same thing. */
+/** Keys of other programs, and our names for them. */
 const SYNONYMS: Fields = {
   httpUrl: 'url',
   serverUrl: 'url',
@@ -41,14 +41,14 @@ const SYNONYMS: Fields = {
   server_type: 'type',
 };
 
-/** Reads a server as Claude, Cursor, VS Code, Zed and the like write it. */
+/** Reads a server in the formats of Claude, Cursor, VS Code, Zed and similar programs. */
 export function toPastedServer(raw: object): PastedServer {
   const fields = { ...withSynonyms(raw), ...flattenCommand(raw) };
   const isRemote = 'url' in fields && (!('command' in fields) || /http|sse/i.test(String(fields.type)));
   const known = isRemote ? REMOTE : CHILD;
   const server = Object.fromEntries(known.filter((key) => key in fields).map((key) => [key, toText(key, fields[key])]));
-  const start = readTime(fields, START_TIMES, 'the time to start');
-  const call = readTime(fields, CALL_TIMES, 'the time of a call');
+  const start = readTime(fields, START_TIMES, 'the start timeout');
+  const call = readTime(fields, CALL_TIMES, 'the call timeout');
   const understood = [...known, ...OURS, ...READ_APART];
   return {
     server,
@@ -69,10 +69,10 @@ interface ReadTime {
 function readTime(fields: Fields, units: Readonly<Record<string, number | undefined>>, what: string): ReadTime {
   const [counted, ...others] = Object.keys(units).flatMap((key) => timeIn(key, fields[key], units[key]));
   const wrong = Object.keys(units).filter((key) => key in fields && timeIn(key, fields[key], units[key]).length === 0);
-  const readings = wrong.map((key) => `${key} is not a time above 0 and not used`);
+  const readings = wrong.map((key) => `${key} is not a time above 0 and is ignored`);
   if (counted === undefined) return { readings };
   const { key, ms } = counted;
-  const left = others.map((other) => `${other.key} is not used, since ${key} is there`);
+  const left = others.map((other) => `${other.key} is ignored, because ${key} is set`);
   return { ms, readings: [`${key}: ${String(fields[key])} is ${what}, ${ms} ms`, ...left, ...readings] };
 }
 
@@ -87,7 +87,7 @@ function timeIn(key: string, value: unknown, unitMs: number | undefined): readon
 function approvalsIn(fields: Fields): readonly string[] {
   const isMeant = (value: unknown) => value === true || (Array.isArray(value) && value.length > 0);
   return APPROVALS.filter((key) => isMeant(fields[key])).map(
-    (key) => `${key} is not obeyed: say in extensions.approval or overrides which calls need no approval`,
+    (key) => `${key} is ignored: set in extensions.approval or overrides which calls need no approval`,
   );
 }
 
@@ -98,12 +98,12 @@ function renamedIn(raw: object, fields: Fields): readonly string[] {
   });
 }
 
-/** How the keys of an entry were read that decide where and how its server is reached. */
+/** Explains how the server of an entry is reached. */
 export function describeServer(server: McpServer): readonly string[] {
   const { type } = server;
   const way = type === undefined ? [] : [`type: ${type}`];
   if (!('command' in server))
-    return [...way, ...Object.keys(server.headers ?? {}).map((name) => `header ${name} goes with every request`)];
+    return [...way, ...Object.keys(server.headers ?? {}).map((name) => `header ${name} is sent with every request`)];
   const file = server.envFile === undefined ? [] : [`variables come from ${server.envFile}`];
   return [...way, ...(server.cwd === undefined ? [] : [`it runs in ${server.cwd}`]), ...file];
 }
@@ -117,7 +117,7 @@ function toOurWord(key: string, raw: object): string {
   return Object.hasOwn(raw, word) ? key : word;
 }
 
-/** An older Zed wrote `command: { path, args, env }`. */
+/** Older versions of Zed write `command: { path, args, env }`. */
 function flattenCommand(raw: object): Fields {
   const command: unknown = 'command' in raw ? raw.command : undefined;
   if (typeof command !== 'object' || command === null || !('path' in command)) return {};
@@ -125,7 +125,7 @@ function flattenCommand(raw: object): Fields {
   return { ...rest, command: path };
 }
 
-/** JSON makes no secret of numbers in arguments and environments; a child only knows texts. */
+/** Converts numbers and booleans in arguments and environments to strings, which a child process needs. */
 function toText(key: string, value: unknown): unknown {
   if (key === 'type') return /^streamable[-_]?http$/i.test(String(value)) ? 'http' : value;
   const toWord = (item: unknown) => (typeof item === 'number' || typeof item === 'boolean' ? String(item) : item);
@@ -136,7 +136,7 @@ function toText(key: string, value: unknown): unknown {
 
 const WRAPPERS = ['mcpServers', 'servers', 'context_servers'];
 
-/** The servers of an mcp.json, and where they stand in it: under the key that its program uses, or at the root. */
+/** The servers of an mcp.json and their path: under the key of its program, or at the root. */
 export function findServers(root: unknown): { readonly path: readonly string[]; readonly servers: object } | undefined {
   if (!isMap(root)) return undefined;
   for (const key of WRAPPERS) {

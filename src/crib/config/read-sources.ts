@@ -20,46 +20,46 @@ import { type ConfigProblem, type DeclaredSource, type SourceConfig, toProblem }
 import { describeServer, findServers, toPastedServer } from './pasted-server.ts';
 import { bundleNode, sourceNode } from './source-schema.ts';
 
-/** What the sources of a configuration are read against. */
+/** The context that the sources of a configuration are read in. */
 export interface SourceReading {
   readonly text: ConfigText;
   readonly surroundings: TextSurroundings;
-  /** How a file is shown. */
+  /** Formats the path of a file for messages. */
   showFile(file: string): string;
 }
 
-/** The sources in order, without those that have problems. */
+/** The result of reading `sources` and `mcpServers`. */
 export interface ReadSources {
   readonly sources: Readonly<Record<string, SourceConfig>>;
-  /** All of them in order, those with problems too. */
+  /** All sources in order, including those with problems. */
   readonly declared: readonly DeclaredSource[];
   readonly problems: readonly ConfigProblem[];
-  /** Reports of names that stand for two sources. */
+  /** Reports of names that two sources share. */
   readonly clashes: readonly string[];
-  /** Files of servers that were read. */
+  /** Files of MCP servers that were read. */
   readonly files: readonly string[];
-  /** How pasted servers were read, a sentence each. */
+  /** Explains how pasted servers were read, one sentence each. */
   readonly readings: readonly string[];
 }
 
-/** One source as it was found; `source` only counts if there are no mistakes. */
+/** One source as found; `source` is valid only if there are no mistakes. */
 interface Declared {
   readonly name: string;
   readonly path: Path;
   readonly text: ConfigText;
   readonly mistakes: readonly Mistake[];
   readonly source?: SourceConfig;
-  /** True for a server of a file or of a pasted block. */
+  /** True for a server from a file or a pasted block. */
   readonly isServer: boolean;
-  /** The entry that names its file; itself if absent. */
+  /** The entry that names its file; default: the source itself. */
   readonly from?: string;
-  /** How a pasted entry was read. */
+  /** Explains how a pasted entry was read. */
   readonly reading?: string;
-  /** True for a pasted server that is switched off: it is no source. */
+  /** True for a disabled pasted server, which does not become a source. */
   readonly isDisabled?: boolean;
 }
 
-/** Reads `sources` and `mcpServers`, each entry on its own, so that one bad source never stops the others. */
+/** Reads `sources` and `mcpServers`. Each entry is read separately, so one bad source never stops the others. */
 export async function readSources(written: object, pasted: object, reading: SourceReading): Promise<ReadSources> {
   const { text, surroundings } = reading;
   const own = Object.entries(written).map(([name, value]) => readSource(name, value, reading));
@@ -87,7 +87,7 @@ function findClashes(names: readonly string[], all: readonly Declared[]): readon
   return all.flatMap(({ name, isServer, path, text }) => {
     const isTaken = isServer && taken.has(name);
     taken.add(name);
-    const message = `${describe(name)} is the name of a source already; rename one of them.`;
+    const message = `${describe(name)} is already the name of another source; rename one of them.`;
     return isTaken ? [text.show({ path, at: 'key', message })] : [];
   });
 }
@@ -104,7 +104,7 @@ function readSource(name: string, value: unknown, { text, surroundings }: Source
     return entry;
   }
   if (reportSlip(name, value, spot)) return entry;
-  const source = readBySchema(sourceNode, value, spot) as SourceConfig | McpFileSourceConfig; // the schema says so, while there are no mistakes
+  const source = readBySchema(sourceNode, value, spot) as SourceConfig | McpFileSourceConfig; // valid if there are no mistakes
   if (mistakes.length > 0) return entry;
   const { folder } = surroundings;
   return { ...entry, source: 'mcp' in source ? { ...source, mcp: inFolder(source.mcp, folder) } : source };
@@ -120,14 +120,14 @@ async function expandFile(entry: Entry, { surroundings, showFile }: SourceReadin
     return [{ ...rest, mistakes: [{ path: [...entry.path, 'mcpFile'], at: 'value', message: parsed }] }];
   }
   const block = findServers(parsed.value);
-  if (block === undefined) surroundings.note(`${parsed.shownAs} holds no servers.`);
+  if (block === undefined) surroundings.note(`${parsed.shownAs} contains no MCP servers.`);
   if (block === undefined) return [];
   const inFile = { ...surroundings, folder: baseOfServers(mcpFile), workspaceFolder: surroundings.folder };
   const read = readServers(block.servers, { path: block.path, text: parsed, surroundings: inFile, settings });
   return read.map((declared) => ({ ...declared, from: entry.name }));
 }
 
-/** Where relative paths of a file of servers start: .vscode/mcp.json and .cursor/mcp.json speak of the folder they stand in. */
+/** Base of relative paths in a file of MCP servers. For .vscode/mcp.json and .cursor/mcp.json it is the parent of the dot folder. */
 export function baseOfServers(file: string): string {
   const home = dirname(file);
   return basename(home).startsWith('.') ? dirname(home) : home;
@@ -146,7 +146,7 @@ interface ServerReading {
   readonly path: Path;
   readonly text: ConfigText;
   readonly surroundings: TextSurroundings;
-  /** What the source that names the file says of all its servers. */
+  /** Settings of the source that names the file; they apply to all its servers. */
   readonly settings: Omit<McpSourceConfig, 'mcp'>;
 }
 
@@ -155,16 +155,16 @@ function readServers(servers: object, { path, text, surroundings, settings }: Se
     const spot: ConfigSpot = { path: [...path, name], surroundings, mistakes: [] };
     const declared = { name, path: spot.path, text, mistakes: spot.mistakes, isServer: true };
     const read = readServer(name, value, spot);
-    if (read === undefined) return declared; // there are mistakes
+    if (read === undefined) return declared; // the mistakes are in the spot
     const where = toPathText(spot.path);
-    if (read === 'disabled') return { ...declared, isDisabled: true, reading: `${where} is disabled and left out.` };
+    if (read === 'disabled') return { ...declared, isDisabled: true, reading: `${where} is disabled and skipped.` };
     const { source, timeoutMs, readings } = read;
     const reading = readings.length === 0 ? {} : { reading: `${where}: ${readings.join('; ')}.` };
     return { ...declared, ...reading, source: withTimeout({ ...settings, ...source }, timeoutMs) };
   });
 }
 
-/** What the owner says about tools stands over the time that was pasted. */
+/** The operator's overrides win over the pasted timeout. */
 function withTimeout(source: McpSourceConfig, timeoutMs: number | undefined): McpSourceConfig {
   if (timeoutMs === undefined) return source;
   const { '*': all, ...others } = source.overrides ?? {};
@@ -177,19 +177,19 @@ interface ReadServer {
   readonly readings: readonly string[];
 }
 
-/** The server as a source; undefined where there are mistakes. */
+/** The server as a source; undefined if there are mistakes. */
 function readServer(name: string, value: unknown, spot: ConfigSpot): ReadServer | 'disabled' | undefined {
   const { note, folder } = spot.surroundings;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return report(spot, `must be a map of a server, got ${describe(value)}.`);
+    return report(spot, `must be a map that describes a server, got ${describe(value)}.`);
   }
   const { server, bundle, isDisabled, initTimeoutMs, callTimeoutMs: timeoutMs, ...rest } = toPastedServer(value);
   if (isDisabled) return 'disabled';
-  // A name of digits would lose its place in the order.
-  if (!/^(?!\d+$)[^\p{Cc}]{1,64}$/u.test(name)) report(spot, 'is not a name that a source can have.', 'key');
-  if (rest.unused.length > 0) note(`${toPathText(spot.path)}: not used here: ${rest.unused.join(', ')}.`);
+  // JavaScript would move a key of digits to the front of the order.
+  if (!/^(?!\d+$)[^\p{Cc}]{1,64}$/u.test(name)) report(spot, 'is not a valid source name; rename it.', 'key');
+  if (rest.unused.length > 0) note(`${toPathText(spot.path)}: ignored keys: ${rest.unused.join(', ')}.`);
   if (reportServerSlip(server, spot)) return undefined;
-  const read = readBySchema(mcpNode, server, spot) as McpServer | undefined; // the schema says so, while there are no mistakes
+  const read = readBySchema(mcpNode, server, spot) as McpServer | undefined; // valid if there are no mistakes
   const inBundle =
     bundle === undefined ? {} : { bundle: readBySchema(bundleNode, bundle, inside(spot, 'bundle')) as string | false }; // likewise
   if (read === undefined || spot.mistakes.length > 0) return undefined;

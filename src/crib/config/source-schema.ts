@@ -21,75 +21,74 @@ import type { SourceConfig } from './loaded-config.ts';
 
 type Properties = Readonly<Record<string, SchemaNode>>;
 
-const override = object<OverrideConfig>('What is corrected about the tools that match.', {
+const override = object<OverrideConfig>('Corrections of the tools that match.', {
   title: text('A title.'),
   description: text('A description.'),
   effects: effectsNode,
   tags: names('Tags.'),
   category: text('A category.'),
   policy: policyNode,
-  priority: { type: 'number', description: "Higher comes first among its bundle's tools." },
-  requires: names('Other tools, by their names here, without which it is of little use.'),
-  meta: mapOf(anything('The value.'), 'Anything else that is said about it, over what its source says.'),
-  hiddenArguments: names('Arguments that callers neither see nor give; the tool gets its default, or none.'),
-  fixedArguments: mapOf(
-    anything('The value.'),
-    'Arguments that callers neither see nor give; the tool gets this value.',
-  ),
+  priority: { type: 'number', description: 'Tools with a higher priority come first in their bundle.' },
+  requires: names('Other tools, by their names in this crib, that this tool needs to be useful.'),
+  meta: mapOf(anything('The value.'), 'Free data; wins over the meta of the source.'),
+  hiddenArguments: names('Arguments hidden from callers. The tool gets the default, or no value.'),
+  fixedArguments: mapOf(anything('The value.'), 'Arguments hidden from callers. The tool gets this value.'),
 });
 
-/** What the owner corrects about the tools of a source. */
-export const overridesNode = mapOf(override, "Corrections, by glob over its tools' names.");
+/** The operator's corrections of the tools of a source. */
+export const overridesNode = mapOf(override, 'Corrections, by glob over tool names.');
 
 /** The bundle of a source. */
 export const bundleNode = either(
-  'The bundle its tools belong to: its own name if absent, none if false.',
+  'The bundle of the tools; default: a bundle named like the source. false means no bundle.',
   text('A bundle.', { pattern: NAME_PATTERN, says: NAME_SAYS }),
   { type: 'boolean', enum: [false] },
 );
 
-/** What may be said about a source of any kind. */
+/** Settings of a source of any kind. */
 export const settingsOfSources: Readonly<Record<keyof SourceSettings, SchemaNode>> = {
   bundle: bundleNode,
   overrides: overridesNode,
-  trust: flag('Lets what it says about effects, policy, tags and category stand; else it can only raise caution.'),
+  trust: flag(
+    'Accepts the effects, policy, tags and category that the source declares. Otherwise they can only make calls stricter.',
+  ),
   prefix: {
     type: 'string',
-    description: 'Put before its tools\' names with "_"; "" for nothing.',
+    description: 'Prefix of the tool names, joined with "_"; "" for no prefix.',
     pattern: '^([A-Za-z_][A-Za-z0-9_-]{0,40})?$',
     says: 'letters, digits, "_" and "-", starting with a letter or "_", or ""',
   },
-  kinds: names('The kinds of run its specs may carry.'),
-  include: names('Only these of its tools; for OpenAPI also "GET /pets*".'),
-  exclude: names('None of these of its tools.'),
-  settings: mapOf(anything('The value.'), 'Defaults of the settings that reach its tools as call.settings.'),
+  kinds: names('Kinds that its specs may use.'),
+  include: names('Globs of the tools to use; for OpenAPI also "GET /pets*".'),
+  exclude: names('Globs of the tools to leave out.'),
+  settings: mapOf(anything('The value.'), 'Defaults of the settings that its tools read as call.settings.'),
   onChange: choice(
     ['stop'],
-    'stop ends its connection as soon as its entry is edited; if absent, that answers until the edited entry has a list.',
+    'stop closes the connection as soon as the entry is edited. If absent, the old connection serves calls until the edited entry has a list.',
   ),
 };
 
-/** What may be said of kinds at a source whose tools may be of any kind. */
+/** Source options of all kinds, for sources whose tools may be of any kind. */
 const ofAnyKind: Properties = Object.assign({}, ...KINDS.map(({ sourceOptions }) => sourceOptions));
 
-/** The sources of kinds, and those that stand by themselves. */
+/** Sources that belong to a kind, and independent ones. */
 const RECORDS: readonly SourceEntry[] = [...KINDS.flatMap(({ source }) => source ?? []), ...SOURCES];
 
-/** All that the source of an entry says about itself. */
+/** The record of the source that an entry configures. */
 export function recordOf(entry: SourceConfig): SourceEntry {
   const record = RECORDS.find(({ key }) => key in entry);
-  if (record === undefined) throw new ToolcribError('invalid_config', 'A source is of no known kind.');
+  if (record === undefined) throw new ToolcribError('invalid_config', 'A source has an unknown kind.');
   return record;
 }
 
-/** One source; the key that names its kind tells which. */
+/** One source. One key names its kind. */
 export const sourceNode = either(
-  'Where tools come from.',
+  'A source of tools.',
   ...RECORDS.map(({ key, description, properties, bringsAnyKind }) =>
     entryNode(description, key, { ...properties, ...settingsOfSources, ...(bringsAnyKind && ofAnyKind) }),
   ),
   entryNode('A file of MCP servers.', 'mcpFile', {
-    mcpFile: text('An mcp.json or a YAML map of servers; each becomes a source of its own name.', {
+    mcpFile: text('An mcp.json or a YAML map of servers. Each server becomes a source with its own name.', {
       use: 'path',
       holds: 'servers',
     }),

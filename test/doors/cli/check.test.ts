@@ -92,9 +92,9 @@ describe('toolcrib check', () => {
     const { code, stdout, stderr } = await shop.run(['check']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'No problems found.\n' });
     expect(stdout).toContain(
-      '  mcpServers.s: startup_timeout_sec: 30 is the time to start, 30000 ms; timeout: 60 is the time of a call, 60000 ms; autoApprove is not obeyed: ',
+      '  mcpServers.s: startup_timeout_sec: 30 is the start timeout, 30000 ms; timeout: 60 is the call timeout, 60000 ms; autoApprove is ignored: ',
     );
-    expect(stdout).toContain('  mcpServers.off is disabled and left out.\n');
+    expect(stdout).toContain('  mcpServers.off is disabled and skipped.\n');
     expect(stdout).not.toContain('hunter2');
     expect((await shop.run(['list'])).stderr).toBe('');
   });

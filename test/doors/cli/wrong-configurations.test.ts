@@ -25,7 +25,7 @@ const UNUSABLE: readonly Row[] = [
     'onDuplicate: skp\n',
     'toolcrib.yaml:1:14: onDuplicate must be one of skip, error',
   ],
-  ['a number as text', 'server: { port: "80" }\n', 'toolcrib.yaml:1:17: server.port', 'leave the quotes away'],
+  ['a number as text', 'server: { port: "80" }\n', 'toolcrib.yaml:1:17: server.port', 'remove the quotes'],
   ['a list for a map', 'profiles: []\n', 'toolcrib.yaml:1:11: profiles must be a map, got a list'],
   [
     'an unknown defaultProfile',

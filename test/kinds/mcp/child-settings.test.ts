@@ -88,9 +88,9 @@ describe('a pasted server', () => {
     expect(crib.warnings()).toEqual([]);
     expect(crib.server.readings()).toEqual([
       expect.stringMatching(
-        /^mcpServers\.s: timeout: 5 is the time of a call, 5000 ms; autoApprove is not obeyed.*; alwaysAllow is not obeyed/,
+        /^mcpServers\.s: timeout: 5 is the call timeout, 5000 ms; autoApprove is ignored.*; alwaysAllow is ignored/,
       ),
-      'mcpServers.off is disabled and left out.',
+      'mcpServers.off is disabled and skipped.',
     ]);
   });
 });
