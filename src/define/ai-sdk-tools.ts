@@ -5,7 +5,7 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { done, toResult } from '../core/tool-result.ts';
 import { type ForeignTool, ownParts, partOf, toContents, toFailure } from './foreign-parts.ts';
 
-/** Members of a tool of the AI SDK that mean nothing to a crib, or something else. */
+/** Members of an AI SDK tool that a crib does not use as its own. */
 const THEIRS = [
   ...['type', 'id', 'name', 'args', 'inputSchema', 'parameters', 'outputSchema', 'contextSchema', 'inputExamples'],
   ...['execute', 'toModelOutput', 'needsApproval', 'requireApproval', 'strict', 'metadata', 'providerOptions'],
@@ -19,19 +19,19 @@ const THEIRS = [
   ],
 ];
 
-/** True for what `tool()` of the AI SDK returns; those of versions before 5 call their schema `parameters`. */
+/** True for the result of `tool()` of the AI SDK. Versions before 5 name the schema `parameters`. */
 export function isAiSdk(tool: object): boolean {
   return 'inputSchema' in tool || ('parameters' in tool && 'execute' in tool);
 }
 
-/** A tool of the AI SDK as a plain tool. It has no name of its own: it is given with it. */
+/** Converts an AI SDK tool to a plain tool. It has no name of its own, so the caller passes one. */
 export function fromAiSdk(tool: object, name: unknown): object {
   const foreign: ForeignTool = {
     tool,
     about: `Tool ${typeof name === 'string' ? `"${name}"` : 'without a name'} of the AI SDK`,
   };
   if (name === undefined)
-    throw new ToolcribError('invalid_name', `${foreign.about}: give it as { my_tool: tool } or { name, ...tool }.`);
+    throw new ToolcribError('invalid_name', `${foreign.about}: pass it as { my_tool: tool } or { name, ...tool }.`);
   const execute = partOf(foreign, 'execute');
   if (typeof execute !== 'function') {
     const isTheirs = /^provider/.test(String(partOf(foreign, 'type')));
@@ -49,14 +49,14 @@ export function fromAiSdk(tool: object, name: unknown): object {
   };
 }
 
-/** A tool that may need a person's approval always asks for it: which calls need it is known too late otherwise. */
+/** A tool that may need approval always requires it, because its own check would come too late. */
 function readApproval(foreign: ForeignTool, policy: unknown): object {
   const needs = partOf(foreign, 'needsApproval') ?? partOf(foreign, 'requireApproval') ?? false;
   if (needs === false) return policy === undefined ? {} : { policy };
   return { policy: { ...(isRecord(policy) && policy), approval: 'always' } };
 }
 
-/** What `execute` gets beside its input. */
+/** The second argument of `execute`. */
 interface ExecuteOptions {
   readonly toolCallId: string;
   readonly messages: readonly never[];
@@ -68,7 +68,7 @@ interface ExecuteOptions {
 function createRun(foreign: ForeignTool, execute: (input: unknown, options: ExecuteOptions) => unknown) {
   const toModelOutput = partOf(foreign, 'toModelOutput');
   const finish = async (input: unknown, call: ToolCall, output: unknown): Promise<unknown> => {
-    if (typeof toModelOutput !== 'function' || toResult(output) === output) return output; // a result says it all
+    if (typeof toModelOutput !== 'function' || toResult(output) === output) return output; // a ToolResult is passed on unchanged
     return toAnswer(await toModelOutput.call(foreign.tool, { toolCallId: call.id, input, output }), output);
   };
   return async function run(input: unknown, call: ToolCall): Promise<unknown> {
@@ -78,7 +78,7 @@ function createRun(foreign: ForeignTool, execute: (input: unknown, options: Exec
     if (!isAsyncIterable(returned)) return finish(input, call, returned);
     return (async function* stream() {
       let last: unknown;
-      for await (last of returned) yield last; // each value takes the place of the one before
+      for await (last of returned) yield last; // each value replaces the previous one
       return finish(input, call, last);
     })();
   };
@@ -88,7 +88,7 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-/** What the model is to read, with the output itself as data. */
+/** A result with the content for the model and the output as data. */
 function toAnswer(shown: unknown, output: unknown): unknown {
   if (!isRecord(shown)) return output;
   const { type, value, reason } = shown;
@@ -98,10 +98,10 @@ function toAnswer(shown: unknown, output: unknown): unknown {
   const text = type === 'text' && typeof value === 'string' ? value : undefined;
   if (contents === undefined && text === undefined) return type === 'json' ? value : output;
   const plain = toResult(output);
-  return done(contents ?? text ?? '', plain.ok ? (plain.data as JsonValue | undefined) : undefined); // as it was read
+  return done(contents ?? text ?? '', plain.ok ? (plain.data as JsonValue | undefined) : undefined); // toResult has checked it
 }
 
-/** A schema of the AI SDK: any Standard Schema, what `jsonSchema()` returns, or a function that returns either. */
+/** Reads a schema of the AI SDK: a Standard Schema, the result of `jsonSchema()`, or a function that returns either. */
 function readSchema(foreign: ForeignTool): unknown {
   const given = partOf(foreign, 'inputSchema') ?? partOf(foreign, 'parameters');
   const isLazy = typeof given === 'function' && !('~standard' in given);
@@ -111,14 +111,14 @@ function readSchema(foreign: ForeignTool): unknown {
   if (isPromise(json))
     throw new ToolcribError(
       'invalid_schema',
-      `The schema of ${foreign.about} is loaded later; await it, or give a JSON Schema.`,
+      `The schema of ${foreign.about} is a promise; await it, or pass a JSON Schema.`,
     );
   const { validate } = schema;
   if (typeof validate !== 'function') return json;
   const check = async (value: unknown): Promise<unknown> => {
     const checked: unknown = await validate.call(schema, value);
     if (!isRecord(checked) || checked.success === true) return { value: isRecord(checked) ? checked.value : value };
-    return { issues: [{ message: messageOf(checked.error, 'does not fit') }] };
+    return { issues: [{ message: messageOf(checked.error, 'does not match the schema') }] };
   };
   return { '~standard': { version: 1, vendor: 'ai', validate: check, jsonSchema: { input: () => json } } };
 }

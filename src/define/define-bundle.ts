@@ -6,7 +6,7 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import { readNames, readWhen } from './define-tool.ts';
 import { type AnyTool, type NamedTools, readTool, toolsOption } from './read-tool.ts';
 
-/** A bundle as authors write it: its tools are given, or selected by `include`; one name may stand for a list of one. */
+/** A bundle as authors write it. Tools are given in `tools` or selected by `include`; a single name is accepted instead of a list. */
 export interface BundleInput extends Omit<Bundle, 'tools' | 'include' | 'requires' | 'extends'> {
   readonly tools?: readonly AnyTool[] | NamedTools;
   readonly include?: string | readonly Selector[];
@@ -14,7 +14,7 @@ export interface BundleInput extends Omit<Bundle, 'tools' | 'include' | 'require
   readonly extends?: string | readonly string[];
 }
 
-/** A bundle together with the specs it brings. */
+/** A bundle with the specs it brings. */
 export interface DefinedBundle extends Bundle {
   readonly specs: readonly ToolSpec[];
 }
@@ -35,7 +35,7 @@ const KEYS = [
 ] as const;
 const BUNDLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/;
 
-/** Defines tools that belong together. Its specs are static: listing and search need no setup. */
+/** Defines a bundle. Its specs are static, so listing and search need no setup. */
 export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBundle {
   if (isDefinedBundle(definition)) return definition;
   const given = readOptions<BundleInput>(definition, KEYS, 'A bundle');
@@ -48,7 +48,7 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
   const what = `Bundle "${given.name}"`;
   for (const hook of ['setup', 'ready'] as const) {
     if (given[hook] !== undefined && typeof given[hook] !== 'function') {
-      throw new ToolcribError('invalid_option', `${what}: ${hook} must be a function.`);
+      throw new ToolcribError('invalid_option', `${what}: ${hook} must be a function, got ${describe(given[hook])}.`);
     }
   }
   const tools = toolsOption(given.tools);
@@ -62,7 +62,7 @@ export function defineBundle(definition: BundleInput | DefinedBundle): DefinedBu
       typeof selector === 'string' ? selector.startsWith('bundle:') : selector?.bundle !== undefined,
     )
   ) {
-    throw new ToolcribError('invalid_selector', `${what} includes another bundle by selector; write extends instead.`);
+    throw new ToolcribError('invalid_selector', `${what} includes another bundle by a selector; use extends instead.`);
   }
   const { tools: _tools, ...rest } = given;
   return Object.freeze({
@@ -83,19 +83,19 @@ function isDefinedBundle(value: unknown): value is DefinedBundle {
 const LONGEST_INSTRUCTIONS = 64_000;
 const RESULT_KEYS = ['state', 'instructions', 'dispose'] as const;
 
-/** What a setup made, as an object or an instance. Throws for members that would be ignored, and for what cannot be used. */
+/** Reads the object or instance that a setup returned. Throws for unknown members and invalid values. */
 export function readSetupResult(made: unknown): SetupResult {
   if (made === undefined) return undefined;
   const what = 'the result of setup';
   const own = readOptions<Record<string, unknown>>(made, RESULT_KEYS, 'The result of setup');
-  const source = made as object; // seen to be one
-  const [state, instructions, dispose] = RESULT_KEYS.map((key) => own[key] ?? readMember(source, key, what)); // those of its class count
+  const source = made as object; // readOptions has checked it
+  const [state, instructions, dispose] = RESULT_KEYS.map((key) => own[key] ?? readMember(source, key, what)); // members of its class are read, too
   if (dispose !== undefined && typeof dispose !== 'function')
     throw new ToolcribError('invalid_option', `"dispose" of ${what} must be a function, got ${describe(dispose)}.`);
   if (instructions !== undefined && typeof instructions !== 'string')
     throw new ToolcribError(
       'invalid_option',
-      `"instructions" of ${what} must be a text, got ${describe(instructions)}.`,
+      `"instructions" of ${what} must be a string, got ${describe(instructions)}.`,
     );
   if (instructions !== undefined && instructions.length > LONGEST_INSTRUCTIONS)
     throw new ToolcribError(
@@ -105,6 +105,6 @@ export function readSetupResult(made: unknown): SetupResult {
   return {
     state,
     ...(instructions !== undefined && { instructions }),
-    ...(dispose !== undefined && { dispose: () => dispose.call(source) }), // it may need its this
+    ...(dispose !== undefined && { dispose: () => dispose.call(source) }), // keeps `this`
   };
 }

@@ -6,63 +6,63 @@ import { ToolcribError, type ToolError, toolError } from '../core/tool-error.ts'
 import { type FailedResult, failed, type ToolResult } from '../core/tool-result.ts';
 import { isClass } from '../system/modules/tool-class.ts';
 
-// biome-ignore lint/suspicious/noConfusingVoidType: a hook that has nothing to say is written as a void function
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return value is a void function
 type Nothing = void | undefined;
 
-/** Hooks around a call, for those who think in before and after. */
+/** Hooks around a call, as an alternative to `wrap`. */
 export interface ExtensionHooks
   extends Pick<Extension, 'defaults' | 'selectors' | 'applies' | 'onStart' | 'onEnd' | 'onList' | 'close'> {
   readonly name: string;
   readonly priority?: number | PriorityName;
   readonly unsafeOrder?: boolean;
-  /** A reason, or just `true`, refuses the call as `denied`. */
+  /** Returning a reason or `true` refuses the call with code `denied`. */
   veto?(call: ToolCall): MaybePromise<string | boolean | Nothing>;
-  /** What it returns is added to `call.context` for everything further in. */
+  /** The returned object is added to `call.context` for all inner extensions and the tool. */
   before?(call: ToolCall): MaybePromise<Readonly<Record<string, unknown>> | Nothing>;
-  /** May replace a result that is not a failure. */
+  /** May replace the result of a call that did not fail. */
   after?(call: ToolCall, result: ToolResult): MaybePromise<ToolResult | Nothing>;
-  /** May replace the error, or turn it into a result, which is then marked as recovered. */
+  /** May replace the error, or return a result, which is marked as recovered. */
   onError?(call: ToolCall, error: ToolError): MaybePromise<ToolError | ToolResult | Nothing>;
-  /** The same as `before`, `after` and `onError`, under the names that older extensions use. */
+  /** Older names of `before`, `after` and `onError`. */
   before_execute?: ExtensionHooks['before'];
   after_execute?: ExtensionHooks['after'];
   on_error?: ExtensionHooks['onError'];
 }
 
-/** An extension as it may be handed to a crib: with a gate of its own, or with hooks. An instance of a class will do. */
+/** An extension that a crib accepts: with `wrap` or with hooks, as an object or a class instance. */
 export type ExtensionInput = Extension | ExtensionHooks;
 
-/** What the owner of a configuration says about an extension. */
+/** Name, priority and order of an extension, as the configuration sets them. */
 export type ExtensionPlace = Partial<Pick<Extension, 'name' | 'priority' | 'unsafeOrder'>>;
 
-/** Hooks under their older names. */
+/** Older hook names and their current names. */
 const OLDER = { before_execute: 'before', after_execute: 'after', on_error: 'onError' } as const;
-/** Hooks that become a gate. */
+/** Hooks that are combined into `wrap`. */
 const GATE_HOOKS = ['veto', 'before', 'after', 'onError'] as const;
-/** Members by which an extension takes part in a call or a listing. */
+/** Members that make an extension take part in a call or a listing. */
 export const HOOKS = ['wrap', ...GATE_HOOKS, 'onStart', 'onEnd', 'onList'] as const;
 const FUNCTIONS = [...HOOKS, ...(Object.keys(OLDER) as (keyof typeof OLDER)[]), 'applies', 'close'] as const; // its own keys
 const KEYS = [...FUNCTIONS, 'name', 'priority', 'unsafeOrder', 'defaults', 'selectors'] as const;
 
-/** The known members of an extension, bound to it; hooks under their newer names. */
+/** The known members of an extension, bound to it; hooks under their current names. */
 type Members = Omit<ExtensionHooks, keyof typeof OLDER> & Pick<Extension, 'wrap'>;
 
-/** Makes an extension of hooks. A hook that throws refuses the call. */
+/** Creates an extension from hooks. A hook that throws refuses the call. */
 export function defineExtension(hooks: ExtensionHooks): Extension {
   return fromMembers({ priority: 'normal', ...readMembers(hooks) });
 }
 
-/** Whatever may stand for an extension, as one that takes part in calls; throws for one that would never do so. */
+/** Converts an accepted value to an extension. Throws if it would never take part in a call. */
 export function toExtension(given: unknown, place: ExtensionPlace = {}): Extension {
   const members = { ...readMembers(given, place.name), ...place };
   const made = fromMembers(members);
-  const isKept = Object.keys(place).length === 0 && !usesHooks(members) && isPlain(given as object); // it has members
-  return isKept ? (given as Extension) : made; // its members are those that were read
+  const isKept = Object.keys(place).length === 0 && !usesHooks(members) && isPlain(given as object); // readMembers has checked it
+  return isKept ? (given as Extension) : made; // the given object has exactly these members
 }
 
 function fromMembers(members: Members): Extension {
   requireHook(members);
-  if (!usesHooks(members)) return members as Members & Extension; // its priority is judged with its place among others
+  if (!usesHooks(members)) return members as Members & Extension; // its priority is checked when extensions are ordered
   const { veto, before, after, onError, ...rest } = members;
   const { name, priority = 'normal' } = rest;
   return {
@@ -82,16 +82,16 @@ function fromMembers(members: Members): Extension {
   };
 }
 
-/** What `before` adds to the context. Whatever else it returns was meant to stop the call, or to change it, and would be passed over. */
+/** Reads the context that `before` returned. Throws for anything else: the author meant to stop or change the call, and ignoring it would be unsafe. */
 function requireContext(context: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
   if (isNothing(context)) return undefined;
   const isResult = typeof context === 'object' && 'ok' in context && 'status' in context;
   if (typeof context === 'object' && isPlain(context) && !Array.isArray(context) && !isResult)
-    return context as Readonly<Record<string, unknown>>; // seen to be one
+    return context as Readonly<Record<string, unknown>>; // checked above
   const what = isResult ? 'a result' : describe(context);
   throw refusal(
     name,
-    `must return an object for the context from before, or nothing, got ${what}; to stop a call return a reason from veto`,
+    `must return a context object or nothing from before, got ${what}; to stop a call, return a reason from veto`,
   );
 }
 
@@ -113,7 +113,7 @@ function isRecord<T>(value: T): value is Extract<T, object> {
   return typeof value === 'object' && value !== null;
 }
 
-/** True for the name of a member by which an extension takes part. */
+/** True for the name of a hook, current or older. */
 export function isHook(name: string): boolean {
   return [...HOOKS, ...Object.keys(OLDER)].some((hook) => hook === name);
 }
@@ -125,7 +125,7 @@ function usesHooks(members: Members): boolean {
 function requireHook({ name, defaults, ...members }: Members): void {
   const hooks = GATE_HOOKS.filter((hook) => members[hook] !== undefined);
   if (members.wrap !== undefined && hooks.length > 0)
-    throw refusal(name, `has both wrap and ${hooks[0]}; put what ${hooks[0]} does into wrap`);
+    throw refusal(name, `has both wrap and ${hooks[0]}; move the code of ${hooks[0]} into wrap`);
   if (defaults !== undefined || HOOKS.some((hook) => members[hook] !== undefined)) return;
   throw refusal(name, `has no hook and would never take part in a call; give it one of ${HOOKS.join(', ')}`);
 }
@@ -141,7 +141,7 @@ function readMembers(given: unknown, placeName?: string): Members {
     requireKnown(given, name);
   } catch (cause) {
     if (cause instanceof ToolcribError) throw cause;
-    throw new ToolcribError('invalid_option', `Extension "${name}" cannot be read.`, { cause }); // a proxy may throw anywhere
+    throw new ToolcribError('invalid_option', `Extension "${name}" cannot be read.`, { cause }); // a proxy may throw
   }
   const members: Record<string, unknown> = { name };
   for (const key of KEYS) {
@@ -152,17 +152,17 @@ function readMembers(given: unknown, placeName?: string): Members {
         name,
         `has a field "${key}" without a value, which hides the method of its class; remove the field`,
       );
-    const newer = key in OLDER ? OLDER[key as keyof typeof OLDER] : key; // seen to be one
+    const newer = key in OLDER ? OLDER[key as keyof typeof OLDER] : key; // checked by `in`
     if (members[newer] !== undefined) throw refusal(name, `has both ${newer} and ${key}; keep one`);
     members[newer] = isFunctionKey(key) ? bound(given, value, `"${key}" of extension "${name}"`) : value;
   }
-  // What hangs under symbols is for the crib that takes the extension in: without it a built-in would not be known as one.
+  // The crib recognizes a built-in by its symbol members.
   const kept = Object.getOwnPropertySymbols(given).map((symbol) => [symbol, Reflect.get(given, symbol)] as const);
   Object.assign(members, Object.fromEntries(kept));
   return members as unknown as Members; // every key is one of its keys, and hooks are functions
 }
 
-/** True for a method of a class that a field without a value stands before: `veto?: Veto;` in a class makes one. */
+/** True for a class method that an undefined field hides: `veto?: Veto;` in a class creates such a field. */
 function isHidden(given: object, key: string): boolean {
   return ownersOf(given).some((owner) => typeof Object.getOwnPropertyDescriptor(owner, key)?.value === 'function');
 }
@@ -171,28 +171,28 @@ function isFunctionKey(key: string): boolean {
   return FUNCTIONS.some((name) => name === key);
 }
 
-// A method of a class needs its `this`, and so does one of an object that keeps its state in itself.
+// Methods keep their `this`.
 function bound(owner: object, value: unknown, what: string): unknown {
   if (typeof value === 'function') return value.bind(owner);
   throw new ToolcribError('invalid_option', `${what} must be a function, got ${describe(value)}.`);
 }
 
-/** Refuses an object with an unknown member, and an instance of a class with a method that looks like a misspelt hook. */
+/** Rejects an object with an unknown member, and an instance with a method that looks like a misspelled hook. */
 function requireKnown(given: object, name: string): void {
   for (const [key, isCallable] of membersOf(given)) {
     if (KEYS.some((known) => known === key)) continue;
     if (isPlain(given)) throw refusal(name, `has an unknown member "${key}"`, didYouMean(key, KEYS));
     const hook = isCallable ? hookMeantBy(key) : undefined;
     if (hook === undefined) continue;
-    const cure = 'rename it, or begin its name with "_" or "#" if it is not meant as one';
+    const cure = 'rename it, or start its name with "_" or "#" if it is not a hook';
     throw refusal(name, `has a method "${key}", which is not a hook; ${cure}`, ` Did you mean "${hook}"?`);
   }
 }
 
-/** The hook that the author of a method probably had in mind. */
+/** The hook that a method name probably misspells. */
 function hookMeantBy(method: string): string | undefined {
   if (method.startsWith('_')) return undefined;
-  const hooks = FUNCTIONS.filter((name) => name !== 'close'); // many a class has a method such as clone
+  const hooks = FUNCTIONS.filter((name) => name !== 'close'); // else a method such as clone would count
   const near = nearest(method, hooks) ?? nearest(method.replaceAll('_', ''), hooks);
   if (near !== undefined) return near;
   if (/^on[A-Z_]/.test(method)) return 'onError';
@@ -202,7 +202,7 @@ function hookMeantBy(method: string): string | undefined {
   return /^(before|after|wrap)(?=[A-Z_])/.exec(method)?.[1];
 }
 
-/** The names of its own members and of those of its classes, and whether they can be called. */
+/** The names of its members, including those of its classes; true for methods and getters. */
 function membersOf(given: object): ReadonlyMap<string, boolean> {
   const members = ownersOf(given)
     .toReversed()
@@ -214,7 +214,7 @@ function membersOf(given: object): ReadonlyMap<string, boolean> {
 /** The object itself, then the prototypes of its classes. */
 function ownersOf(given: object): readonly object[] {
   const parent: object | null = Object.getPrototypeOf(given);
-  const isTop = parent === null || Object.hasOwn(parent, 'isPrototypeOf'); // what every object inherits, of any realm
+  const isTop = parent === null || Object.hasOwn(parent, 'isPrototypeOf'); // Object.prototype of any realm
   return isTop ? [given] : [given, ...ownersOf(parent)];
 }
 

@@ -22,7 +22,7 @@ import type { EarlyZodSchema, InputOf, OutputOf, StandardSchema } from './schema
 /** Any Standard Schema, a schema of an early zod 3, or a raw JSON Schema. */
 export type AnySchema = StandardSchema | EarlyZodSchema | JsonSchema;
 
-/** What every way of writing a tool down has in common. */
+/** The members that all forms of a tool share. */
 export interface ToolDescription {
   readonly name: string;
   readonly title?: string;
@@ -39,11 +39,11 @@ export interface ToolDescription {
   readonly examples?: readonly ToolExample[];
   readonly when?: When;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Services by name (`clock`) and settings (`setting:calendar`) the tool cannot run without. */
+  /** Services (`clock`) and settings (`setting:calendar`) that the tool requires. */
   readonly needs?: string | readonly string[];
 }
 
-/** A tool in code: what it is, and the function that runs, or data of a kind that an executor runs. */
+/** A tool in code: its description, and a function or the data of a kind to run. */
 export interface ToolDefinition<Input extends AnySchema, Output extends AnySchema> extends ToolDescription {
   readonly input: Input;
   readonly output?: Output;
@@ -55,19 +55,19 @@ type Returned<Output extends AnySchema> =
   | AsyncIterable<unknown>
   | ToolResult;
 
-/** A tool as it may be handed to a crib: defined, or a plain object with `execute`, a `run` function, or a `run` of some kind as data. */
+/** A tool that a crib accepts: a spec, or a plain object with `execute`, a `run` function, or `run` data of some kind. */
 export type ToolInput =
   | ToolSpec
   | (ToolDescription & {
       readonly input?: AnySchema;
       readonly output?: AnySchema;
-      // biome-ignore lint/suspicious/noExplicitAny: a plain object's function states its own argument type
+      // biome-ignore lint/suspicious/noExplicitAny: the function declares its own argument type
       readonly execute?: (input: any, call: ToolCall) => unknown;
       // biome-ignore lint/suspicious/noExplicitAny: as above
       readonly run?: ((input: any, call: ToolCall) => unknown) | Run;
     });
 
-/** The members of a tool as authors write it. */
+/** The members of a tool in code. */
 export const TOOL_KEYS = [
   'name',
   'title',
@@ -90,14 +90,14 @@ export const TOOL_KEYS = [
   'execute',
 ] as const;
 
-/** Defines a tool in code, with its types inferred from its schemas. A mistake throws here, not at the first call. */
+/** Defines a tool in code. Types are inferred from the schemas. Mistakes throw here, not at the first call. */
 export function defineTool<const Input extends AnySchema, const Output extends AnySchema = AnySchema>(
   definition: ToolDefinition<Input, Output>,
 ): ToolSpec {
   return toToolSpec(definition, 'code');
 }
 
-/** Whatever may stand for a tool, as a spec of `source`. */
+/** Converts a tool to a spec of `source`. */
 export function toToolSpec(tool: unknown, source: string): ToolSpec {
   if (isToolSpec(tool)) {
     requireToolName(tool.name);
@@ -136,8 +136,8 @@ export function toToolSpec(tool: unknown, source: string): ToolSpec {
     ...optional('version', readText(given.version, `${what}: version`)),
     ...optional('instructions', readText(given.instructions, `${what}: instructions`)),
     ...optional('requires', requires),
-    ...optional('priority', given.priority as number | undefined), // compared only
-    ...optional('examples', readData(given.examples, `${what}: examples`) as readonly ToolExample[] | undefined), // shown only
+    ...optional('priority', given.priority as number | undefined), // only compared
+    ...optional('examples', readData(given.examples, `${what}: examples`) as readonly ToolExample[] | undefined), // only shown
     ...optional('when', given.when === undefined ? undefined : readWhen(given.when, what)),
     ...optional('meta', readData(given.meta, `${what}: meta`) as Readonly<Record<string, unknown>> | undefined), // free data
     source,
@@ -149,7 +149,7 @@ export function toToolSpec(tool: unknown, source: string): ToolSpec {
 const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_EFFECTS: Effects = Object.freeze({});
 
-/** True for a tool that has been defined. */
+/** True for a spec. */
 export function isToolSpec(tool: unknown): tool is ToolSpec {
   return typeof tool === 'object' && tool !== null && Object.hasOwn(tool, RUN);
 }
@@ -165,7 +165,7 @@ function readRun(given: { readonly run?: unknown; readonly execute?: unknown }, 
   }
   throw new ToolcribError(
     'not_a_tool',
-    `${what} has no run: give a function, or data with a kind, got ${describe(work)}.`,
+    `${what} has no valid run: pass a function, or data with a kind; got ${describe(work)}.`,
   );
 }
 
@@ -176,7 +176,7 @@ function readEffects(value: unknown, what: string): Effects {
     if (typeof claim !== 'boolean')
       throw new ToolcribError(
         'invalid_option',
-        `${what}: effects.${key} is true, false or absent, not ${describe(claim)}.`,
+        `${what}: effects.${key} must be true, false or absent, got ${describe(claim)}.`,
       );
   }
   return Object.freeze(effects);
@@ -184,7 +184,7 @@ function readEffects(value: unknown, what: string): Effects {
 
 const WHEN_KEYS = ['env', 'platform', 'service', 'predicate'] as const;
 
-/** The conditions of a tool or bundle, copied. */
+/** Reads and copies the conditions of a tool or bundle. */
 export function readWhen(value: unknown, what: string): When {
   const { predicate, ...named } = readOptions<When>(value, WHEN_KEYS, `${what}: when`);
   if (predicate !== undefined && typeof predicate !== 'function') {
@@ -197,21 +197,21 @@ export function readWhen(value: unknown, what: string): When {
   return Object.freeze({ ...Object.fromEntries(lists), ...(predicate !== undefined && { predicate }) });
 }
 
-/** One name or a list of names, copied. */
+/** Reads and copies a name or a list of names. */
 export function readNames(value: unknown, what: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const names = typeof value === 'string' ? listOf(value) : value;
   if (Array.isArray(names) && names.every((name) => typeof name === 'string' && name !== ''))
     return Object.freeze([...names]);
-  throw new ToolcribError('invalid_option', `${what} takes a name or a list of names, got ${describe(value)}.`);
+  throw new ToolcribError('invalid_option', `${what} must be a name or a list of names, got ${describe(value)}.`);
 }
 
 function readText(value: unknown, what: string): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
-  throw new ToolcribError('invalid_option', `${what} must be text, got ${describe(value)}.`);
+  throw new ToolcribError('invalid_option', `${what} must be a string, got ${describe(value)}.`);
 }
 
-/** Plain JSON, copied and frozen. */
+/** Copies and freezes plain JSON. */
 export function readData(value: unknown, what: string): unknown {
   if (value === undefined) return undefined;
   try {

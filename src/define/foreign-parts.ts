@@ -4,18 +4,18 @@ import { ToolcribError, toolError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult } from '../core/tool-result.ts';
 import { TOOL_KEYS } from './define-tool.ts';
 
-/** A tool of another library, and the words to report it by. */
+/** A tool of another library, and its name in messages. */
 export interface ForeignTool {
   readonly tool: object;
   readonly about: string;
 }
 
-/** One member, `undefined` for null: other libraries use both. */
+/** Reads a member. Null becomes undefined, as other libraries use both. */
 export function partOf({ tool, about }: ForeignTool, key: string): unknown {
   return readMember(tool, key, about) ?? undefined;
 }
 
-/** What of a crib's own stands beside the members of another library: effects, a policy, tags. A misspelt one is refused, since it may be a limit. */
+/** Toolcrib's own members on a tool of another library, such as effects, policy and tags. Throws for a misspelled one, since it may be a limit. */
 export function ownParts(foreign: ForeignTool, theirs: readonly string[]): Record<string, unknown> {
   const parts: Record<string, unknown> = {};
   for (const key of Object.keys(foreign.tool)) {
@@ -25,13 +25,13 @@ export function ownParts(foreign: ForeignTool, theirs: readonly string[]): Recor
     if (value === undefined || meant === undefined) continue;
     if (meant === key) parts[key] = value;
     else if (typeof value !== 'function')
-      // a hook of that library
+      // a function is a hook of that library
       throw new ToolcribError('unknown_option', `${foreign.about} has no "${key}". Did you mean "${meant}"?`);
   }
   return parts;
 }
 
-/** A list of content parts as other libraries write them, if all of them are known; else undefined. */
+/** Converts content parts of other libraries; undefined if one is unknown. */
 export function toContents(parts: unknown): readonly Content[] | undefined {
   if (!Array.isArray(parts) || parts.length === 0) return undefined;
   const contents = parts.map(toContent);
@@ -68,9 +68,12 @@ function textIn(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The failure that a tool of another library speaks of. */
+/** A failed result with the error that a tool of another library reported. */
 export function toFailure(code: 'tool_error' | 'denied', said: unknown): ToolResult {
   return failed(
-    toolError(code, typeof said === 'string' && said !== '' ? said : (JSON.stringify(said) ?? 'It failed.')),
+    toolError(
+      code,
+      typeof said === 'string' && said !== '' ? said : (JSON.stringify(said) ?? 'The tool failed without a message.'),
+    ),
   );
 }

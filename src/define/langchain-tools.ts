@@ -6,16 +6,16 @@ import type { Parsed } from '../core/tool-spec.ts';
 import { type SchemaPair, toSchemaPair } from '../schemas/standard-schema.ts';
 import { type ForeignTool, partOf, toContents, toFailure } from './foreign-parts.ts';
 
-/** True for a tool of LangChain: `tool()`, `DynamicStructuredTool`, or a class that extends `StructuredTool`. */
+/** True for a LangChain tool: `tool()`, `DynamicStructuredTool`, or a class that extends `StructuredTool`. */
 export function isLangChain(tool: object): boolean {
   return 'invoke' in tool && typeof tool.invoke === 'function' && 'schema' in tool && 'lc_namespace' in tool;
 }
 
-/** A tool of LangChain as a plain tool. */
+/** Converts a LangChain tool to a plain tool. */
 export function fromLangChain(tool: object): object {
   const name = partOf({ tool, about: 'A tool of LangChain' }, 'name');
   const foreign: ForeignTool = { tool, about: `Tool "${String(name)}" of LangChain` };
-  const invoke = partOf(foreign, 'invoke') as (input: unknown, config: object) => unknown; // seen to be a function
+  const invoke = partOf(foreign, 'invoke') as (input: unknown, config: object) => unknown; // isLangChain has checked it
   const run = async (input: unknown, call: ToolCall): Promise<unknown> =>
     toAnswer(await invoke.call(tool, input, { signal: call.signal }), foreign.about);
   return { name, description: partOf(foreign, 'description') ?? '', input: readSchema(foreign), run };
@@ -28,7 +28,7 @@ function readSchema(foreign: ForeignTool): object {
 
 const ONE_TEXT = { type: 'object', properties: { input: { type: 'string' } } };
 
-/** True for the schema of a tool that takes one text, which LangChain makes of zod 3 and a transform. */
+/** True for the schema that LangChain builds from zod 3 and a transform for a tool with a single string argument. */
 function isOneText(schema: unknown): boolean {
   const inner = isRecord(schema) && isRecord(schema._def) ? schema._def.schema : undefined;
   const shape: unknown = isRecord(inner) ? inner.shape : undefined;
@@ -39,7 +39,7 @@ function isTransform(schema: unknown): boolean {
   return isRecord(schema) && isRecord(schema._def) && schema._def.typeName === 'ZodEffects';
 }
 
-/** The same check, which hands on what came: LangChain parses arguments itself, and a transform must not happen twice. */
+/** Validates but passes the original value on: LangChain parses arguments itself, and a transform must not run twice. */
 function checkOnly({ schema, parse }: SchemaPair): object {
   if (parse === undefined) return schema;
   const settle = (parsed: Parsed, value: unknown) =>
@@ -51,7 +51,6 @@ function checkOnly({ schema, parse }: SchemaPair): object {
   return { '~standard': { version: 1, vendor: 'langchain', validate, jsonSchema: { input: () => schema } } };
 }
 
-/** The keys of a JSON pointer. */
 function keysOf(pointer: string): readonly string[] {
   return pointer
     .split('/')
@@ -59,7 +58,7 @@ function keysOf(pointer: string): readonly string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** What `invoke` returned: a value, content, or a message that says how it went. */
+/** Converts the return value of `invoke`: a value, content, or a tool message with a status. */
 function toAnswer(returned: unknown, about: string): unknown {
   if (!isRecord(returned) || returned.lc_direct_tool_output !== true) {
     const contents = toContents(returned);
@@ -67,7 +66,10 @@ function toAnswer(returned: unknown, about: string): unknown {
   }
   const { type, status, content } = returned;
   if (type !== 'tool')
-    throw new ToolcribError('not_json', `${about} returned a command, which only a graph of LangGraph can carry out.`);
+    throw new ToolcribError(
+      'not_json',
+      `${about} returned a Command, which only a LangGraph graph can execute; return a value or content instead.`,
+    );
   if (status === 'error') return toFailure('tool_error', content);
   const contents = toContents(content);
   return contents === undefined ? content : done(contents);

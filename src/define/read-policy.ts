@@ -16,7 +16,7 @@ import { describe, didYouMean, readOptions } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { listOf } from '../core/visible-text.ts';
 
-/** A policy as authors write it: one name or clause may stand for a list of one. Rules belong to profiles. */
+/** A policy as authors write it. A single name or clause is accepted instead of a list. Rules belong to profiles. */
 export interface PolicyInput extends Omit<Policy, 'access' | 'approvers' | 'rules'> {
   readonly access?: AccessClause | readonly AccessClause[];
   readonly approvers?: Approver | readonly Approver[];
@@ -25,13 +25,13 @@ export interface PolicyInput extends Omit<Policy, 'access' | 'approvers' | 'rule
 const KEYS = [...LIMIT_KEYS, ...TUNING_KEYS].filter((key) => key !== 'rules');
 const NO_POLICY: Policy = Object.freeze({});
 
-/** Checks a policy and brings it into its one form. Specs without one share one object. */
+/** Checks and normalizes a policy. Specs without a policy share one object. */
 export function readPolicy(value: unknown, owner: string): Policy {
   if (value === undefined) return NO_POLICY;
   const what = `The policy of ${owner}`;
   const given = readOptions<PolicyInput>(value, KEYS, what);
   for (const [key, least] of Object.entries(LEAST_VALUES))
-    requireNumber(given[key as keyof typeof LEAST_VALUES], least, `${what}: ${key}`); // the keys of a literal
+    requireNumber(given[key as keyof typeof LEAST_VALUES], least, `${what}: ${key}`); // LEAST_VALUES is a literal
   if (given.approval !== undefined) requireWord(given.approval, APPROVAL_MODES, `${what}: approval`);
   const { access, approvers, rates, concurrency, budgets, ...plain } = given;
   const policy: Policy = {
@@ -48,18 +48,18 @@ export function readPolicy(value: unknown, owner: string): Policy {
       budgets: readCounted<Budget>(budgets, ['scope', 'amount', 'perMs', 'of'], `${what}: budgets`, 0),
     }),
   };
-  return frozenCopy(policy) as Policy; // a copy: what was given is not ours to freeze
+  return frozenCopy(policy) as Policy; // a copy, so that the caller's object is not frozen
 }
 
 function readApprovers(value: Approver | readonly Approver[], what: string): readonly Approver[] {
   const approvers = listOf<Approver>(value);
   if (!Array.isArray(approvers))
-    throw new ToolcribError('invalid_option', `${what}: approvers takes a list, got ${describe(value)}.`);
+    throw new ToolcribError('invalid_option', `${what}: approvers must be a list, got ${describe(value)}.`);
   for (const who of approvers) {
     if (who !== 'operator' && who !== 'caller' && !/^role:./.test(textOf(who))) {
       throw new ToolcribError(
         'invalid_option',
-        `${what}: approvers are "operator", "caller" or "role:NAME", not ${describe(who)}.`,
+        `${what}: an approver must be "operator", "caller" or "role:NAME", got ${describe(who)}.`,
       );
     }
   }
@@ -94,7 +94,7 @@ function readClause(value: unknown, what: string): AccessClause {
       : readOptions<NonNullable<AccessClause['deny']>>(clause.deny, ['roles', 'users'], `${what}: access.deny`);
   for (const list of [clause.roles, clause.users, clause.permissions, deny?.roles, deny?.users]) {
     if (list !== undefined && !(Array.isArray(list) && list.every((name) => typeof name === 'string'))) {
-      throw new ToolcribError('invalid_option', `${what}: access takes lists of names, got ${describe(list)}.`);
+      throw new ToolcribError('invalid_option', `${what}: access must contain lists of names, got ${describe(list)}.`);
     }
   }
   return {
@@ -108,12 +108,12 @@ function readHours(value: unknown, what: string): Hours {
   const hours = readOptions<Hours>(value, ['from', 'to', 'timeZone', 'days'], `${what}: hours`);
   for (const time of [hours.from, hours.to]) {
     if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(textOf(time)))
-      throw new ToolcribError('invalid_option', `${what}: hours are "HH:MM", not ${describe(time)}.`);
+      throw new ToolcribError('invalid_option', `${what}: hours must be "HH:MM", got ${describe(time)}.`);
   }
   if (hours.from === hours.to) {
     throw new ToolcribError(
       'invalid_option',
-      `${what}: hours from ${hours.from} to ${hours.to} are no time at all; leave them out to mean always.`,
+      `${what}: hours from ${hours.from} to ${hours.to} are empty; omit hours to allow any time.`,
     );
   }
   if (hours.timeZone !== undefined) requireTimeZone(hours.timeZone, what);
@@ -121,7 +121,7 @@ function readHours(value: unknown, what: string): Hours {
     hours.days !== undefined &&
     !(Array.isArray(hours.days) && hours.days.every((day) => Number.isInteger(day) && day >= 1 && day <= 7))
   ) {
-    throw new ToolcribError('invalid_option', `${what}: days are numbers from 1 (Monday) to 7.`);
+    throw new ToolcribError('invalid_option', `${what}: days must be numbers from 1 (Monday) to 7 (Sunday).`);
   }
   return hours;
 }
@@ -138,7 +138,7 @@ function requireTimeZone(timeZone: string, what: string): void {
   }
 }
 
-/** A text as it is; '' for anything else, of which there may be none. */
+/** The value if it is a string, else ''. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -147,11 +147,11 @@ function requireWord(value: unknown, words: readonly string[], what: string): vo
   if (words.some((word) => word === value)) return;
   throw new ToolcribError(
     'invalid_option',
-    `${what} must be one of ${words.join(', ')}, not ${describe(value)}.${didYouMean(textOf(value), words)}`,
+    `${what} must be one of ${words.join(', ')}, got ${describe(value)}.${didYouMean(textOf(value), words)}`,
   );
 }
 
-/** Throws unless the value is absent or a number of at least `least`. */
+/** Throws unless the value is undefined or a number of at least `least`. */
 export function requireNumber(value: unknown, least: number, what: string): void {
   if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= least)) return;
   throw new ToolcribError('invalid_option', `${what} must be a number of at least ${least}, got ${describe(value)}.`);

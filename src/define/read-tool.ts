@@ -39,11 +39,11 @@ export type ToolObject = {
   readonly schema?: object | null | undefined;
 } & ({ readonly execute: Method } | { readonly run: Method });
 
-/** A class that is a tool: made by `new` without arguments, or by its `create()`. */
+/** A tool class. Its instance is created by `new` without arguments, or by its static `create()`. */
 export type ToolClass = (new () => ToolMade) | { readonly prototype: object; create(): ToolMade };
 type ToolMade = ToolObject | LangChainToolObject;
 
-/** A tool of LangChain, as far as a crib needs it. */
+/** The part of a LangChain tool that a crib uses. */
 interface LangChainToolObject {
   readonly name: string;
   readonly description: string;
@@ -53,62 +53,62 @@ interface LangChainToolObject {
   invoke(input: any, config?: any): Promise<any>;
 }
 
-/** A tool of the AI SDK, as far as a crib needs it. */
+/** The part of an AI SDK tool that a crib uses. */
 interface AiSdkToolObject {
   readonly inputSchema: unknown;
   // biome-ignore lint/suspicious/noExplicitAny: its types are those of the AI SDK
   readonly execute?: ((input: any, options: any) => any) | undefined;
 }
 
-/** A tool of Mastra: one of the AI SDK with an id, which is its name. */
+/** A Mastra tool: an AI SDK tool whose id is its name. */
 interface MastraToolObject extends Partial<AiSdkToolObject> {
   readonly id: string;
 }
 
-/** Tools by name. The name counts for those that have none of their own: tools of the AI SDK. */
+/** Tools by name. The key names tools without a name of their own, such as AI SDK tools. */
 export interface NamedTools {
   readonly [name: string]: AiSdkToolObject | MastraToolObject | ToolSpec | ToolObject | ToolClass | LangChainToolObject;
 }
 
 const NAME: unique symbol = Symbol('toolcrib.name');
 
-/** A tool and the name it is given under. */
+/** A tool and its key in a record. */
 interface NamedTool {
   readonly [NAME]: string;
   readonly tool: unknown;
 }
 
-/** The tools of a list, or one, or those of a record, each by itself. */
+/** Flattens a tool, a list of tools, or a record of tools to a list. */
 export function listTools(tools: unknown): readonly unknown[] {
-  const list: readonly unknown[] = Array.isArray(tools) ? Array.from(tools) : [tools]; // holes included
+  const list: readonly unknown[] = Array.isArray(tools) ? Array.from(tools) : [tools]; // holes become undefined
   return list.flatMap((entry) => (isNamedTools(entry) ? namedTools(entry) : [entry]));
 }
 
-/** True for a record of tools, as an entry of a list. */
+/** True for a record of tools inside a list. */
 export function isNamedTools(value: unknown): value is Readonly<Record<string, unknown>> {
   try {
     if (!isRecord(value) || !isPlain(value) || isToolSpec(value)) return false;
     const members = Object.values(value);
     return members.length > 0 && members.every(isToolShaped);
   } catch {
-    return false; // a getter or a proxy that throws is reported where the tool is read
+    return false; // a throwing getter or proxy is reported when the tool is read
   }
 }
 
-/** The tools of a record, each with the name it has there. */
+/** The tools of a record with their keys. */
 export function namedTools(tools: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Object.entries(tools).map(([name, tool]): NamedTool => ({ [NAME]: name, tool }));
 }
 
-/** The tools of an option: a list, or a record of tools; undefined for anything else. */
+/** The tools of an option that is a list or a record; undefined for anything else. */
 export function toolsOption(tools: unknown): readonly unknown[] | undefined {
   if (Array.isArray(tools)) return listTools(tools);
   if (!isRecord(tools) || !isPlain(tools) || isToolSpec(tools)) return undefined;
   const isOne = TOOL_KEYS.some((key) => key in tools && !isRecord(tools[key]) && !isClass(tools[key]));
-  return isOne ? undefined : namedTools(tools); // one tool that is not in a list
+  return isOne ? undefined : namedTools(tools); // a single tool is not accepted here
 }
 
-/** Whatever may stand for a tool, as a spec of `source`. */
+/** Converts any accepted form of a tool to a spec of `source`. */
 export function readTool(given: unknown, source: string): ToolSpec {
   try {
     const { name, tool } = isNamed(given) ? { name: given[NAME], tool: given.tool } : { name: undefined, tool: given };
@@ -117,11 +117,11 @@ export function readTool(given: unknown, source: string): ToolSpec {
     return toToolSpec(toDefinition(isClass(tool) ? madeOf(tool) : tool, name), source);
   } catch (cause) {
     if (cause instanceof ToolcribError) throw cause;
-    throw new ToolcribError('invalid_option', `A tool cannot be read: ${messageOf(cause)}.`, { cause }); // a proxy or a schema may throw anywhere
+    throw new ToolcribError('invalid_option', `A tool cannot be read: ${messageOf(cause)}.`, { cause }); // a proxy or a schema may throw
   }
 }
 
-/** The name of a tool, as far as it can be told without taking it; '' for none. */
+/** The name of a tool that may be invalid; '' if it has none. */
 export function nameOfTool(given: unknown): string {
   try {
     if (isNamed(given)) return nameOfTool(given.tool) || given[NAME];
@@ -130,7 +130,7 @@ export function nameOfTool(given: unknown): string {
     const name = readMember(isRecord(given.function) ? given.function : given, 'name', 'A tool');
     return typeof name === 'string' ? name : '';
   } catch {
-    return ''; // the reason of the rejection says that it cannot be read
+    return ''; // reading the tool reports the error
   }
 }
 
@@ -150,8 +150,8 @@ function toDefinition(tool: unknown, name: string | undefined): unknown {
 function madeOf(given: Class): unknown {
   const made = makeTool(given);
   if (isPromise(made)) {
-    const why = 'its create() returns a promise; await it, and give the instance';
-    throw new ToolcribError('not_a_tool', `${nameOfClass(given)} cannot be made here: ${why}.`);
+    const why = 'its create() returns a promise; await it and pass the instance';
+    throw new ToolcribError('not_a_tool', `${nameOfClass(given)} cannot be created here: ${why}.`);
   }
   if (typeof made === 'object' || made === given) return made;
   throw new ToolcribError('not_a_tool', `create() of ${nameOfClass(given)} returns ${describe(made)}, not a tool.`);
@@ -171,5 +171,5 @@ function isToolShaped(value: unknown): boolean {
 function isPlain(value: object): boolean {
   if (typeof value === 'function') return false;
   const parent: object | null = Object.getPrototypeOf(value);
-  return parent === null || Object.hasOwn(parent, 'isPrototypeOf'); // what every object inherits, of any realm
+  return parent === null || Object.hasOwn(parent, 'isPrototypeOf'); // Object.prototype of any realm
 }

@@ -1,4 +1,4 @@
-/** The part of Standard Schema that types need; zod, arktype, valibot and others have it. */
+/** The part of Standard Schema needed for type inference; zod, arktype, valibot and others implement it. */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
@@ -8,28 +8,28 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
-/** The part of a schema of zod before 3.24 that types need: it is no Standard Schema. */
+/** The part of a zod schema before 3.24 needed for type inference; it is not a Standard Schema. */
 export interface EarlyZodSchema<Input = unknown, Output = Input> {
   readonly _input: Input;
   readonly _output: Output;
   safeParse(value: unknown): unknown;
 }
 
-/** What a tool receives whose arguments are described by `Schema`. */
+/** The type of the arguments that a tool with this input schema receives. */
 export type InputOf<Schema> = Schema extends
   | StandardSchema<unknown, infer Output>
   | EarlyZodSchema<unknown, infer Output>
   ? Output
   : FromJsonSchema<Schema>;
 
-/** What a tool may return whose answer is described by `Schema`. */
+/** The type of the value that a tool with this output schema returns. */
 export type OutputOf<Schema> = Schema extends
   | StandardSchema<infer Input, unknown>
   | EarlyZodSchema<infer Input, unknown>
   ? Input
   : FromJsonSchema<Schema>;
 
-/** The TypeScript type of a JSON Schema written as a literal; what it does not understand is `unknown`. */
+/** The TypeScript type of a JSON Schema literal; unsupported keywords give `unknown`. */
 type FromJsonSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }
@@ -66,7 +66,7 @@ type FromObject<Schema> = Schema extends { readonly properties: infer Properties
     >
   : Record<string, unknown>;
 
-// A default is filled in before the tool runs, so its property is always there.
+// A default is filled in before the tool runs, so its property always exists.
 type RequiredOf<Schema, Properties> =
   | (Schema extends { readonly required: readonly (infer Name)[] } ? Name : never)
   | {

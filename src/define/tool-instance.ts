@@ -3,15 +3,15 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { isClass, nameOfClass } from '../system/modules/tool-class.ts';
 import { TOOL_KEYS } from './define-tool.ts';
 
-/** Names under which authors and other libraries keep what a tool takes, what it returns, and its prompt text. */
+/** Other names of the input and output schemas, used by authors and other libraries. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   input: ['inputSchema', 'input_schema', 'parameters', 'parametersSchema', 'parameters_schema', 'schema'],
   output: ['outputSchema', 'output_schema'],
 };
-/** Methods that return the prompt text. */
+/** Methods that return the instructions. */
 const INSTRUCTIONS = ['get_ai_prompt_instructions', 'getAiPromptInstructions'];
 
-/** An instance of a class as a plain tool; its methods keep their `this`. Members that no tool has are its own affair. */
+/** Converts a class instance to a plain tool. Methods keep their `this`. Unknown members are ignored. */
 export function fromInstance(tool: object): object {
   const read = createReader(tool);
   const name = read('name');
@@ -28,7 +28,7 @@ export function fromInstance(tool: object): object {
   return definition;
 }
 
-/** Reads members of the instance, then of its class; a member that is null says nothing. */
+/** Reads members of the instance, then static members of its class. Null counts as absent. */
 function createReader(tool: object): (key: string) => unknown {
   return (key) => {
     const own = readMember(tool, key, 'a tool') ?? undefined;
@@ -40,7 +40,7 @@ function createReader(tool: object): (key: string) => unknown {
   };
 }
 
-/** The name that an author gave to a class as a member; every function has one of its own, which is not enumerable. */
+/** The static member `name` of a class. The built-in name of a function is not enumerable and does not count. */
 function staticName(owner: object): unknown {
   for (let at: object | null = owner; typeof at === 'function'; at = Object.getPrototypeOf(at)) {
     const found = Object.getOwnPropertyDescriptor(at, 'name');
@@ -49,7 +49,7 @@ function staticName(owner: object): unknown {
   return undefined;
 }
 
-/** The one value under several names; two that differ are a mistake. */
+/** Reads a value that may have several names. Throws if two of them differ. */
 function readOne(names: readonly string[], read: (key: string) => unknown, about: string): unknown {
   const found = names.flatMap((name) => {
     const value = read(name);
@@ -68,7 +68,7 @@ function readOne(names: readonly string[], read: (key: string) => unknown, about
 function bindMethod(tool: object, value: unknown, { key, about }: { key: string; about: string }): unknown {
   if (key !== 'run' && key !== 'execute') return value;
   if (typeof value === 'function') return value.bind(tool);
-  if (key === 'run') return value; // data of a kind
+  if (key === 'run') return value; // run data
   throw new ToolcribError('not_a_tool', `${about}: execute must be a method.`);
 }
 
@@ -77,11 +77,11 @@ function callInstructions(tool: object, method: unknown, what: string): unknown 
   try {
     return method.call(tool) ?? undefined;
   } catch (cause) {
-    throw new ToolcribError('not_a_tool', `${what} throws when it is called.`, { cause });
+    throw new ToolcribError('not_a_tool', `${what} threw an error.`, { cause });
   }
 }
 
-/** Without a name, a description or a way to run, it was hardly written as a tool. */
+/** Throws unless the instance has a name, a description, and execute or run. */
 function requireParts(found: Readonly<Record<string, unknown>>, tool: object): void {
   const missing = [
     ...(['name', 'description'] as const).filter((key) => found[key] === undefined),

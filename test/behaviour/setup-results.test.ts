@@ -48,7 +48,7 @@ describe('what setup may return', () => {
     [
       'instructions that are not a text',
       { instructions: ['a'] },
-      'its setup failed: "instructions" of the result of setup must be a text, got a list.',
+      'its setup failed: "instructions" of the result of setup must be a string, got a list.',
     ],
     [
       'instructions beyond all measure',

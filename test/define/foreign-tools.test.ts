@@ -60,7 +60,7 @@ describe('definitions of OpenAI', () => {
   it.each([
     [{ type: 'function', function: weather }, 'Tool "weather" has no implementation'],
     [{ type: 'function', ...weather }, 'Tool "weather" has no implementation'],
-    [{ type: 'web_search' }, 'A definition of type "web_search" is run by OpenAI'],
+    [{ type: 'web_search' }, 'Definitions of type "web_search" run at OpenAI'],
     [{ type: 'function', function: { ...weather, polcy: {} }, execute: sunny }, 'Tool "weather" has no "polcy"'],
     [{ type: 'function', ...weather, polcy: {}, execute: sunny }, 'Did you mean "policy"?'],
     [{ type: 'function', function: 7, execute: sunny }, 'must be an object, got 7'],
@@ -257,7 +257,7 @@ describe('tools of the AI SDK', () => {
   });
 
   it.each([
-    [[sdkWeather], 'give it as { my_tool: tool } or { name, ...tool }'],
+    [[sdkWeather], 'pass it as { my_tool: tool } or { name, ...tool }'],
     [{ ask: { inputSchema: city } }, 'Tool "ask" of the AI SDK has no execute'],
     [{ web: { type: 'provider', id: 'openai.web_search', args: {}, inputSchema: city } }, 'is run by its provider'],
     [[{ name: 'x', ...sdkWeather, polcy: {} }], 'Tool "x" of the AI SDK has no "polcy". Did you mean "policy"?'],
@@ -296,7 +296,7 @@ describe('what is not a tool', () => {
   it('a record names the member that is none', async () => {
     const good = aiSdkTool({ inputSchema: city, execute: sunny });
     await expect(createCrib({ tools: { good, bad: 7 } as never })).rejects.toThrow('"bad" is 7, not a tool.');
-    await expect(createCrib({ tools: { bad: {} } as never })).rejects.toThrow('Tool "bad" has no run');
+    await expect(createCrib({ tools: { bad: {} } as never })).rejects.toThrow('Tool "bad" has no valid run');
     await expect(createCrib({ tools: { name: 'x', run: sunny } as never })).rejects.toThrow('must be a list');
     await expect(createCrib({ tools: 7 as never })).rejects.toThrow('must be a list, got 7');
     crib = await createCrib({ tools: {} });

@@ -181,7 +181,7 @@ describe('tools as classes', () => {
         }
         run() {}
       },
-      'class Late cannot be made here: its create() returns a promise',
+      'class Late cannot be created here: its create() returns a promise',
     ],
     [
       'two ways to run',
