@@ -18,14 +18,14 @@ import {
   toRequest,
 } from './vendor-messages.ts';
 
-/** How `jsonSchema()` of the AI SDK marks what it returns; we may not import it. */
+/** The symbol with which `jsonSchema()` of the AI SDK marks a schema. It is not imported, because the SDK is optional. */
 const SCHEMA_MARK = Symbol.for('vercel.ai.schema');
 
-/** A JSON Schema as the AI SDK takes it; arguments are not validated there, the pipeline does it better. */
+/** A JSON Schema for the AI SDK. The SDK does not validate arguments; the crib does. */
 export interface AiSdkSchema {
   readonly jsonSchema: JsonSchema;
   readonly validate: undefined;
-  /** Makes it a schema to the type checker, to whom the mark is not visible. */
+  /** For the type checker, which cannot see the symbol. */
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: 'toolcrib';
@@ -33,10 +33,10 @@ export interface AiSdkSchema {
   };
 }
 
-/** A tool for `generateText` and its kin; without a chest it has no `execute`, and the loop stops at its calls. */
+/** A tool for `generateText` and similar functions. Without a chest it has no `execute`, and the loop stops at its calls. */
 export interface AiSdkTool {
   readonly type: 'dynamic';
-  /** Its name, for Mastra, whose types demand an id; those of the AI SDK demand that there is none, and `never` fits both. */
+  /** Its name. Mastra requires an id, the types of the AI SDK forbid it; `never` fits both. */
   readonly id: never;
   readonly description: string;
   readonly inputSchema: AiSdkSchema;
@@ -44,16 +44,16 @@ export interface AiSdkTool {
     input: unknown,
     options: { readonly abortSignal?: AbortSignal | undefined },
   ) => Promise<ToolResult>;
-  /** The AI SDK hands over `{ output }`, Mastra the output itself. */
+  /** The AI SDK passes `{ output }`, Mastra the output itself. */
   readonly toModelOutput: (ended: { readonly output: ToolResult } | ToolResult) => AiSdkOutput;
 }
 
-/** What the model reads of a result. */
+/** The result as the model sees it. */
 export type AiSdkOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }
   | { readonly type: 'content'; readonly value: AiSdkContent[] };
 
-/** A piece of an answer that is not text alone. */
+/** A part of a result with more than text. */
 export type AiSdkContent =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -63,7 +63,7 @@ export type AiSdkContent =
       readonly filename?: string;
     };
 
-/** The part that answers one call; the parts of a turn are the content of one `tool` message. */
+/** The result of one call; the results of a turn are the content of one `tool` message. */
 export interface AiSdkResult {
   readonly type: 'tool-result';
   readonly toolCallId: string;
@@ -71,7 +71,7 @@ export interface AiSdkResult {
   readonly output: AiSdkOutput;
 }
 
-/** The `tools` of `generateText`, run by the chest where one is given. */
+/** The `tools` of `generateText`; with a chest, they run through it. */
 export function toAiSdk(
   specs: readonly ToolSpec[],
   chest?: ChestLike,
@@ -82,7 +82,7 @@ export function toAiSdk(
   return Object.fromEntries(specs.map((spec) => [spec.name, toTool(spec, runner)]));
 }
 
-/** The calls of a result or of an assistant message; those that the provider ran itself are left out. */
+/** The calls of a result or of an assistant message, without those that the provider ran itself. */
 export function fromAiSdkCalls(message: unknown): CallRequest[] {
   const parts = entriesOf(memberOf(message, 'content')).filter((part) => memberOf(part, 'type') === 'tool-call');
   const calls = memberOf(message, 'toolCalls');
@@ -93,7 +93,7 @@ export function fromAiSdkCalls(message: unknown): CallRequest[] {
     );
 }
 
-/** The parts that answer those calls. */
+/** The results of calls, for a `tool` message. */
 export function toAiSdkResults(answers: readonly CallAnswer[]): AiSdkResult[] {
   return answers.map(({ id, name, result }) => ({
     type: 'tool-result',
@@ -106,7 +106,7 @@ export function toAiSdkResults(answers: readonly CallAnswer[]): AiSdkResult[] {
 function toTool({ name, description, input }: ToolSpec, chest: ChestLike | undefined): AiSdkTool {
   const tool: AiSdkTool = {
     type: 'dynamic',
-    id: name as never, // as its type says
+    id: name as never, // `never` in its type
     description,
     inputSchema: toSchema(toObjectSchema(input)),
     toModelOutput: (ended) => toOutput('output' in ended ? ended.output : ended),

@@ -13,10 +13,10 @@ import {
 import { entriesOf, memberOf, partsOf, type ResultPart, takesNothing, toRequest } from './vendor-messages.ts';
 
 const FORBIDDEN_AT_ROOT = ['allOf', 'anyOf', 'oneOf'];
-const MAX_TOOLS = 10_000; // where some are deferred; without that no number is known
+const MAX_TOOLS = 10_000; // with deferred tools; without them, no limit is documented
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** A tool of the messages API. */
+/** A tool of the Messages API. */
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
@@ -24,14 +24,14 @@ export interface AnthropicTool {
   readonly defer_loading?: true;
 }
 
-/** Anthropic's own search for deferred tools, by words. */
+/** Anthropic's own search for deferred tools. */
 export interface AnthropicToolSearch {
   readonly type: 'tool_search_tool_bm25_20251119';
   readonly name: 'tool_search_tool_bm25';
 }
 const VENDOR_SEARCH: AnthropicToolSearch = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' };
 
-/** The block that answers one call; the blocks of a turn are the content of one user message. */
+/** The result of one call; the results of a turn are the content of one user message. */
 export interface AnthropicToolResult {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
@@ -41,7 +41,7 @@ export interface AnthropicToolResult {
 
 type ImageType = 'image/gif' | 'image/jpeg' | 'image/png' | 'image/webp';
 
-/** A piece of an answer. */
+/** A part of a result. */
 export type AnthropicContent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_reference'; readonly tool_name: string }
@@ -54,7 +54,7 @@ export type AnthropicContent =
       readonly source: { readonly type: 'base64'; readonly media_type: 'application/pdf'; readonly data: string };
     };
 
-/** Definitions for `tools` of `messages.create`; `deferred` ones are found by `search_tools` if it is among them, else by Anthropic. */
+/** Definitions for `tools` of `messages.create`. `search_tools`, if it is among the tools, finds `deferred` ones; otherwise Anthropic's search does. */
 export function toAnthropic(specs: readonly ToolSpec[]): AnthropicTool[];
 export function toAnthropic(
   specs: readonly ToolSpec[],
@@ -72,14 +72,14 @@ export function toAnthropic(
   return [...specs.map(toTool), ...search, ...deferred];
 }
 
-/** The calls of an assistant message; tools that run at Anthropic are none of ours. */
+/** The calls of an assistant message, without tools that run at Anthropic. */
 export function fromAnthropicCalls(message: unknown): CallRequest[] {
   return entriesOf(memberOf(message, 'content'))
     .filter((block) => memberOf(block, 'type') === 'tool_use')
     .map((block) => toRequest(memberOf(block, 'id'), memberOf(block, 'name'), memberOf(block, 'input')));
 }
 
-/** The blocks that answer those calls; what a search found is loaded where it was sent as deferred. */
+/** The results of calls. Tools that a search found are loaded if they were sent as deferred. */
 export function toAnthropicResults(answers: readonly CallAnswer[], options: SentOptions = {}): AnthropicToolResult[] {
   const sent = readSent(options, 'toAnthropicResults');
   return answers.map((answer) => {
@@ -94,8 +94,8 @@ export function toAnthropicResults(answers: readonly CallAnswer[], options: Sent
 }
 
 /**
- * References to what a search found. What is shown needs none. If anything was not sent at all there is none for the rest
- * either: it would fail the whole request, nothing else may stand beside references, and the text loses nothing.
+ * References to the tools that a search found, except tools that are already shown. If a found tool was not sent with the
+ * request, the result has no references: Anthropic would reject the request, and a block cannot mix references and text.
  */
 function referencesIn(answer: CallAnswer, sent: readonly object[]): AnthropicContent[] | undefined {
   const names = foundIn(answer).map(({ name }) => name);
@@ -106,7 +106,7 @@ function referencesIn(answer: CallAnswer, sent: readonly object[]): AnthropicCon
 }
 
 function contentOf({ result }: CallAnswer): AnthropicContent[] {
-  // A block marked as an error may hold nothing but text, and no text may be empty.
+  // A block marked as an error may contain only text, and no text may be empty.
   const parts = partsOf(result, result.ok ? isTaken : takesNothing);
   return parts.filter((part) => part.type !== 'text' || part.text.trim() !== '').map(toContent);
 }
@@ -120,7 +120,7 @@ function toInputSchema(input: JsonSchema): ObjectSchema {
   return { ...movePropertyNames(schema), type: 'object' };
 }
 
-// One key under `properties` that Anthropic does not like fails the whole request; the same key as a pattern does not.
+// Anthropic rejects the whole request for an invalid key under `properties`, but not for the same key as a pattern.
 function movePropertyNames(schema: JsonSchema): JsonSchema {
   const { properties } = schema;
   if (!isRecord(properties) || Object.keys(properties).every((name) => PROPERTY_NAME.test(name))) return schema;

@@ -7,29 +7,29 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 
 import { entriesOf, memberOf } from './vendor-messages.ts';
 
-/** What a model can load besides what it is shown. */
+/** Options for tools that a model can load later. */
 export interface DeferralOptions {
-  /** Tools whose definitions stay out of the prompt until a search finds them; of those that are shown anyway nothing changes. */
+  /** Tools whose definitions stay out of the prompt until a search finds them. Tools that are also shown are not affected. */
   readonly deferred?: readonly ToolSpec[];
 }
 
-/** What was sent along with the request that the calls answer. */
+/** Options about the request that made the calls. */
 export interface SentOptions {
-  /** The `tools` of that request: they say what a search can load. */
+  /** The `tools` of that request: a search can load only these. */
   readonly tools?: readonly object[];
 }
 
-/** A tool as `search_tools` tells of it. */
+/** A tool in the result of `search_tools`. */
 export interface DeferredTool {
   readonly name: string;
   readonly description: string;
   readonly input: JsonSchema;
 }
 
-/** The name under which calls of our own search come and go. */
+/** The name of the crib's own search tool. */
 export const SEARCH_NAME = 'search_tools';
 
-/** The deferred tools that are not shown as well. One that shares only its name with a shown one stays, to be refused. */
+/** The deferred tools without those that are also shown. A different tool with the name of a shown one stays, and is refused later. */
 export function hiddenAmong(shown: readonly ToolSpec[], given: DeferralOptions, what: string): readonly ToolSpec[] {
   const { deferred = [] } = readOptions<DeferralOptions>(given, ['deferred'], what);
   if (!Array.isArray(deferred))
@@ -44,19 +44,19 @@ export function hiddenAmong(shown: readonly ToolSpec[], given: DeferralOptions, 
   });
 }
 
-/** True for the search that the crib brings; it is better than any that knows only names and descriptions. */
+/** True for the crib's own search, which is preferred: vendors search only names and descriptions. */
 export function isOwnSearch({ name, source }: ToolSpec): boolean {
   return name === SEARCH_NAME && source === META_SOURCE;
 }
 
-/** The tools among the options of a results function; none where nothing was said. */
+/** The tools in the options of a results function; none if absent. */
 export function readSent(given: SentOptions, what: string): readonly object[] {
   const { tools = [] } = readOptions<SentOptions>(given, ['tools'], what);
   if (Array.isArray(tools)) return tools;
   throw new ToolcribError('invalid_option', `"tools" of ${what} takes the list that was sent, got ${describe(tools)}.`);
 }
 
-/** What a search found; nothing where the answer is that of another tool, or no success. */
+/** The tools that a search found; none if the result is of another tool or a failure. */
 export function foundIn({ name, result }: CallAnswer): readonly DeferredTool[] {
   if (name !== SEARCH_NAME || result.status !== 'done') return [];
   return entriesOf(memberOf(result.data, 'tools')).flatMap((entry) => {

@@ -15,21 +15,21 @@ import { entriesOf, type MediaPart, memberOf, partsOf, textIn, toRequest } from 
 const MAX_TOOLS = 512;
 const MEDIA = new Set(['application/pdf', 'image/jpeg', 'image/png', 'image/webp']);
 
-/** The one entry of `tools` that carries our functions. */
+/** The single entry of `tools` that contains all functions. */
 export interface GeminiTool {
   readonly functionDeclarations: GeminiFunction[];
 }
 
-/** A function as Gemini is told of it. */
+/** A function declaration of Gemini. */
 export interface GeminiFunction {
   readonly name: string;
   readonly description: string;
-  /** Takes JSON Schema; the older `parameters` takes a dialect that drops most of it. */
+  /** JSON Schema; the older `parameters` supports only a small part of it. */
   readonly parametersJsonSchema: JsonSchema;
   readonly responseJsonSchema?: JsonSchema;
 }
 
-/** The part that answers one call; the parts of a turn are one `user` content. */
+/** The result of one call; the results of a turn are one `user` content. */
 export interface GeminiResult {
   readonly functionResponse: {
     readonly id?: string;
@@ -61,7 +61,7 @@ export function fromGeminiCalls(response: unknown): CallRequest[] {
     .map((call) => toRequest(memberOf(call, 'id'), memberOf(call, 'name'), memberOf(call, 'args')));
 }
 
-/** The parts that answer those calls, images and PDF files included. */
+/** The results of calls, including images and PDF files. */
 export function toGeminiResults(answers: readonly CallAnswer[]): GeminiResult[] {
   return answers.map(({ id, name, result }) => {
     const parts = partsOf(result, (mimeType) => MEDIA.has(mimeType));
@@ -81,14 +81,14 @@ function toGeminiSchema(schema: JsonSchema): JsonSchema {
   return moveDefinitions(mapSchema(toPrefixItems(schema), bareReference));
 }
 
-// Gemini takes only these beside a `$ref`; the rest would be replaced by what it points at.
+// Gemini accepts only these keywords beside a `$ref`; the target replaces all others.
 function bareReference(schema: JsonSchema): JsonSchema {
   if (schema.$ref === undefined) return schema;
   const beside = (keyword: string) => keyword.startsWith('$') || keyword === 'default' || keyword === 'description';
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => beside(keyword)));
 }
 
-// Of the two names that drafts gave this place, Gemini knows the newer.
+// Gemini supports `$defs`, but not the older `definitions`.
 function moveDefinitions(schema: JsonSchema): JsonSchema {
   const { definitions, ...rest } = schema;
   if (!isRecord(definitions)) return schema;

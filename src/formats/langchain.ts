@@ -25,22 +25,22 @@ export interface LangChainTool {
   readonly schema: ObjectSchema;
 }
 
-/** Options that LangChain hands to a tool beside its arguments. */
+/** Options that LangChain passes to a tool with its arguments. */
 interface LangChainConfig {
   readonly signal?: AbortSignal;
-  /** The call that is answered, where the caller is a model. */
+  /** The call of the model, if a model made it. */
   readonly toolCall?: { readonly id?: string | undefined } | undefined;
 }
 
 /**
- * A tool that runs: for `createAgent`, `ToolNode` and wherever LangChain takes a tool of its own. It has the fields that
- * `new DynamicStructuredTool(fields)` takes, too. Its members are those of LangChain's `StructuredToolInterface`.
+ * A runnable tool for `createAgent`, `ToolNode` and everything else that takes a LangChain tool. It implements LangChain's
+ * `StructuredToolInterface`, and also has the fields of `new DynamicStructuredTool(fields)`.
  */
 export interface LangChainRunnableTool extends LangChainTool {
-  /** What the model reads, and the whole result beside it. */
+  /** Returns the content for the model, and the full result as artifact. */
   readonly responseFormat: 'content_and_artifact';
   readonly func: (input: unknown, runManager?: unknown, config?: LangChainConfig) => Promise<[unknown, ToolResult]>;
-  /** A call of a model is answered with a `ToolMessage` of status `success` or `error`, plain arguments with the content; then a failure is thrown. */
+  /** For a call of a model, returns a `ToolMessage` with status `success` or `error`. For plain arguments, returns the content and throws failures. */
   readonly invoke: LangChainRun;
   readonly call: LangChainRun;
   readonly batch: LangChainRun;
@@ -58,13 +58,13 @@ export interface LangChainRunnableTool extends LangChainTool {
 // biome-ignore lint/suspicious/noExplicitAny: its types are LangChain's, which cannot be imported here
 type LangChainRun = (input: any, ...options: any[]) => Promise<any>;
 
-/** What the model reads of a result. */
+/** The result as the model sees it. */
 export type LangChainContent = string | LangChainBlock[];
 type LangChainBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image' | 'audio' | 'file'; readonly mimeType: string; readonly data: string };
 
-/** What LangChain makes a ToolMessage of. An alias, since an interface does not count as a record there. */
+/** Fields from which LangChain creates a ToolMessage. A type alias, because an interface is not assignable to a record. */
 export type LangChainToolMessage = {
   readonly role: 'tool';
   readonly tool_call_id: string;
@@ -73,7 +73,7 @@ export type LangChainToolMessage = {
   readonly status: 'success' | 'error';
 };
 
-/** Definitions for `model.bindTools`; with a chest, tools for `createAgent`, which it runs. */
+/** Definitions for `model.bindTools`; with a chest, tools for `createAgent` that run through the chest. */
 export function toLangChain(specs: readonly ToolSpec[]): LangChainTool[];
 export function toLangChain(
   specs: readonly ToolSpec[],
@@ -89,7 +89,7 @@ export function toLangChain(specs: readonly ToolSpec[], chest?: ChestLike, optio
   });
 }
 
-/** The calls of an AIMessage, those whose arguments LangChain could not parse included. */
+/** The calls of an AIMessage, including those whose arguments LangChain could not parse. */
 export function fromLangChainCalls(message: unknown): CallRequest[] {
   const calls = [...entriesOf(memberOf(message, 'tool_calls')), ...entriesOf(memberOf(message, 'invalid_tool_calls'))];
   return calls.map((call) =>
@@ -97,7 +97,7 @@ export function fromLangChainCalls(message: unknown): CallRequest[] {
   );
 }
 
-/** The messages that answer those calls. */
+/** The results of calls as messages. */
 export function toLangChainResults(answers: readonly CallAnswer[]): LangChainToolMessage[] {
   return answers.map(({ id, name, result }) => ({
     role: 'tool',
@@ -110,7 +110,7 @@ export function toLangChainResults(answers: readonly CallAnswer[]): LangChainToo
 
 const NAMESPACE = ['langchain', 'tools'];
 
-/** The chest checks arguments and says what is wrong with them; LangChain would throw without a record of the call. */
+/** A schema that accepts everything: the chest validates arguments. LangChain would throw, and the call would not be recorded. */
 const UNCHECKED = { type: 'object' } as const;
 
 function toRunnable(tool: LangChainTool, chest: ChestLike): LangChainRunnableTool {
@@ -149,17 +149,17 @@ function toRunnable(tool: LangChainTool, chest: ChestLike): LangChainRunnableToo
   };
 }
 
-// LangChain is never loaded by who only makes definitions.
+// LangChain is loaded lazily: creating definitions does not need it.
 const importTools = () => import('@langchain/core/tools').catch(explainMissing);
 const importMessages = () => import('@langchain/core/messages').catch(explainMissing);
 type LangChainOwnTool = InstanceType<Awaited<ReturnType<typeof importTools>>['DynamicStructuredTool']>;
 
 function explainMissing(cause: unknown): never {
-  const message = 'To run tools, toLangChain needs the package @langchain/core: npm install @langchain/core';
+  const message = 'toLangChain needs the package @langchain/core to run tools. Install it: npm install @langchain/core';
   throw new ToolcribError('missing_package', message, { cause });
 }
 
-/** LangChain calls whatever a tool returns a success, but for a message that says otherwise; outside of a model's call it throws. */
+/** A failure as a message with status `error`, because LangChain treats every other return value as success. Throws if no model made the call. */
 async function toFailure(result: ToolResult, name: string, id: string | undefined): Promise<unknown> {
   const content = toContent(result);
   if (id === undefined) throw new Error(plainTextOf(result));

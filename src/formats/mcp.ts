@@ -6,18 +6,18 @@ import type { Effects, ToolSpec } from '../core/tool-spec.ts';
 import { copySchema, type ObjectSchema, requireDistinctNames, toObjectSchema } from './object-schema.ts';
 import { memberOf, shownContent, toRequest } from './vendor-messages.ts';
 
-/** An entry of `tools/list`. Icons and `_meta` are left out: what a source wrote there is not ours to pass on. */
+/** An entry of `tools/list`, without icons and `_meta` of the source. */
 export interface McpTool {
   readonly name: string;
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: ObjectSchema;
-  /** Only of objects: a client of an older revision refuses any other, and holds `structuredContent` to it. */
+  /** Only if its type is object: older clients reject other schemas, and validate `structuredContent` with it. */
   readonly outputSchema?: ObjectSchema;
   readonly annotations?: McpAnnotations;
 }
 
-/** What is known of a tool's effects; what is unknown is not said. */
+/** The known effects of a tool; unknown ones are absent. */
 export interface McpAnnotations {
   readonly readOnlyHint?: boolean;
   readonly destructiveHint?: boolean;
@@ -25,16 +25,16 @@ export interface McpAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** The answer to one `tools/call`. An alias, since the SDK's own type is a record, and an interface does not count as one. */
+/** The result of `tools/call`. A type alias, because the SDK expects a record and an interface is not assignable to it. */
 export type McpResult = {
   readonly content: McpContent[];
-  /** Only objects, which every revision takes. Other data is in the text; a door that speaks a newer revision may add it. */
+  /** Only objects, which every revision accepts. Other data is in the text; a door for a newer revision may add it. */
   readonly structuredContent?: { readonly [key: string]: unknown };
   readonly isError?: true;
   readonly _meta?: { readonly [key: string]: unknown };
 };
 
-/** A piece of an answer. */
+/** A part of a result. */
 export type McpContent = McpExtras &
   (
     | { readonly type: 'text'; readonly text: string }
@@ -56,7 +56,7 @@ interface McpExtras {
   readonly _meta?: { readonly [key: string]: unknown };
 }
 
-/** Tools for the answer to `tools/list`. */
+/** Converts tools for the result of `tools/list`. */
 export function toMcp(specs: readonly ToolSpec[]): McpTool[] {
   requireDistinctNames(specs);
   return specs.map(({ name, title, description, input, output, effects }) => ({
@@ -69,7 +69,7 @@ export function toMcp(specs: readonly ToolSpec[]): McpTool[] {
   }));
 }
 
-/** The call of a `tools/call` request, given whole or as its params. */
+/** The call of a `tools/call` request, passed as a whole or as its params. */
 export function fromMcpCalls(request: unknown): CallRequest[] {
   const method = memberOf(request, 'method');
   const params = method === undefined ? request : memberOf(request, 'params');
@@ -77,12 +77,12 @@ export function fromMcpCalls(request: unknown): CallRequest[] {
   return [toRequest(memberOf(request, 'id'), memberOf(params, 'name'), memberOf(params, 'arguments'))];
 }
 
-/** The results of those calls, one for each request: the JSON-RPC id belongs to the door. */
+/** The results of calls, one for each request. The caller adds the JSON-RPC id. */
 export function toMcpResults(answers: readonly CallAnswer[]): McpResult[] {
   return answers.map(({ result }) => {
     const data = result.status === 'waiting' ? undefined : result.data;
     return {
-      content: shownContent(result).map(toMcpContent), // its own shapes: nothing becomes a note
+      content: shownContent(result).map(toMcpContent), // MCP supports all content types
       ...(isRecord(data) && { structuredContent: data }),
       ...(!result.ok && { isError: true }),
       ...(result.status === 'waiting' && { _meta: { 'toolcrib/waiting': waitingOf(result.waiting) } }),

@@ -3,27 +3,27 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from '../schemas/schema-keywords.ts';
 
-/** A schema whose root says `type: object`, as every vendor asks for arguments. */
+/** A schema with `type: object` at its root, which every vendor requires for arguments. */
 export interface ObjectSchema {
   readonly type: 'object';
   readonly [keyword: string]: unknown;
 }
 
 /**
- * A copy with an object at its root and without the keywords that a vendor forbids there.
- * Alternatives are folded into one list of properties, a hint for the model: no property is demanded that some alternative
- * does without, and each keeps the types that any of them gives it. The pipeline judges by the whole schema.
+ * Copies a schema with an object at its root and without the root keywords that a vendor forbids.
+ * Alternatives are merged into one list of properties, as a hint for the model: a property is required only if all
+ * alternatives require it, and keeps the types of all alternatives. The crib validates with the full schema.
  */
 export function toObjectSchema(schema: JsonSchema, forbidden: readonly string[] = []): ObjectSchema {
   const root = inlineRootReference(copySchema(schema));
   if (!forbidden.some((keyword) => Object.hasOwn(root, keyword))) return { ...root, type: 'object' };
-  // Folded alternatives no longer say what `unevaluatedProperties` would count.
+  // After merging, `unevaluatedProperties` has no meaning.
   const gone = new Set([...forbidden, 'properties', 'required', 'unevaluatedProperties']);
   const rest = Object.fromEntries(Object.entries(root).filter(([keyword]) => !gone.has(keyword)));
   return { ...rest, type: 'object', ...keywordsOf(createFolder(root)(root)) };
 }
 
-/** The part of a schema that can be folded: each property with its distinct schemas, and what is required. */
+/** The merged part of a schema: each property with its distinct schemas, and the required properties. */
 interface Shape {
   readonly properties: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
   readonly required: readonly string[];
@@ -31,7 +31,7 @@ interface Shape {
 const NOTHING: Shape = { properties: new Map(), required: [] };
 const MAX_REFERENCES_DEEP = 50;
 
-/** Folds the schemas of one document, each reference once: one that leads back to where it came from adds nothing new. */
+/** Merges the schemas of one document. Follows each reference once, so that cycles end. */
 function createFolder(root: JsonSchema): (schema: unknown) => Shape {
   const known = new Map<string, Shape>();
   let deep = 0;
@@ -107,7 +107,7 @@ function listIn(schema: JsonSchema, keyword: string): readonly unknown[] {
 
 const JOINABLE = new Set(['default', 'description', 'examples', 'properties', 'required', 'title', 'type']);
 
-// What the root points at becomes the root; the definitions stay, so deeper references still lead somewhere.
+// The target of a root reference becomes the root; the definitions stay, so that deeper references still resolve.
 function inlineRootReference(root: JsonSchema): JsonSchema {
   const seen = new Set<string>();
   let schema = root;
@@ -123,12 +123,12 @@ function inlineRootReference(root: JsonSchema): JsonSchema {
   return schema;
 }
 
-/** A copy of its own, so that whoever gets a definition cannot change the crib. */
+/** A deep copy, so that changes to a definition do not affect the crib. */
 export function copySchema(schema: JsonSchema): JsonSchema {
   return copyJson(schema) as JsonSchema; // the copy of an object is an object
 }
 
-/** Applies `change` to a schema and to every schema inside it, innermost first. References are not followed, so recursion is no loop. */
+/** Applies `change` to a schema and every schema inside it, innermost first. References are not followed, so recursive schemas are safe. */
 export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const mapped: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) mapped[keyword] = mapKeyword(keyword, value, change);
@@ -142,7 +142,7 @@ function mapKeyword(keyword: string, value: unknown, change: (schema: JsonSchema
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, each(inner)]));
 }
 
-/** Tuples as draft 2020-12 writes them: `items: [...]` of older drafts is no valid schema there. */
+/** Rewrites tuples for draft 2020-12, where `items: [...]` of older drafts is invalid. */
 export function toPrefixItems(schema: JsonSchema): JsonSchema {
   let changed = false;
   const mapped = mapSchema(schema, (inner) => {
@@ -158,7 +158,7 @@ export function toPrefixItems(schema: JsonSchema): JsonSchema {
   return modern;
 }
 
-/** Throws where two specs would be exported under one name, naming the sources of both. */
+/** Throws if two specs have the same name; the error names both sources. */
 export function requireDistinctNames(specs: readonly Pick<ToolSpec, 'name' | 'source'>[]): void {
   const owners = new Map<string, string>();
   for (const { name, source } of specs) {
@@ -166,23 +166,23 @@ export function requireDistinctNames(specs: readonly Pick<ToolSpec, 'name' | 'so
     if (owner !== undefined) {
       throw new ToolcribError(
         'duplicate',
-        `"${name}" is given twice, from ${owner} and from ${source}; a model needs one tool per name, so leave one out.`,
+        `"${name}" comes from both ${owner} and ${source}, but a model needs unique tool names. Remove or rename one of them.`,
       );
     }
     owners.set(name, source);
   }
 }
 
-/** Throws where a vendor would refuse the whole request because of too many tools. */
+/** Throws if a vendor would reject the request because of too many tools. */
 export function requireAtMost(specs: readonly unknown[], maxTools: number, vendor: string): void {
   if (specs.length <= maxTools) return;
   throw new ToolcribError(
     'too_many_tools',
-    `${vendor} takes at most ${maxTools} tools and ${specs.length} were given; narrow the profile, deactivate bundles, or let the model search with "expose: search".`,
+    `${vendor} accepts at most ${maxTools} tools, but ${specs.length} were given. Narrow the profile, deactivate bundles, or let the model search with "expose: search".`,
   );
 }
 
-/** The text, cut with an ellipsis where it is longer than a vendor allows. */
+/** The text, cut with an ellipsis if it is longer than the vendor allows. */
 export function shorten(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const kept = text.slice(0, maxCharacters - 1).replace(/[\uD800-\uDBFF]$/, ''); // never half of a surrogate pair

@@ -34,19 +34,19 @@ import {
 
 const IMAGES = new Set(['image/gif', 'image/jpeg', 'image/png', 'image/webp']);
 
-/** A tool of the responses API. */
+/** A tool of the Responses API. */
 export interface OpenAIResponsesTool {
   readonly type: 'function';
   readonly name: string;
   readonly description: string;
   readonly parameters: ObjectSchema;
-  /** Strict mode would make optional arguments required and take only part of JSON Schema. */
+  /** Never strict: strict mode requires all arguments and supports only a part of JSON Schema. */
   readonly strict: false;
   readonly output_schema?: JsonSchema;
   readonly defer_loading?: true;
 }
 
-/** The search for deferred tools: by the crib where `execution` is `client`, otherwise by OpenAI. */
+/** The search for deferred tools: by the crib if `execution` is `client`, otherwise by OpenAI. */
 export interface OpenAIToolSearch {
   readonly type: 'tool_search';
   readonly execution?: 'client';
@@ -54,30 +54,30 @@ export interface OpenAIToolSearch {
   readonly parameters?: ObjectSchema;
 }
 
-/** The item that answers one call in the responses API. */
+/** The result of one call in the Responses API. */
 export interface OpenAIResponsesOutput {
   readonly type: 'function_call_output';
   readonly call_id: string;
   readonly output: string | OpenAIResponsesContent[];
 }
 
-/** The item that answers a search: the definitions that are loaded by it. */
+/** The result of a search: the definitions to load. */
 export interface OpenAIToolSearchOutput {
   readonly type: 'tool_search_output';
   readonly call_id: string;
   readonly execution: 'client';
-  /** The only place for a failure: there is none for words. */
+  /** The only way to report a failure: a search result has no text. */
   readonly status: 'completed' | 'incomplete';
   readonly tools: OpenAIResponsesTool[];
 }
 
-/** A piece of an answer that is not text alone. */
+/** A part of a result with more than text. */
 export type OpenAIResponsesContent =
   | { readonly type: 'input_text'; readonly text: string }
   | { readonly type: 'input_image'; readonly image_url: string; readonly detail: 'auto' }
   | { readonly type: 'input_file'; readonly filename: string; readonly file_data: string };
 
-/** Definitions for `tools` of `responses.create`; `deferred` ones are found by `search_tools` if it is among them, else by OpenAI. */
+/** Definitions for `tools` of `responses.create`. `search_tools`, if it is among the tools, finds `deferred` ones; otherwise OpenAI's search does. */
 export function toOpenAIResponses(specs: readonly ToolSpec[]): OpenAIResponsesTool[];
 export function toOpenAIResponses(
   specs: readonly ToolSpec[],
@@ -90,7 +90,7 @@ export function toOpenAIResponses(
   const hidden = hiddenAmong(specs, options, 'toOpenAIResponses');
   requireDistinctNames([...specs, ...hidden]);
   if (hidden.length > 0 && specs.some(isOwnSearch)) {
-    requireExportable(specs); // what is found brings its definition along, so nothing else is sent
+    requireExportable(specs); // search results contain the definitions, so deferred tools are not sent
     return specs.map((spec) => (isOwnSearch(spec) ? toSearch(spec) : toFunction(spec)));
   }
   requireExportable([...specs, ...hidden]);
@@ -98,7 +98,7 @@ export function toOpenAIResponses(
   return [...specs.map(toFunction), ...deferred, ...(hidden.length > 0 ? [{ type: 'tool_search' } as const] : [])];
 }
 
-/** The function calls of a response, or of its `output`, and the searches that are ours to make. */
+/** The function calls of a response or of its `output`, and the searches that the crib runs. */
 export function fromOpenAIResponsesCalls(response: unknown): CallRequest[] {
   return entriesOf(memberOf(response, 'output') ?? response).flatMap((item) => {
     const name = nameOfCall(item);
@@ -108,7 +108,7 @@ export function fromOpenAIResponsesCalls(response: unknown): CallRequest[] {
   });
 }
 
-/** The items that answer those calls, images and PDF files included; a search that was sent as one loads what it found. */
+/** The results of calls, including images and PDF files. The result of a search item loads the tools that it found. */
 export function toOpenAIResponsesResults(answers: readonly CallAnswer[]): OpenAIResponsesOutput[];
 export function toOpenAIResponsesResults(
   answers: readonly CallAnswer[],
@@ -141,7 +141,7 @@ function nameOfCall(item: unknown): unknown {
   return type === 'tool_search_call' && isOurs(item) ? SEARCH_NAME : undefined;
 }
 
-// OpenAI makes its own searches, and answers them itself.
+// OpenAI runs and answers its own searches.
 function isOurs(search: unknown): boolean {
   return memberOf(search, 'execution') === 'client';
 }
@@ -152,7 +152,7 @@ function toCallOutput({ id, result }: CallAnswer): OpenAIResponsesOutput {
   return { type: 'function_call_output', call_id: id, output };
 }
 
-// What the model is shown is not loaded as well: there would be two tools of one name.
+// Tools that the model already sees are not loaded again: names must be unique.
 function toSearchOutput(answer: CallAnswer, shown: ReadonlySet<unknown>): OpenAIToolSearchOutput {
   const tools = foundIn(answer)
     .filter(({ name }) => !shown.has(name))
@@ -171,16 +171,16 @@ function toResponsesContent(part: ResultPart): OpenAIResponsesContent {
   return { type: 'input_file', filename: part.name ?? 'file.pdf', file_data: url };
 }
 
-// OpenAI's newest models take more, Azure and the many services that speak this protocol refuse the whole request.
+// OpenAI's newest models accept more; Azure and other compatible services reject the whole request.
 const MAX_CHAT_DESCRIPTION = 1024;
 
-/** A tool of the chat completions API. */
+/** A tool of the Chat Completions API. */
 export interface OpenAITool {
   readonly type: 'function';
   readonly function: { readonly name: string; readonly description: string; readonly parameters: ObjectSchema };
 }
 
-/** The message that answers one call in the chat completions API. */
+/** The result of one call in the Chat Completions API. */
 export interface OpenAIToolMessage {
   readonly role: 'tool';
   readonly tool_call_id: string;
@@ -201,14 +201,14 @@ export function fromOpenAICalls(message: unknown): CallRequest[] {
   const said = memberOf(entriesOf(memberOf(message, 'choices'))[0], 'message') ?? message;
   return entriesOf(memberOf(said, 'tool_calls')).map((call) => {
     const id = memberOf(call, 'id');
-    const custom = memberOf(call, 'custom'); // never offered by us, yet each call needs its answer
+    const custom = memberOf(call, 'custom'); // never sent by us, but each call needs an answer
     if (custom !== undefined) return toRequest(id, memberOf(custom, 'name'), memberOf(custom, 'input'));
     const asked = memberOf(call, 'function');
     return toRequest(id, memberOf(asked, 'name'), parseArguments(memberOf(asked, 'arguments')));
   });
 }
 
-/** The messages that answer those calls; there is no flag for failures, so the text says what went wrong. */
+/** The results of calls as messages. The API has no error flag, so the text contains the error. */
 export function toOpenAIResults(answers: readonly CallAnswer[]): OpenAIToolMessage[] {
   return answers.map(({ id, result }) => ({ role: 'tool', tool_call_id: id, content: plainTextOf(result) }));
 }
@@ -216,19 +216,19 @@ export function toOpenAIResults(answers: readonly CallAnswer[]): OpenAIToolMessa
 const MAX_TOOLS = 128;
 const FORBIDDEN_AT_ROOT = ['allOf', 'anyOf', 'const', 'enum', 'not', 'oneOf'];
 
-/** Throws where either API would refuse the whole request. */
+/** Throws if either API would reject the whole request. */
 function requireExportable(specs: readonly ToolSpec[]): void {
   requireDistinctNames(specs);
   requireAtMost(specs, MAX_TOOLS, 'OpenAI');
 }
 
-/** A schema of arguments as both APIs take it. */
+/** The input schema in the form that both APIs accept. */
 function toParameters(input: JsonSchema): ObjectSchema {
   const schema = mapSchema(toPrefixItems(toObjectSchema(input, FORBIDDEN_AT_ROOT)), giveItems);
   return { ...schema, type: 'object', properties: schema.properties ?? {} };
 }
 
-// OpenAI refuses arrays without a schema for their items, and takes no boolean there.
+// OpenAI rejects arrays without an `items` schema, and boolean schemas there.
 function giveItems(schema: JsonSchema): JsonSchema {
   const isArray = schema.type === 'array' || (Array.isArray(schema.type) && schema.type.includes('array'));
   if (!isArray || isRecord(schema.items)) return schema;

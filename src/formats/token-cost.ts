@@ -1,10 +1,10 @@
 import type { ToolSpec } from '../core/tool-spec.ts';
 
-/** The formats whose cost can be told: what a vendor's model is sent, or an MCP client. */
+/** The formats whose token cost can be counted. */
 export const TOKEN_FORMATS = ['openai', 'anthropic', 'gemini', 'mcp'] as const;
 export type TokenFormat = (typeof TOKEN_FORMATS)[number];
 
-/** Counted as a model counts, which loads two megabytes of vocabulary, or told from the length. */
+/** `exact` uses a tokenizer, which loads two megabytes of vocabulary; `estimate` uses the length. */
 export type Counting = 'exact' | 'estimate';
 
 type Define = (specs: readonly ToolSpec[]) => readonly unknown[];
@@ -21,7 +21,7 @@ export async function definitionsOf(specs: readonly ToolSpec[], format: TokenFor
   return (await DEFINERS[format]())(specs);
 }
 
-/** Tokens of a list of tools in a format. */
+/** The token cost of a list of tools in a format. */
 export async function tokensOf(
   specs: readonly ToolSpec[],
   format: TokenFormat,
@@ -31,7 +31,7 @@ export async function tokensOf(
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Tokens of each tool's definition, as JSON text in the encoding of OpenAI's current models; other vendors count alike, not equally. */
+/** The token cost of each definition as JSON, with the tokenizer of OpenAI's current models. Counts of other vendors are similar, but not equal. */
 export async function tokensOfEach(
   specs: readonly ToolSpec[],
   format: TokenFormat,
@@ -39,12 +39,12 @@ export async function tokensOfEach(
 ): Promise<readonly number[]> {
   const define = await DEFINERS[format]();
   const count = counting === 'exact' ? countUpTo(LONGEST_COUNTED, await loadCounter()) : estimateTokens;
-  // One by one: how many tools a vendor takes at once is not the question here.
+  // One at a time, because the maximum number of tools of a vendor does not matter here.
   const countOne = (spec: ToolSpec) => count(JSON.stringify(unwrap(define([spec])[0])));
   return specs.map((spec) => remembered(spec, `${format} ${counting}`, countOne));
 }
 
-/** A spec never changes, so each is counted once. */
+/** Cache by spec; specs are immutable. */
 const counts = new WeakMap<ToolSpec, Map<string, number>>();
 
 function remembered(spec: ToolSpec, what: string, count: (spec: ToolSpec) => number): number {
@@ -56,37 +56,37 @@ function remembered(spec: ToolSpec, what: string, count: (spec: ToolSpec) => num
   return counted;
 }
 
-/** Definitions with more characters are estimated: counting as a model counts would hold up everything else. */
+/** Longer definitions (in characters) are estimated: counting them would block the event loop. */
 const LONGEST_COUNTED = 20_000;
 
 function countUpTo(longest: number, count: (text: string) => number): (text: string) => number {
   return (text) => (text.length > longest ? estimateTokens(text) : count(text));
 }
 
-// Gemini has all declarations in one object, which no single tool is to pay for.
+// Gemini wraps all declarations in one object; a single tool does not count its cost.
 function unwrap(definition: unknown): unknown {
   const isWrapped = typeof definition === 'object' && definition !== null && 'functionDeclarations' in definition;
-  return isWrapped ? (definition.functionDeclarations as readonly unknown[])[0] : definition; // a list of one, made just now
+  return isWrapped ? (definition.functionDeclarations as readonly unknown[])[0] : definition; // it has one entry
 }
 
-/** Median of two thousand definitions of public MCP servers; nine of ten lie within 15 percent of it. */
+/** Median of two thousand definitions of public MCP servers; 90 percent are within 15 percent of it. */
 const BYTES_PER_TOKEN = 4.5;
 
-/** Tokens of a text, told from its length. */
+/** Estimates the tokens of a text from its length. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-// An unbroken run costs quadratic time, and a description may come from anywhere; a digit ends every kind of run.
+// The tokenizer needs quadratic time for long runs of one character class, and descriptions are untrusted. A digit ends every run.
 const LONG_RUN = /[\p{L}\p{M}]{256}|[^\s\p{L}\p{N}]{256}|\s{256}/gu;
 
 async function loadCounter(): Promise<(text: string) => number> {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base');
-  const asText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }; // `<|endoftext|>` means nothing here
+  const asText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }; // `<|endoftext|>` counts as plain text
   return (text) => countTokens(text.replace(LONG_RUN, '$&0'), asText);
 }
 
-/** What a list of tools costs in every format. */
+/** The token cost of a list of tools in every format. */
 export async function tokensByFormat(
   specs: readonly ToolSpec[],
   counting?: Counting,

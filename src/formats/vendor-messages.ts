@@ -3,23 +3,23 @@ import type { CallRequest } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult, textOf } from '../core/tool-result.ts';
 
-/** A member of whatever a model's message holds; `undefined` where there is none. */
+/** A member of an untyped value; `undefined` if the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The entries of a list, holes included; nothing where it is no list. */
+/** The entries of a list, including holes; empty if the value is not a list. */
 export function entriesOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? Array.from(value) : [];
 }
 
-/** A request out of whatever stood where id, name and arguments belong; the pipeline judges it. */
+/** Creates a call request from untyped values; the crib validates it. */
 export function toRequest(id: unknown, name: unknown, input: unknown): CallRequest {
   const asked = { name: typeof name === 'string' ? name : '', input: input === undefined ? {} : input };
   return typeof id === 'string' || typeof id === 'number' ? { id: String(id), ...asked } : asked;
 }
 
-/** Arguments as a model wrote them: what is not JSON stays the raw text, and none at all means no arguments. */
+/** Parses arguments of a model. Invalid JSON stays text; an empty text means no arguments. */
 export function parseArguments(written: unknown): unknown {
   if (typeof written !== 'string') return written;
   if (written.trim() === '') return {};
@@ -30,13 +30,13 @@ export function parseArguments(written: unknown): unknown {
   }
 }
 
-/** A piece of a result as a model gets it: text to read, or media that its vendor takes. */
+/** A part of a result for a model: text, or media that its vendor accepts. */
 export type ResultPart = TextPart | MediaPart;
 interface TextPart {
   readonly type: 'text';
   readonly text: string;
 }
-/** An image, a sound or a file. */
+/** An image, audio or a file. */
 export interface MediaPart {
   readonly type: 'media';
   readonly mimeType: string;
@@ -45,10 +45,10 @@ export interface MediaPart {
   readonly name?: string;
 }
 
-/** Says which media a vendor takes in a tool result. */
+/** Returns true if the vendor accepts this media type in a tool result. */
 type Takes = (mimeType: string) => boolean;
 
-/** What a model is told of a result, in order. A failure begins with its code and issues, whatever the tool itself said. */
+/** The content of a result for a model. A failure begins with its code and issues, then the content of the tool. */
 export function shownContent(result: ToolResult): readonly Content[] {
   if (result.status === 'waiting') return [toText(textOf(result))];
   if (result.status === 'failed') {
@@ -60,22 +60,22 @@ export function shownContent(result: ToolResult): readonly Content[] {
   return [toText(JSON.stringify(result.data))];
 }
 
-/** The same for one vendor: media it does not take become a note. */
+/** The parts of a result for one vendor. Unsupported media become a text note. */
 export function partsOf(result: ToolResult, takes: Takes): readonly ResultPart[] {
   return shownContent(result).map((content) => toPart(content, takes));
 }
 
-/** The same for a vendor whose tool results are one text. */
+/** The result as one text, for vendors that accept only text. */
 export function plainTextOf(result: ToolResult): string {
   return textIn(partsOf(result, takesNothing));
 }
 
-/** The text among the parts, one line each. */
+/** The text of all text parts, joined by line breaks. */
 export function textIn(parts: readonly ResultPart[]): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** For vendors, and for failures, where only text is allowed. */
+/** Accepts no media, for vendors and failures with text only. */
 export const takesNothing: Takes = () => false;
 
 function toPart(content: Content, takes: Takes): ResultPart {
@@ -110,7 +110,7 @@ function toText(text: string): TextPart {
   return { type: 'text', text };
 }
 
-/** What a format needs of a chest to run tools: its `call`. */
+/** The part of a chest that a format needs to run tools. */
 export interface ChestLike {
   call(
     name: string,
@@ -119,21 +119,21 @@ export interface ChestLike {
   ): Promise<ToolResult>;
 }
 
-/** How a format runs tools. */
+/** Options for running tools through a format. */
 export interface RunOptions {
-  /** Lets a call that needs an approval wait in the store, and answers with the id of the approval; else it fails. */
+  /** Parks a call that requires approval, and returns the id of the approval. Default: such a call fails. */
   readonly park?: boolean;
 }
 
-/** The chest that calls as the options say. */
+/** The chest with these options applied to its calls. */
 export function runnerOf(chest: ChestLike, given: RunOptions, what: string): ChestLike {
   const { park = false } = readOptions<RunOptions>(given, ['park'], what);
   if (typeof park !== 'boolean')
-    throw new ToolcribError('invalid_option', `"park" of ${what} is true or false, got ${describe(park)}.`);
+    throw new ToolcribError('invalid_option', `"park" of ${what} must be true or false, got ${describe(park)}.`);
   return park ? { call: (name, input, options) => chest.call(name, input, { ...options, park }) } : chest;
 }
 
-/** Calls a tool under the signal of a vendor's loop, where it has one. */
+/** Calls a tool with the signal of a vendor's loop, if it has one. */
 export function callUnder(
   chest: ChestLike,
   name: string,

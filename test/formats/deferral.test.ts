@@ -234,7 +234,7 @@ describe('OpenAI responses', () => {
 
   test('what OpenAI searches counts against its limit, what the crib searches does not', async () => {
     const deferred = Array.from({ length: 128 }, (_, index) => specOf(`tool_${index}`));
-    expect(() => toOpenAIResponses([specOf('read')], { deferred })).toThrow(/at most 128 tools and 129 were given/);
+    expect(() => toOpenAIResponses([specOf('read')], { deferred })).toThrow(/at most 128 tools, but 129 were given/);
     const search = specOf('search_tools', { source: 'toolcrib' });
     expect(toOpenAIResponses([search, specOf('read')], { deferred })).toHaveLength(2);
   });

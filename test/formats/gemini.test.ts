@@ -87,7 +87,7 @@ test('an answer that contains a $ref stays text, since Gemini would look for a f
 test('more than 512 functions are a mistake, none are no tool at all', () => {
   const specs = Array.from({ length: 513 }, (_, index) => specOf(`tool_${index}`));
   expect(toGemini(specs.slice(1))[0]?.functionDeclarations).toHaveLength(512);
-  expect(() => toGemini(specs)).toThrow(/Gemini takes at most 512 tools/);
+  expect(() => toGemini(specs)).toThrow(/Gemini accepts at most 512 tools/);
   expect(toGemini([])).toEqual([]);
 });
 

@@ -81,7 +81,7 @@ describe('chat completions', () => {
   test('128 tools are exported and 129 are a mistake that says what to do', () => {
     const specs = Array.from({ length: 129 }, (_, index) => specOf(`tool_${index}`));
     expect(toOpenAI(specs.slice(1))).toHaveLength(128);
-    expect(() => toOpenAI(specs)).toThrow(/at most 128 tools and 129 were given/);
+    expect(() => toOpenAI(specs)).toThrow(/at most 128 tools, but 129 were given/);
     expect(() => toOpenAIResponses(specs)).toThrow(expect.objectContaining({ code: 'too_many_tools' }));
   });
 
