@@ -3,10 +3,10 @@ import { describe } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { toResult } from '../core/tool-result.ts';
 
-/** What a fake runs instead: its value becomes a result as that of a function does. */
+/** Runs a call of the fake. Its return value becomes the result, as with a function tool. */
 type Fake = (...args: Parameters<Executor['execute']>) => unknown;
 
-/** An executor for tests that takes the place of the one of its kind in `createCrib({ executors })`. Specs are checked as before; nothing of the replaced executor runs. */
+/** A fake executor for tests, for `createCrib({ executors })`. It replaces the executor of its kind; specs are still validated. */
 export function fakeExecutor(kind: string, execute: Fake): Executor {
   if (typeof kind !== 'string' || kind === '')
     throw new ToolcribError('invalid_option', `fakeExecutor takes the name of a kind, got ${describe(kind)}.`);

@@ -6,10 +6,10 @@ import { type DoneResult, failed, isContent, type ToolResult } from '../core/too
 import { createRun, type Run, type ToolSpec } from '../core/tool-spec.ts';
 import { type TestCall, testCall } from './test-call.ts';
 
-/** A law that has to wait longer than this is broken. */
+/** Timeout of each step of a contract test. */
 const PATIENCE_MS = 20_000;
 
-/** Runs a test with an executor of its own, which is closed whatever becomes of it. */
+/** Runs a test with its own executor, and always closes it. */
 export async function withExecutor(
   subject: ExecutorSubject,
   test: (executor: Executor) => MaybePromise<void>,
@@ -22,13 +22,13 @@ export async function withExecutor(
   }
 }
 
-/** A call on its way. */
+/** A running call. */
 export interface StartedCall {
   readonly call: TestCall;
   readonly result: Promise<ToolResult>;
 }
 
-/** Starts a call as a crib would: with frozen arguments and a sealed run. `prepare` sees it before the executor does. */
+/** Starts a call like a crib: with frozen arguments and a sealed run. `prepare` gets the call before the executor. */
 export function startCall(
   executor: Executor,
   given: ContractCase,
@@ -40,18 +40,18 @@ export function startCall(
   return { call, result: within(settle(executor, call, createRun(given.run)), 'The call does not end.') };
 }
 
-/** Calls and waits for the result. */
+/** Makes a call and waits for its result. */
 export function callOnce(executor: Executor, given: ContractCase): Promise<ToolResult> {
   return startCall(executor, given).result;
 }
 
-/** What becomes of a call: a throw is a failure, as in a crib. Rejects where what comes back breaks the contract. */
+/** The result of a call; as in a crib, a thrown error is a failure. Rejects if the result breaks the contract. */
 export async function settle(executor: Executor, call: TestCall, run: Run): Promise<ToolResult> {
   let result: ToolResult;
   try {
     result = await executor.execute(call, run);
   } catch (cause) {
-    ok(cause instanceof Error, `It throws something that is no Error: ${String(cause)}`);
+    ok(cause instanceof Error, `The executor threw something that is not an Error: ${String(cause)}`);
     result = failed(toolError('tool_error', messageOf(cause, ''), { cause }));
   }
   requireResult(result);
@@ -59,30 +59,33 @@ export async function settle(executor: Executor, call: TestCall, run: Run): Prom
 }
 
 function requireResult(result: ToolResult): void {
-  ok(typeof result === 'object' && result !== null, 'It answers with something that is no ToolResult.');
+  ok(typeof result === 'object' && result !== null, 'The executor returned something that is not a ToolResult.');
   const { ok: isOk, status } = result;
-  ok((status === 'done') === isOk && ['done', 'failed', 'waiting'].includes(status), `No result: status ${status}.`);
+  ok(
+    (status === 'done') === isOk && ['done', 'failed', 'waiting'].includes(status),
+    `The status of the result is not valid: ${status}.`,
+  );
   if (status === 'waiting') return;
   const { content = [], data } = result;
-  ok(Array.isArray(content) && content.every(isContent), 'The content of its answer is no list of content.');
-  ok(data === undefined || isJson(data), 'The data of its answer is not JSON.');
+  ok(Array.isArray(content) && content.every(isContent), 'The content of the result is not a list of content parts.');
+  ok(data === undefined || isJson(data), 'The data of the result is not JSON.');
   if (status !== 'failed') return;
   const { code, message, retryable } = result.error;
-  ok(TOOL_ERROR_CODES.includes(code), `It fails with a code that nobody knows: ${code}.`);
-  ok(typeof message === 'string' && message !== '', 'It fails without a message.');
-  ok(typeof retryable === 'boolean', 'Its failure does not say whether it is retryable.');
+  ok(TOOL_ERROR_CODES.includes(code), `Unknown error code: ${code}.`);
+  ok(typeof message === 'string' && message !== '', 'The error has no message.');
+  ok(typeof retryable === 'boolean', 'retryable of the error is not a boolean.');
 }
 
-/** Texts of a run that are too short to give anything away. */
+/** Shorter texts of a run are ignored: they reveal nothing. */
 const TELLING_LENGTH = 8;
 
-/** Throws if a text repeats one of these, or a whole text of the run that is none of the arguments. */
+/** Throws if the text contains a forbidden text, or a text of the run that is not among the arguments. */
 export function sayNothing(text: string, unspeakable: readonly string[], given?: ContractCase): void {
   const ofRun = given === undefined ? [] : textsIn(given.run);
   const ofInput = given === undefined ? [] : textsIn(given.input ?? {});
   const telling = ofRun.filter((part) => part.length >= TELLING_LENGTH && !ofInput.includes(part));
   const told = [...unspeakable, ...telling].find((part) => text.includes(part));
-  ok(told === undefined, 'A message tells how the tool runs, or a secret.');
+  ok(told === undefined, 'A message reveals how the tool runs, or a secret.');
 }
 
 function textsIn(value: unknown): readonly string[] {
@@ -90,7 +93,7 @@ function textsIn(value: unknown): readonly string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The same promise, or a rejection where it takes for ever. */
+/** Rejects with the message `otherwise` if the promise does not settle in time. */
 export function within<T>(work: Promise<T>, otherwise: string): Promise<T> {
   let timer: NodeJS.Timeout;
   const late = new Promise<never>((_, reject) => {
@@ -99,53 +102,53 @@ export function within<T>(work: Promise<T>, otherwise: string): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** A tool and arguments to call it with. */
+/** A tool and the arguments of a call. */
 export interface ContractCase {
   readonly run: Run;
-  /** The arguments; none if absent. */
+  /** The arguments. Default: none. */
   readonly input?: JsonObject;
-  /** What else the tool's spec says, such as the schema of its arguments. */
+  /** Further members of the spec, such as the input schema. */
   readonly spec?: Partial<ToolSpec>;
 }
 
 /** A call that succeeds. */
 export interface WorkingCase extends ContractCase {
-  /** Throws if this is not the answer. */
+  /** Throws if the result is wrong. */
   expect(result: DoneResult): MaybePromise<void>;
 }
 
-/** A call that cannot succeed. */
+/** A call that fails. */
 export interface FailingCase extends ContractCase {
-  /** What the failure is, if it must be a certain one. Throws if it is another. */
+  /** Throws if it is the wrong failure. Default: any failure is accepted. */
   expect?(result: Exclude<ToolResult, DoneResult>): MaybePromise<void>;
 }
 
-/** A call that would never end by itself. */
+/** A call that hangs until it is aborted. */
 export interface HangingCase extends ContractCase {
-  /** Resolves when the work of the newest call has begun. */
+  /** Resolves when the work of the newest call has started. */
   begun(): Promise<void>;
-  /** True if nothing of the work is left: no process, no socket, no file. It may wait for what others have to notice. */
+  /** True if the work left nothing behind: no process, no socket, no file. It may wait for the cleanup. */
   isGone(): MaybePromise<boolean>;
 }
 
-/** A run that must not be let in, and what is wrong with it, for the name of its test. */
+/** An invalid run; `what` names the mistake in the test name. */
 export interface BadRun {
   readonly what: string;
   readonly run: Run;
   readonly spec?: Partial<ToolSpec>;
 }
 
-/** An executor to be tested, and what it can be tested with. Laws for which there is no case are left out. */
+/** The executor under test and its cases. Tests without a case are skipped. */
 export interface ExecutorSubject {
-  /** Makes one of its own for each test, which closes it. */
+  /** Creates a new executor for each test; the test closes it. */
   create(): MaybePromise<Executor>;
-  /** At least two, with different answers: that calls are mixed up shows only so. */
+  /** At least two with different results, so that mixed-up calls are detected. */
   readonly works: readonly [WorkingCase, WorkingCase, ...WorkingCase[]];
   readonly fails?: readonly FailingCase[];
   readonly hangs?: HangingCase;
-  /** Answers with more than the executor reads. */
+  /** A call whose result is larger than the executor reads. */
   readonly floods?: ContractCase;
   readonly badRuns: readonly BadRun[];
-  /** Texts that no failure may repeat, such as the secrets that a run names. */
+  /** Texts that no error may contain, such as secrets of a run. */
   readonly unspeakable?: readonly string[];
 }

@@ -6,7 +6,7 @@ import { isToolName, RUN } from '../core/tool-spec.ts';
 import type { ContractTest } from './executor-contract.ts';
 import { within } from './one-call.ts';
 
-/** What every source keeps to: what it lists, how it tells of changes, and that it ends. */
+/** The contract of sources: valid tools, change notifications, and a clean end. */
 export function sourceContract(subject: SourceSubject): readonly ContractTest[] {
   const { names, createBroken, createStuck, isGone } = subject;
   const law = (name: string, test: (live: LiveSource) => MaybePromise<void>): ContractTest => ({
@@ -14,23 +14,23 @@ export function sourceContract(subject: SourceSubject): readonly ContractTest[] 
     run: () => withLive(subject, test),
   });
   return [
-    law('it lists tools that a crib can take', (live) => {
+    law('it lists valid tools', (live) => {
       for (const tool of live.specs()) requireTool(tool);
       requireNames(live, names);
     }),
-    law('it is ready once it has started', (live) => requireReady(live)),
-    law('it says the same when it is asked again', (live) => {
+    law('it is ready after its start', (live) => requireReady(live)),
+    law('it returns the same tools when it is asked again', (live) => {
       const [first, second] = [live.specs(), live.specs()];
       ok(
         first.length === second.length && first.every((tool, index) => tool === second[index]),
-        'Tools that did not change are new objects: each would be judged anew.',
+        'Unchanged tools must be the same objects; the crib would validate new objects again.',
       );
     }),
-    law('reading everything again loses nothing', async (live) => {
+    law('a refresh loses no tools', async (live) => {
       await within(Promise.resolve(live.refresh?.()), 'refresh() does not end.');
       requireNames(live, names);
     }),
-    law('it can be started twice, and one does not end with the other', (live) =>
+    law('it can be started twice; closing one does not close the other', (live) =>
       withLive(subject, async (other) => {
         await live.close();
         requireNames(other, names);
@@ -54,16 +54,16 @@ function changeLaws(subject: SourceSubject): readonly ContractTest[] {
     withLive(subject, test).finally(() => changes.restore());
   return [
     {
-      name: 'it tells of a change, and lists it',
+      name: 'it reports a change and lists the changed tools',
       run: changed(async (live) => {
         const told = new Promise<void>((resolve) => live.onChange(resolve));
         await changes.change();
-        await within(told, 'Nobody is told of the change.');
+        await within(told, 'The source does not report the change.');
         requireNames(live, changes.names);
       }),
     },
     {
-      name: 'who stopped listening is not told',
+      name: 'a removed listener is not called',
       run: changed(async (live) => {
         let isTold = false;
         const stop = live.onChange(() => {
@@ -72,8 +72,8 @@ function changeLaws(subject: SourceSubject): readonly ContractTest[] {
         const told = new Promise<void>((resolve) => live.onChange(resolve));
         stop();
         await changes.change();
-        await within(told, 'Nobody is told of the change.');
-        ok(!isTold, 'It tells somebody who stopped listening.');
+        await within(told, 'The source does not report the change.');
+        ok(!isTold, 'The source called a listener that was removed.');
       }),
     },
   ];
@@ -81,53 +81,53 @@ function changeLaws(subject: SourceSubject): readonly ContractTest[] {
 
 function goneLaw(subject: SourceSubject, isGone: () => MaybePromise<boolean>): ContractTest {
   return {
-    name: 'nothing of it is left when it is closed',
+    name: 'it leaves nothing behind after it is closed',
     run: async () => {
       await withLive(subject, () => {});
-      ok(await within(Promise.resolve(isGone()), 'isGone() does not answer.'), 'Something of it is left.');
+      ok(await within(Promise.resolve(isGone()), 'isGone() does not return.'), 'The source left something behind.');
     },
   };
 }
 
 function brokenLaw(create: NonNullable<SourceSubject['createBroken']>): ContractTest {
   return {
-    name: 'one whose origin is not there says so, in words',
+    name: 'a source with a missing origin explains the problem',
     run: async () => {
       const source = await create();
       const live = await within(startOf(source).started, 'start() does not end.').catch((cause) => {
-        ok(cause instanceof Error && messageOf(cause, '') !== '', 'It fails without a message.');
+        ok(cause instanceof Error && messageOf(cause, '') !== '', 'start() failed without a message.');
       });
       if (live === undefined) return;
       const { state, reason = '' } = live.status();
       await live.close();
-      ok(reason !== '', `It is ${state} and does not say what is wrong.`);
+      ok(reason !== '', `The source is ${state} without a reason.`);
     },
   };
 }
 
 function stuckLaw(create: NonNullable<SourceSubject['createStuck']>): ContractTest {
   return {
-    name: 'a start that is called off ends',
+    name: 'an aborted start ends',
     run: async () => {
       const { started, abort } = startOf(await create());
       abort();
       const ended = started.then(
         (live) => live.close(),
-        () => {}, // an end as well
+        () => {}, // a rejection is also an end
       );
-      await within(ended, 'start() does not end when the crib closes.');
+      await within(ended, 'start() does not end although its signal was aborted.');
     },
   };
 }
 
 function requireTool(tool: unknown): void {
-  ok(isRecord(tool), 'What it lists is no tool.');
+  ok(isRecord(tool), 'specs() contains something that is not a tool.');
   const { name, description } = tool;
-  ok(isToolName(name), `${JSON.stringify(name)} is no name that every vendor takes.`);
-  ok(description === undefined || typeof description === 'string', `The description of "${name}" is no text.`);
-  const run = (tool as { readonly [RUN]?: unknown })[RUN] ?? tool.run ?? tool.execute; // a spec, or what becomes one
+  ok(isToolName(name), `${JSON.stringify(name)} is not a tool name that every vendor accepts.`);
+  ok(description === undefined || typeof description === 'string', `The description of "${name}" is not a text.`);
+  const run = (tool as { readonly [RUN]?: unknown })[RUN] ?? tool.run ?? tool.execute; // a spec, or its input
   const isRun = typeof run === 'function' || (isRecord(run) && typeof run.kind === 'string');
-  ok(isRun, `"${name}" does not say how it runs: a function, or data with a kind.`);
+  ok(isRun, `"${name}" must have a function or a run with a kind.`);
 }
 
 function requireNames(live: LiveSource, names: readonly string[]): void {
@@ -137,13 +137,13 @@ function requireNames(live: LiveSource, names: readonly string[]): void {
 
 function requireReady(live: LiveSource): void {
   const { state, reason } = live.status();
-  ok(state === 'ready', `It is ${state}: ${reason ?? 'it does not say why'}.`);
+  ok(state === 'ready', `The source is ${state}: ${reason ?? 'no reason given'}.`);
 }
 
-/** Runs a test with a source that was started for it, and is closed whatever becomes of it. */
+/** Runs a test with a started source, and always closes it. */
 async function withLive(subject: SourceSubject, test: (live: LiveSource) => MaybePromise<void>): Promise<void> {
   const source = await subject.create();
-  ok(typeof source?.name === 'string' && typeof source.start === 'function', 'A source has a name and start().');
+  ok(typeof source?.name === 'string' && typeof source.start === 'function', 'A source must have a name and start().');
   const { started, abort } = startOf(source);
   const live = await within(started, 'start() does not end.');
   try {
@@ -154,18 +154,18 @@ async function withLive(subject: SourceSubject, test: (live: LiveSource) => Mayb
   }
 }
 
-/** A source on its way. */
+/** A starting source. */
 interface StartedSource {
   readonly started: Promise<LiveSource>;
-  /** As when the crib closes. */
+  /** Aborts the start, as a closing crib does. */
   abort(): void;
 }
 
-/** Starts a source as a crib would. */
+/** Starts a source like a crib. */
 function startOf(source: Source): StartedSource {
   const closing = new AbortController();
   const context: SourceContext = { clock: CLOCK, services: {}, signal: closing.signal, warn: () => {} };
-  const started = (async () => source.start(context))(); // a throw is a rejection, too
+  const started = (async () => source.start(context))(); // turns a throw into a rejection
   return { started, abort: () => closing.abort() };
 }
 
@@ -177,25 +177,25 @@ const CLOCK: SourceContext['clock'] = {
   },
 };
 
-/** A source to be tested, and what it can be tested with. Laws for which there is no case are left out. */
+/** The source under test and its cases. Tests without a case are skipped. */
 export interface SourceSubject {
-  /** Makes one of its own for each test. Nothing happens before it is started. */
+  /** Creates a new source for each test. It must do nothing before its start. */
   create(): MaybePromise<Source>;
-  /** The names of the tools that it lists, in any order. */
+  /** The names of the listed tools, in any order. */
   readonly names: readonly string[];
-  /** How what it lists changes while it runs. */
+  /** A change of the listed tools at run time. */
   readonly changes?: {
-    /** Changes it where it comes from. */
+    /** Changes the origin of the tools. */
     change(): MaybePromise<void>;
-    /** What is listed then. */
+    /** The names of the tools after the change. */
     readonly names: readonly string[];
-    /** Puts it back for the next test. */
+    /** Reverts the change for the next test. */
     restore(): MaybePromise<void>;
   };
-  /** Makes one whose origin is not there. */
+  /** Creates a source whose origin does not exist. */
   createBroken?(): MaybePromise<Source>;
-  /** Makes one whose origin never answers. */
+  /** Creates a source whose origin never answers. */
   createStuck?(): MaybePromise<Source>;
-  /** True if nothing of it is left after it was closed: no process, no socket, no file that is watched. It may wait for what others have to notice. */
+  /** True if the closed source left nothing behind: no process, no socket, no watched file. It may wait for the cleanup. */
   isGone?(): MaybePromise<boolean>;
 }

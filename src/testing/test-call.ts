@@ -5,24 +5,24 @@ import { type ToolError, toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { createRun, RUN, type Run, type ToolSpec } from '../core/tool-spec.ts';
 
-/** What a call for tests is made of; everything has a default. */
+/** Options for creating a test call; all are optional. */
 export interface TestCallOptions {
   readonly input?: JsonObject;
-  /** How the tool runs; it hangs under the spec, too. */
+  /** The run of the tool; it is also attached to the spec. */
   readonly run?: Run;
-  /** What else the spec says. */
+  /** Further members of the spec. */
   readonly spec?: Partial<ToolSpec>;
-  /** Whatever else the call says: caller, settings, services, traceparent, tools. */
+  /** Further members of the call: caller, settings, services, traceparent, tools. */
   readonly call?: Partial<ToolCall>;
 }
 
-/** A call without a crib: it can be aborted, and remembers what was reported. */
+/** A call without a crib. It can be aborted, and records reported progress. */
 export interface TestCall extends ToolCall {
   abort(reason?: ToolError): void;
   readonly reported: readonly Progress[];
 }
 
-/** Makes a call to hand to `executor.execute`, as if it had passed all gates. */
+/** Creates a call for `executor.execute`, as if it had passed all gates. */
 export function testCall(options: TestCallOptions = {}): TestCall {
   const { input = {}, call: given = {} } = options;
   const spec = testSpec(options);
@@ -33,7 +33,7 @@ export function testCall(options: TestCallOptions = {}): TestCall {
   return callOf({ spec, input, reported, facts, given }, ending);
 }
 
-/** A spec of a tool that runs so. */
+/** Creates the spec of a tool with this run. */
 export function testSpec({ run = { kind: 'test' }, spec = {} }: TestCallOptions): ToolSpec {
   return Object.freeze({
     name: 'tested',
@@ -84,7 +84,7 @@ function callOf(parts: Parts, ending: Ending): TestCall {
     onAbort: ending.onAbort,
     report: (progress) => void reported.push(progress),
     confirm: given.confirm ?? (async () => false),
-    delegate: async () => ({ ok: false, error: toolError('unavailable', 'There are no other profiles in a test.') }),
+    delegate: async () => ({ ok: false, error: toolError('unavailable', 'A test call has no other profiles.') }),
     with: (more) => callOf({ ...parts, given: { ...given, context: { ...context, ...more } } }, ending),
     fork() {
       const own = createEnding();
@@ -100,7 +100,8 @@ const NO_TOOLS: ToolCall['tools'] = {
   list: () => [],
   search: async () => [],
   bundles: () => [],
-  call: async (name) => failed(toolError('unknown_tool', `There is no tool "${name}" in a test.`)),
+  call: async (name) =>
+    failed(toolError('unknown_tool', `The tool "${name}" was not found: a test call has no other tools.`)),
 };
 
 interface Ending {
@@ -124,7 +125,7 @@ function createEnding(): Ending {
     onAbort(listener) {
       const reason = ended;
       if (reason !== undefined)
-        queueMicrotask(() => listener(reason)); // as in a crib: never before its caller goes on
+        queueMicrotask(() => listener(reason)); // asynchronous, as in a crib
       else listeners.add(listener);
       return () => void listeners.delete(listener);
     },

@@ -98,18 +98,23 @@ function firstAnswerForAll(): Executor['execute'] {
 
 describe('an executor that breaks it is found out', () => {
   it.each<readonly [what: string, spoiled: Partial<Executor>, law: string, why: string]>([
-    ['a schema that is none', { runSchema: { type: 'object', properties: 5 } }, 'it has a kind', 'no JSON Schema'],
-    ['no check of its runs', { check: () => [] }, 'it refuses a run before it is called: an argument', 'Neither'],
-    ['a check that refuses everything', { check: () => ['no'] }, 'it finds nothing wrong', 'is refused: no'],
-    ['data that is not JSON', { execute: () => done('', new Date() as never) }, 'it answers with a result', 'not JSON'],
-    ['no result at all', { execute: () => 'hello' as never }, 'it answers with a result', 'no ToolResult'],
+    [
+      'a schema that is none',
+      { runSchema: { type: 'object', properties: 5 } },
+      'it has a kind',
+      'not a valid JSON Schema',
+    ],
+    ['no check of its runs', { check: () => [] }, 'it refuses an invalid run before a call: an argument', 'Neither'],
+    ['a check that refuses everything', { check: () => ['no'] }, 'it accepts valid runs', 'refuses a valid run: no'],
+    ['data that is not JSON', { execute: () => done('', new Date() as never) }, 'it returns a result', 'not JSON'],
+    ['no result at all', { execute: () => 'hello' as never }, 'it returns a result', 'not a ToolResult'],
     [
       'arguments that it changes',
       { execute: ({ input }) => done('', Object.assign(input, { more: 1 })) },
       'it changes neither',
       'more',
     ],
-    ['answers of other calls', { execute: firstAnswerForAll() }, 'calls that run at once', 'deep'],
+    ['answers of other calls', { execute: firstAnswerForAll() }, 'concurrent calls', 'deep'],
     [
       'something thrown that is no Error',
       {
@@ -117,28 +122,33 @@ describe('an executor that breaks it is found out', () => {
           throw 'a text'; // as careless authors do
         }),
       },
-      'it fails in words',
-      'no Error',
+      'its errors reveal neither',
+      'not an Error',
     ],
     [
       'its run in a message',
       { execute: unless(FAILURE, () => failed(toolError('tool_error', `"${FAILURE}" failed`))) },
-      'it fails in words',
+      'its errors reveal neither',
       'how the tool runs',
     ],
     [
       'a secret in a message',
       { execute: unless(FAILURE, () => failed(toolError('tool_error', 'not hunter2hunter2'))) },
-      'it fails in words',
+      'its errors reveal neither',
       'a secret',
     ],
     [
       'a flood that it swallows',
       { execute: unless('a flood', () => done('all')) },
-      'an answer without end',
-      'ends well',
+      'an endless result',
+      'did not fail',
     ],
-    ['what was called off and runs', { execute: () => done('x') }, 'a call that was aborted before', 'called off'],
+    [
+      'an aborted call that runs',
+      { execute: () => done('x') },
+      'a call that is aborted before',
+      'aborted call succeeded',
+    ],
     ['a close that fails', { close: () => Promise.reject(new Error('no')) }, 'it can be closed twice', 'no'],
     [
       'work that ends by itself',
@@ -152,19 +162,18 @@ describe('an executor that breaks it is found out', () => {
     await expect(runLaws({ ...subject, hangs: waiting as never }, law)).rejects.toThrow(why); // the same case
   });
 
-  it.each(['a call that is aborted ends', 'one call is aborted', 'closing it ends'])(
-    'work that is left: %s',
-    async (law) => {
-      const { hangs, ...subject } = subjectOf();
-      if (hangs === undefined) throw new Error('there is one');
-      await expect(runLaws({ ...subject, hangs: { ...hangs, isGone: () => false } }, law)).rejects.toThrow('is left');
-    },
-  );
+  it.each(['an aborted call ends', 'aborting one call', 'closing it ends'])('work that is left: %s', async (law) => {
+    const { hangs, ...subject } = subjectOf();
+    if (hangs === undefined) throw new Error('there is one');
+    await expect(runLaws({ ...subject, hangs: { ...hangs, isGone: () => false } }, law)).rejects.toThrow(
+      'left something',
+    );
+  });
 
-  it('laws without a case are left out', () => {
+  it('tests without a case are skipped', () => {
     const { create, works } = subjectOf();
     const names = executorContract({ create, works, badRuns: [] }).map(({ name }) => name);
-    expect(names.some((name) => /aborted ends|without end|in words/.test(name))).toBe(false);
+    expect(names.some((name) => /aborted call ends|endless|reveal/.test(name))).toBe(false);
     expect(names.length).toBeGreaterThan(6);
   });
 });

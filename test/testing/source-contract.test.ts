@@ -71,16 +71,26 @@ const toolsOf = (tool: unknown) => ({ specs: () => [tool] as never }); // as car
 
 describe('a source that breaks it is found out', () => {
   it.each<readonly [what: string, spoiled: Partial<LiveSource>, law: string, why: string]>([
-    ['a name that vendors refuse', toolsOf({ name: 'a b', run: () => 1 }), 'it lists tools', 'no name'],
-    ['a tool that does not run', toolsOf({ name: 'one', description: '' }), 'it lists tools', 'how it runs'],
-    ['no tool at all', toolsOf('one'), 'it lists tools', 'no tool'],
-    ['other tools', toolsOf({ name: 'other', run: { kind: 'x' } }), 'it lists tools', 'other'],
-    ['a description that is no text', toolsOf({ name: 'one', description: 5 }), 'it lists tools', 'no text'],
+    ['a name that vendors refuse', toolsOf({ name: 'a b', run: () => 1 }), 'it lists valid tools', 'not a tool name'],
+    [
+      'a tool that does not run',
+      toolsOf({ name: 'one', description: '' }),
+      'it lists valid tools',
+      'a run with a kind',
+    ],
+    ['no tool at all', toolsOf('one'), 'it lists valid tools', 'not a tool'],
+    ['other tools', toolsOf({ name: 'other', run: { kind: 'x' } }), 'it lists valid tools', 'other'],
+    ['a description that is no text', toolsOf({ name: 'one', description: 5 }), 'it lists valid tools', 'not a text'],
     ['one that is down', { status: () => ({ state: 'down', reason: 'tired' }) }, 'it is ready', 'tired'],
-    ['new objects each time', { specs: () => [{ name: 'one' } as never] }, 'it says the same', 'judged anew'],
-    ['a refresh that fails', { refresh: () => Promise.reject(new Error('no')) }, 'reading everything', 'no'],
+    [
+      'new objects each time',
+      { specs: () => [{ name: 'one' } as never] },
+      'it returns the same',
+      'must be the same objects',
+    ],
+    ['a refresh that fails', { refresh: () => Promise.reject(new Error('no')) }, 'a refresh', 'no'],
     ['a close that fails', { close: () => Promise.reject(new Error('no')) }, 'it can be closed', 'no'],
-    ['a close that does nothing', { close: async () => {} }, 'nothing of it is left', 'is left'],
+    ['a close that does nothing', { close: async () => {} }, 'it leaves nothing behind', 'left something'],
   ])('%s', async (_what, spoiled, law, why) => {
     await expect(runLaw(subjectOf(spoiled), law)).rejects.toThrow(why);
   });
@@ -97,15 +107,17 @@ describe('a source that breaks it is found out', () => {
       for (const listener of listeners) listener();
     };
     const changes = { names: [], restore: () => {}, change };
-    await expect(runLaw({ ...subject, changes }, 'who stopped')).rejects.toThrow('stopped listening');
+    await expect(runLaw({ ...subject, changes }, 'a removed listener')).rejects.toThrow('that was removed');
   });
 
   it('a broken one that says nothing', async () => {
     const { create, ...subject } = subjectOf();
-    await expect(runLaw({ ...subject, create, createBroken: create }, 'one whose origin')).rejects.toThrow('ready');
+    await expect(
+      runLaw({ ...subject, create, createBroken: create }, 'a source with a missing origin'),
+    ).rejects.toThrow('ready');
   });
 
-  it('laws without a case are left out', () => {
+  it('tests without a case are skipped', () => {
     const { create, names } = subjectOf();
     expect(sourceContract({ create, names })).toHaveLength(6);
   });
