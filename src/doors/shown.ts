@@ -2,13 +2,13 @@ import type { Approval } from '../approvals/approvals.ts';
 import type { CallRow } from '../audit/recorded-calls.ts';
 import type { KeyInfo } from '../identity/api-keys.ts';
 
-/** A time as it is shown. */
+/** A time as ISO 8601 in UTC. */
 export function toTime(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString();
 }
 
-/** A call as it is shown. */
+/** A recorded call as JSON for REST and the command line. */
 export function toShownCall(row: CallRow) {
   const { at, until, chain, hash, number, key, kind: _kind, ...rest } = row;
   return {
@@ -19,7 +19,7 @@ export function toShownCall(row: CallRow) {
   };
 }
 
-/** A request for approval as it is shown. */
+/** An approval request as JSON for REST and the command line. */
 export function toShownApproval({ createdAt, expiresAt, answer, claim, ...approval }: Approval) {
   return {
     ...approval,
@@ -30,7 +30,7 @@ export function toShownApproval({ createdAt, expiresAt, answer, claim, ...approv
   };
 }
 
-/** A key as it is shown. */
+/** An API key as JSON for REST and the command line, without its secret. */
 export function toShownKey({ createdAt, expiresAt, revokedAt, lastUsedAt, ...key }: KeyInfo) {
   return {
     ...key,

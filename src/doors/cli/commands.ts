@@ -3,7 +3,7 @@ import type { FlagName, Flags } from './flags.ts';
 /** 0 ok, 1 the call failed or was refused, 2 usage or configuration, 130 interrupted. */
 export type ExitCode = 0 | 1 | 2 | 130;
 
-/** What was asked for. */
+/** The words and flags of a command line. */
 export interface Invocation {
   readonly words: readonly string[];
   readonly flags: Flags;
@@ -11,11 +11,11 @@ export interface Invocation {
 
 export type RunCommand = (invocation: Invocation) => Promise<ExitCode>;
 
-/** What a positional word is, for checks, help and completion. */
+/** A positional word, for checks, help and completion. */
 export interface CommandWord {
   readonly name: string;
   readonly optional?: true;
-  /** Stands for any number of words. */
+  /** Takes any number of words. */
   readonly many?: true;
   readonly values?: readonly string[];
   readonly completes?: 'tool' | 'argument' | 'file' | 'command' | 'spec' | 'source';
@@ -28,15 +28,15 @@ export interface Command {
   readonly words?: readonly CommandWord[];
   readonly flags?: readonly FlagName[];
   readonly examples?: readonly string[];
-  /** Its code, read when the command runs. */
+  /** Imports the code of the command; called only when it runs. */
   load?(): Promise<RunCommand>;
-  /** Known, but not in this version. */
+  /** Planned, but not available in this version. */
   readonly isLater?: true;
 }
 
 const TOOL: CommandWord = { name: 'TOOL', completes: 'tool' };
 
-/** The commands, in the order of help. A new one is a file under `commands`, and an entry here. */
+/** The commands, in the order of help. To add one, add a file under `commands` and an entry here. */
 export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
@@ -47,25 +47,25 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'check',
-    summary: 'validate the configuration, start every source, report problems and costs',
+    summary: 'validate the configuration, start every source, report problems and token costs',
     load: async () => (await import('./commands/check-crib.ts')).checkCrib,
   },
   {
     name: 'list',
-    summary: 'the tools',
+    summary: 'list the tools',
     flags: ['tag', 'category', 'pattern', 'kind', 'source', 'bundle', 'flag', 'format', 'tokens'],
     examples: ['toolcrib list --tag files --flag readOnly', 'toolcrib list --profile assistant --format openai'],
     load: async () => (await import('./commands/list-tools.ts')).listTools,
   },
   {
     name: 'show',
-    summary: 'one tool: schema, policy, bundles, token cost, last calls',
+    summary: 'show one tool: schema, policy, bundles, token cost, last calls',
     words: [TOOL],
     load: async () => (await import('./commands/show-tool.ts')).showTool,
   },
   {
     name: 'explain',
-    summary: 'why a tool is visible or not, and which layer set each limit',
+    summary: 'explain why a tool is visible or not, and which layer set each limit',
     words: [TOOL],
     flags: ['caller', 'role'],
     examples: ['toolcrib explain pay_invoice --profile assistant --caller alice --role dev'],
@@ -73,7 +73,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'search',
-    summary: 'ranked tools for a request in words',
+    summary: 'search tools by a request in plain words',
     words: [{ name: 'WORDS', many: true }],
     flags: ['limit', 'expand'],
     examples: ['toolcrib search click a button --limit 3'],
@@ -81,7 +81,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'eval',
-    summary: 'how well search finds what labelled requests mean, and the worst of them',
+    summary: 'measure search quality with labelled requests, and show the worst results',
     flags: ['queries', 'tools', 'limit'],
     examples: [
       'toolcrib eval --queries requests.jsonl',
@@ -91,7 +91,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'call',
-    summary: 'run a tool; asks first on a terminal where approval is needed',
+    summary: 'call a tool; ask on the terminal if it requires approval',
     words: [TOOL, { name: 'key=value', optional: true, many: true, completes: 'argument' }],
     flags: ['args', 'yes', 'approval'],
     examples: [
@@ -103,7 +103,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'approvals',
-    summary: 'calls that wait for a person: list, show, approve, deny, forget what is remembered',
+    summary: 'list, show, approve and deny calls that require approval; forget remembered answers',
     words: [
       { name: 'show|approve|deny|forget', optional: true, values: ['show', 'approve', 'deny', 'forget'] },
       { name: 'ID', optional: true },
@@ -118,25 +118,25 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'bundles',
-    summary: 'the bundles and what each costs in tokens',
+    summary: 'list the bundles and their token cost',
     flags: ['tokens'],
     load: async () => (await import('./commands/list-profiles.ts')).listBundles,
   },
   {
     name: 'profiles',
-    summary: 'the profiles and what each costs in tokens',
+    summary: 'list the profiles and their token cost',
     flags: ['tokens'],
     load: async () => (await import('./commands/list-profiles.ts')).listProfiles,
   },
   {
     name: 'sources',
-    summary: 'the sources, how each is doing and what it costs in tokens',
+    summary: 'list the sources, their state and their token cost',
     flags: ['tokens'],
     load: async () => (await import('./commands/list-sources.ts')).listSources,
   },
   {
     name: 'logs',
-    summary: 'what the program of a source has printed',
+    summary: 'print the output of the program of a source',
     words: [{ name: 'SOURCE', completes: 'source' }],
     flags: ['follow'],
     examples: ['toolcrib logs github', 'toolcrib logs github --follow'],
@@ -144,7 +144,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'specs',
-    summary: 'specs kept in the store: list, add, remove, export, history',
+    summary: 'list, add, remove and export stored specs; show their history',
     words: [
       { name: 'add|remove|export|history', optional: true, values: ['add', 'remove', 'export', 'history'] },
       { name: 'FILE|-|NAME', optional: true, completes: 'spec' },
@@ -154,7 +154,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'keys',
-    summary: 'API keys: list, create, revoke',
+    summary: 'list, create and revoke API keys',
     words: [
       { name: 'create|revoke', optional: true, values: ['create', 'revoke'] },
       { name: 'ID', optional: true },
@@ -169,28 +169,28 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'calls',
-    summary: 'calls that were made, newest first',
+    summary: 'list recorded calls, newest first',
     flags: ['tool', 'caller', 'outcome', 'limit'],
     examples: ['toolcrib calls --tool add', 'toolcrib calls --caller alice --outcome denied --limit 50'],
     load: async () => (await import('./commands/list-calls.ts')).listCalls,
   },
   {
     name: 'audit',
-    summary: 'what is on record; verify: whether it was changed; export: all of it, a row a line; key: the public key',
+    summary: 'summarize the audit log; verify it, export it as NDJSON, or print its public key',
     words: [{ name: 'verify|export|key', optional: true, values: ['verify', 'export', 'key'] }],
     examples: ['toolcrib audit verify', 'toolcrib audit export > audit.ndjson', 'toolcrib audit key'],
     load: async () => (await import('./commands/inspect-audit.ts')).inspectAudit,
   },
   {
     name: 'serve',
-    summary: 'REST and MCP over HTTP until it is told to end',
+    summary: 'serve REST and MCP over HTTP, or MCP on stdio',
     flags: ['host', 'port', 'stdio', 'insecure'],
     examples: ['toolcrib serve', 'toolcrib serve --port 8080'],
     load: async () => (await import('./commands/serve-crib.ts')).serveCrib,
   },
   {
     name: 'completion',
-    summary: 'a script that completes commands, flags and tool names',
+    summary: 'print a script that completes commands, flags and tool names',
     words: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
     examples: [
       'source <(toolcrib completion bash)',
@@ -199,21 +199,21 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'help',
-    summary: 'help, or that of one command',
+    summary: 'print help, or the help of one command',
     words: [{ name: 'COMMAND', optional: true, completes: 'command' }],
   },
   {
     name: 'version',
-    summary: 'the version',
+    summary: 'print the version',
     flags: ['version'],
   },
   { name: 'script', summary: 'run a script that calls tools', isLater: true },
-  { name: 'types', summary: 'TypeScript declarations of tools', isLater: true },
-  { name: 'pins', summary: 'definitions that were accepted', isLater: true },
-  { name: 'connect', summary: 'the entry for an MCP client', isLater: true },
-  { name: 'worker', summary: 'work for a server elsewhere', isLater: true },
-  { name: 'doctor', summary: 'what is wrong with this machine', isLater: true },
+  { name: 'types', summary: 'print TypeScript declarations of tools', isLater: true },
+  { name: 'pins', summary: 'list the accepted definitions', isLater: true },
+  { name: 'connect', summary: 'print the configuration entry for an MCP client', isLater: true },
+  { name: 'worker', summary: 'run calls for a server on another machine', isLater: true },
+  { name: 'doctor', summary: 'diagnose this machine', isLater: true },
 ];
 
-/** The commands that this version has. */
+/** The commands of this version. */
 export const AVAILABLE: readonly Command[] = COMMANDS.filter(({ isLater }) => isLater !== true);

@@ -19,7 +19,7 @@ import type { Crib } from '../../crib/crib.ts';
 import { CONFIG_NAMES } from './flags.ts';
 import { attempt, isPrivate, openPrivateCache, replaceFile } from './private-cache.ts';
 
-/** The names of a configuration that shells complete. */
+/** The names of a configuration that shell completion offers. */
 export interface KeptNames {
   /** The tools, each with the names of its arguments. */
   readonly tools: ReadonlyMap<string, readonly string[]>;
@@ -30,15 +30,15 @@ export interface KeptNames {
 }
 
 const LISTS = ['profiles', 'bundles', 'sources', 'tags'] as const;
-/** More tools than a person looks through; so that keeping their names costs no command much. */
+/** Maximum number of tool names to store, so that storing them slows no command down. */
 const MOST_TOOLS = 20_000;
 const MAX_BYTES = 16_000_000;
-/** Configurations of which names are kept. */
+/** Maximum number of configurations whose names are stored. */
 const MOST_FILES = 200;
 
 /**
- * Keeps the names of a configuration for completion, in the user's own cache directory: that there are any says that this
- * user has used the configuration. Nothing beside a configuration can say so, since that may come with a cloned folder.
+ * Stores the names of a configuration for completion, in the user's own cache directory. Names in the cache prove that this
+ * user has used the configuration. A file beside the configuration would prove nothing: it may come with a cloned folder.
  */
 export function keepNames(config: string | undefined, crib: Crib): void {
   attempt(() => {
@@ -53,7 +53,7 @@ export function keepNames(config: string | undefined, crib: Crib): void {
   });
 }
 
-/** The names that were kept of a configuration; none for one that this user has not used. Reads nothing of the configuration. */
+/** The stored names of a configuration; none if this user has not used it. Does not read the configuration. */
 export function readNames(config: string | undefined): KeptNames {
   const fields = attempt(() => readFields(placeOf(config))) ?? {};
   const tools = Object.entries(isRecord(fields.tools) ? fields.tools : {});
@@ -73,15 +73,15 @@ function readFields(place: string): Readonly<Record<string, unknown>> | undefine
   return isRecord(kept) && kept.place === place ? kept : undefined;
 }
 
-/** The file for a place. Two places may share one, which then holds the names of the last one used: hence the place stands in it. */
+/** The cache file for a place. Two places with the same checksum share a file, so the file also names its place. */
 function fileOf(place: string): string | undefined {
   const cache = openPrivateCache();
   return cache === undefined ? undefined : join(cache, 'names', `${crc32(place).toString(16)}.json`);
 }
 
 /**
- * The one spelling of the place of a configuration, or of a folder without one. Links to a configuration are not followed:
- * looking where one leads can connect somewhere.
+ * The canonical path of a configuration, or of a folder without one. Links to a configuration are not followed:
+ * resolving a link can open a network connection.
  */
 function placeOf(config: string | undefined): string {
   const path = resolve(config ?? '.');
@@ -91,7 +91,7 @@ function placeOf(config: string | undefined): string {
   return join(folder, CONFIG_NAMES.find(isThere) ?? '');
 }
 
-/** The text of a file that this user wrote. */
+/** The text of a file; throws unless this user owns it and no other user can write to it. */
 function readOwn(file: string): string {
   const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
@@ -114,7 +114,7 @@ function namesOf(crib: Crib): object {
   };
 }
 
-/** A name is no reason to parse a tool of a large file. */
+/** Tools of large files that are not parsed yet stay unparsed. */
 function argumentsOf(spec: ToolSpec): readonly string[] {
   const properties = spec[UNREAD] === undefined ? spec.input.properties : undefined;
   return isRecord(properties) ? plainWords(Object.keys(properties)) : [];
@@ -124,7 +124,7 @@ function plainWords(words: unknown): readonly string[] {
   return Array.isArray(words) ? words.filter(isPlainWord) : [];
 }
 
-/** True for a word that every shell takes as it stands. Names come from servers, and a shell puts them into a command line. */
+/** True if every shell takes the word without quotes. Names come from servers, and a shell puts them into a command line. */
 function isPlainWord(word: unknown): word is string {
   return typeof word === 'string' && /^[A-Za-z0-9_][A-Za-z0-9_.:@-]{0,127}$/.test(word);
 }

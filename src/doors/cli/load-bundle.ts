@@ -6,7 +6,7 @@ const fs = process.getBuiltinModule('node:fs');
 const { enableCompileCache, getCompileCacheDir } = process.getBuiltinModule('node:module');
 const { crc32 } = process.getBuiltinModule('node:zlib');
 
-/** A file for compiled code. Where it cannot be read or written, starting takes longer, and nothing else happens. */
+/** A cache file for compiled code. If it cannot be read or written, only the start takes longer. */
 export interface CodeCache {
   read(): Buffer | undefined;
   keep(compiled: Buffer): void;
@@ -15,7 +15,7 @@ export interface CodeCache {
 const PREFIX = 'toolcrib-';
 const MAX_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** The cache for one use of one version of the code; undefined where none is wanted or possible. */
+/** The cache for one command of one version of the code; undefined if caching is disabled or impossible. */
 export function openCodeCache(key: string): CodeCache | undefined {
   const folder = openFolder();
   if (folder === undefined) return undefined;
@@ -29,11 +29,11 @@ export function openCodeCache(key: string): CodeCache | undefined {
   };
 }
 
-/** Where Node keeps what it compiled itself, apart for each version and its flags. What users say about Node's cache holds for this one, too. */
+/** Node's own compile cache folder, which is separate for each Node version and its flags. Settings of Node's cache also apply here. */
 function openFolder(): string | undefined {
   const isDisabled = process.env.NODE_DISABLE_COMPILE_CACHE !== undefined;
   if (!isDisabled && getCompileCacheDir() === undefined) {
-    const folder = attempt(openPrivateCache); // the one that Node would take is in the folder for temporary files
+    const folder = attempt(openPrivateCache); // Node's default is in the folder for temporary files
     if (folder !== undefined) enableCompileCache(folder);
   }
   return getCompileCacheDir();
@@ -41,7 +41,7 @@ function openFolder(): string | undefined {
 
 const SEAL_BYTES = 4;
 
-// V8 believes what it is given: a block that never reached the disk would end the process, at every start.
+// V8 does not validate cached code: a block that never reached the disk would crash the process at every start.
 function sealed(compiled: Buffer): Buffer {
   const seal = Buffer.alloc(SEAL_BYTES);
   seal.writeUInt32LE(crc32(compiled));
@@ -53,7 +53,7 @@ function unsealed(bytes: Buffer): Buffer | undefined {
   return crc32(compiled) === bytes.readUInt32LE(compiled.length) ? compiled : undefined;
 }
 
-/** Earlier versions leave theirs behind. */
+/** Removes cache files of earlier versions. */
 function removeOld(folder: string): void {
   for (const name of fs.readdirSync(folder)) {
     if (!name.startsWith(PREFIX)) continue;
@@ -68,18 +68,18 @@ const { createRequire } = process.getBuiltinModule('node:module');
 const { join } = process.getBuiltinModule('node:path');
 const { constants, Script } = process.getBuiltinModule('node:vm');
 
-/** What the bundle exports. */
+/** The exports of the bundle. */
 interface Bundle {
   readonly runCli: typeof runCli;
 }
 
 type Require = (name: string) => unknown;
-/** What a CommonJS file is run as. */
+/** The function that wraps a CommonJS file. */
 type RunFile = (exports: object, require: Require, module: object, file: string, folder: string) => void;
 
 /**
- * The code of the command line, which the built package has in one file, with what V8 compiled of it in an earlier run.
- * Node's own cache keeps what is compiled while a file is loaded; most functions are compiled when they are first called.
+ * Loads the code of the command line, one file in the built package, with the code that V8 compiled in an earlier run.
+ * Node's own cache holds only code compiled while a file is loaded; most functions are compiled at their first call.
  */
 export function loadBundle(version: string, args: readonly string[]): Bundle {
   const folder = import.meta.dirname;
@@ -103,15 +103,15 @@ export function loadBundle(version: string, args: readonly string[]): Bundle {
   return module.exports as Bundle; // what its entry exports
 }
 
-// Each command calls functions of its own. A word that is no command fails, so that nothing is kept for it.
+// Each command calls different functions. An unknown command fails, so nothing is cached for it.
 function useOf([word = '']: readonly string[]): string {
   return /^[a-z_]+$/.test(word) ? word : 'flags';
 }
 
-/** What Node has loaded by then in any case. */
+/** Modules that Node has already loaded. */
 const AT_HAND: readonly string[] = ['node:buffer', 'node:fs', 'node:module', 'node:path', 'node:url', 'node:util'];
 
-/** Loads a module of Node when something of it is first used: every command imports more than it uses. */
+/** Loads modules of Node lazily: every command imports more than it uses. */
 function requireLate(require: Require): Require {
   return (name) => {
     if (!name.startsWith('node:') || AT_HAND.includes(name)) return require(name);

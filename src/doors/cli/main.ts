@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** Which code lies beside the built command; sources have none. */
+/** The version of the bundle beside the built command; undefined when the sources run. */
 declare const BUNDLED_CODE: string | undefined;
 
-// Nothing is imported before the version is known: an old Node would stumble over the first file.
+// Checks the version of Node before any other import: an old Node cannot parse the sources.
 try {
   await import('../../system/require-node.ts');
 } catch (cause) {
@@ -15,8 +15,8 @@ const { runCli } =
     ? await import('./run-cli.ts')
     : (await import('./load-bundle.ts')).loadBundle(BUNDLED_CODE, args);
 const code = await runCli(args);
-// What was written to a pipe must have left before the end; a tool that left a timer behind must not hold it up.
+// Flush stdout before the exit; a timer that a tool left behind must not delay it.
 await new Promise((resolve) => process.stdout.write('', resolve));
-// Two turns of the event loop: only then a Ctrl-C of the last moment is surely heard.
+// Two turns of the event loop, so that a late Ctrl-C is still handled.
 await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 process.exit(code);

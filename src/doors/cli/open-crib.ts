@@ -10,14 +10,16 @@ import { type Flags, findConfig } from './flags.ts';
 import { keepNames } from './kept-names.ts';
 import { note, toLine, withProgress } from './output.ts';
 
-/** Whoever has this command line has the configuration, too. */
+/** The user of this command line can read the configuration, and so acts as the operator. */
 const OPERATOR = 'operator';
 
-/** Whether a command stays, and may begin before all servers have told their tools. */
+/** Options for opening the crib of a command. */
 interface Staying {
+  /** True for a command that keeps running: changes of the configuration are applied. */
   readonly watch?: boolean;
+  /** True if the command can start before all servers have listed their tools. */
   readonly background?: boolean;
-  /** False for a command that works with the store alone: no source is started, and nothing is said about sources. */
+  /** False for a command that uses only the store: no source is started, and no note about sources is printed. */
   readonly needsSources?: boolean;
 }
 
@@ -28,25 +30,25 @@ async function openCrib(
 ): Promise<Crib> {
   const { createCrib, createStoreCrib } = await import('../../crib/create-crib.ts');
   const create = needsSources ? createCrib : createStoreCrib;
-  // Who stays learns from servers meanwhile; who prints once must know before.
+  // A command that keeps running gets the lists of servers later; a command that prints once needs them first.
   return create({ configFile: config ?? process.cwd(), watch, background });
 }
 
-/** Opens the crib, works with it and closes it, whatever happens. Its names are kept for completion, which opens nothing. */
+/** Opens the crib, runs the work, and always closes the crib. Stores its names for completion, which opens no crib. */
 export async function withCrib(
   flags: Flags,
   work: (crib: Crib) => Promise<ExitCode>,
   options: Staying = {},
 ): Promise<ExitCode> {
   if (flags.config === undefined && findConfig(process.cwd()) === undefined) {
-    note('There is no toolcrib.yaml here; "toolcrib init" writes one.');
+    note('No toolcrib.yaml found in this folder. "toolcrib init" writes one.');
   }
   const { needsSources = true } = options;
   const crib = await withProgress(needsSources ? 'Starting sources' : 'Opening the store', openCrib(flags, options));
   try {
     await setImmediate(); // warnings come on the next tick, and before the result
     if (options.watch === true)
-      keepNames(flags.config, crib); // it may not end in peace
+      keepNames(flags.config, crib); // it may be killed
     else noteStarting(crib);
     const code = await work(crib);
     if (options.watch !== true && code !== INTERRUPTED) await untilInstalled(crib);
@@ -59,7 +61,7 @@ export async function withCrib(
 
 const INTERRUPTED = 130;
 
-/** Sources that have no list yet, and how far each is. */
+/** The sources that have not listed their tools yet, with their progress. */
 export function describeStarting(crib: Crib): string {
   return crib
     .sources()
@@ -70,23 +72,23 @@ export function describeStarting(crib: Crib): string {
 
 function noteStarting(crib: Crib): void {
   const starting = describeStarting(crib);
-  if (starting !== '') note(toLine(`Still being started, so that its tools are not there yet: ${starting}.`));
+  if (starting !== '') note(toLine(`Still starting, tools not available yet: ${starting}.`));
 }
 
-/** What this command does is done; a server that is being installed would be left half installed, and never start again. */
+/** Waits for running installations: an interrupted one would leave a server that can never start. */
 async function untilInstalled(crib: Crib): Promise<void> {
   const installed = crib.server.installed();
   const isOver = await Promise.race([installed.then(() => true), setImmediate(false)]);
   if (isOver) return;
-  note(toLine(`Waiting until it is installed; Ctrl-C ends it: ${describeStarting(crib)}.`));
+  note(toLine(`Waiting for an installation to finish (Ctrl-C to stop): ${describeStarting(crib)}.`));
   await withProgress(() => `Installing ${describeStarting(crib)}`, installed);
 }
 
-/** Waits for a tool that a source which is being started may bring. */
+/** Waits for a tool while sources are still starting. */
 export async function untilListed(crib: Crib, name: string, signal: AbortSignal): Promise<void> {
   const isThere = () => crib.get(name) !== undefined;
   if (isThere() || !crib.server.isStarting()) return;
-  note(toLine(`There is no tool "${name}" yet. Waiting for ${describeStarting(crib)}; Ctrl-C ends it.`));
+  note(toLine(`The tool "${name}" is not available yet. Waiting for ${describeStarting(crib)} (Ctrl-C to stop).`));
   const over = Promise.withResolvers<void>();
   const look = () => isThere() && over.resolve();
   const stop = crib.onChange(look);
@@ -96,18 +98,18 @@ export async function untilListed(crib: Crib, name: string, signal: AbortSignal)
   await withProgress(() => `Waiting for ${describeStarting(crib)}`, over.promise).finally(stop);
 }
 
-/** The same for a command that works with the store alone. */
+/** Like `withCrib`, for a command that uses only the store. */
 export function withStore(flags: Flags, work: (crib: Crib) => Promise<ExitCode>): Promise<ExitCode> {
   return withCrib(flags, work, { needsSources: false });
 }
 
-/** The chest of `--profile`, or the operator's over all tools. */
+/** The chest of `--profile`, or the operator's chest with all tools. */
 export function openChest(crib: Crib, { profile }: Flags, approve?: Approve): Promise<Chest> {
   const caller: Caller = { id: OPERATOR, ...(approve !== undefined && { approve }) };
   return profile === undefined ? crib.openAll(caller) : crib.open(profile, caller);
 }
 
-/** A chest of every profile, the default one first marked; without profiles the default is all tools. */
+/** One chest for each profile, with the default marked. Without profiles, the default has all tools. */
 export async function openProfiles(
   crib: Crib,
 ): Promise<readonly { readonly chest: Chest; readonly isDefault: boolean }[]> {
@@ -124,12 +126,12 @@ export async function openProfiles(
   }
 }
 
-/** The error for a tool that the chest does not have, with the nearest it does have. */
+/** The error for an unknown tool, with the most similar name of the chest. */
 export function unknownTool(name: string, chest: Chest): ToolcribError {
-  return new ToolcribError('failed', `There is no tool "${name}".${suggestTool(name, chest)}`);
+  return new ToolcribError('failed', `The tool "${name}" was not found.${suggestTool(name, chest)}`);
 }
 
-/** ` Did you mean "x"?`, or nothing; only of what the chest shows. */
+/** ` Did you mean "x"?`, or an empty text. Suggests only tools that the chest shows. */
 export function suggestTool(name: string, chest: Chest): string {
   return didYouMean(
     name,
@@ -137,7 +139,7 @@ export function suggestTool(name: string, chest: Chest): string {
   );
 }
 
-/** Whoever has this command line, for records of who did what. */
+/** The id of the user of this command line, for the audit log and other records. */
 export function whoIsHere(): string {
   try {
     return `cli:${userInfo().username}`;

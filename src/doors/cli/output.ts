@@ -7,35 +7,35 @@ import type { Flags } from './flags.ts';
 
 type Paint = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan';
 
-/** A result: it alone goes to stdout. */
+/** Prints a result to stdout. Everything else goes to stderr. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** A result as JSON. */
+/** Prints a result as JSON. */
 export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** Everything that is not a result. */
+/** Prints everything that is not a result, to stderr. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Colours only on a terminal that wants them; NO_COLOR and FORCE_COLOR are respected. */
+/** Colours text on a terminal that supports it; respects NO_COLOR and FORCE_COLOR. */
 export function paint(format: Paint, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return styleText(format, text, { stream, validateStream: true });
 }
 
-// Names and descriptions come from anywhere: on a terminal they may neither move the cursor nor turn the reading direction.
+// Names and descriptions are untrusted: on a terminal they must neither move the cursor nor change the text direction.
 const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu; // the two joiners belong to scripts and emoji
 
-/** One line of text that a terminal shows as it is. */
+/** The text as one line, without control characters. */
 export function toLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\s+/g, ' ').replace(INVISIBLE, '').trim();
 }
 
-/** Several lines of text without what would control a terminal. */
+/** The text without control characters, except line breaks. */
 export function toLines(text: string): string {
   return text
     .split('\n')
@@ -53,7 +53,7 @@ const STEP_MS = 100;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const CLEAR_LINE = '\r\x1b[K';
 
-/** Says on a terminal what is being waited for, if it takes long; the line is gone when the work has ended. */
+/** Shows a progress line on a terminal during long work, and clears it at the end. */
 export async function withProgress<T>(label: string | (() => string), work: Promise<T>): Promise<T> {
   const { stderr } = process;
   if (!stderr.isTTY) return work;
@@ -74,25 +74,25 @@ export async function withProgress<T>(label: string | (() => string), work: Prom
   }
 }
 
-/** What fits on a line of the terminal with the seconds behind it. */
+/** The label, cut so that it fits on one line together with the seconds. */
 function oneLine(label: string | (() => string)): string {
   const text = toLine(typeof label === 'string' ? label : label());
   return text.slice(0, Math.max(20, (process.stderr.columns ?? 80) - 12)).toWellFormed();
 }
 
-/** Failures that are neither a mistake on the command line nor one in the configuration. */
+/** Codes of failures with exit code 1: neither the command line nor the configuration is wrong. */
 const OF_THE_MOMENT = ['store_unavailable', 'denied', 'failed', 'unknown_tool'];
 
-/** Says what went wrong and returns the exit code that says it to a shell. */
+/** Prints the error and returns the exit code. */
 export function reportFailure(cause: unknown): ExitCode {
   const isOurs = cause instanceof ToolcribError;
   note(`${paint('red', 'error:', process.stderr)} ${toLines(messageOf(cause))}`);
   if (process.env.TOOLCRIB_DEBUG === '1') note(cause instanceof Error ? `${cause.stack}` : String(cause));
-  else if (!isOurs) note('This should not have happened. TOOLCRIB_DEBUG=1 shows where.');
+  else if (!isOurs) note('This error is unexpected. Set TOOLCRIB_DEBUG=1 to see the stack trace.');
   return isOurs && !OF_THE_MOMENT.includes(cause.code) ? 2 : 1;
 }
 
-/** What is written from now on goes to stderr, but for what is written to the returned stream: a tool that prints must not spoil what is said there. */
+/** Redirects stdout to stderr, except for the returned stream: the output of a tool must not corrupt the protocol there. */
 export function takeStdout(): Writable {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
@@ -100,11 +100,11 @@ export function takeStdout(): Writable {
   const taken = new Writable({
     write: (chunk: Uint8Array, _encoding, done) => void write(chunk, (error) => done(error)),
   });
-  stdout.on('error', (error) => taken.destroy(error)); // nobody reads any more
+  stdout.on('error', (error) => taken.destroy(error)); // the reader is gone
   return taken;
 }
 
-/** Tells the person who starts a server what cannot run here, what runs without a sandbox, and why the store cannot be used. */
+/** Tells the operator at start which tools cannot run here, which run without a sandbox, and why the store cannot be used. */
 export async function noteReview(crib: Crib, { quiet }: Pick<Flags, 'quiet'>): Promise<void> {
   const { problems, notes } = await crib.review();
   const problem = (await crib.store?.status())?.problem; // opening it announces the place of the store
@@ -122,7 +122,7 @@ export function endOnInterrupt(): void {
 /** Work that Ctrl-C cancels; a second Ctrl-C ends the process. */
 export interface Interruption {
   readonly signal: AbortSignal;
-  /** What Ctrl-C does, for a prompt that takes the key itself. */
+  /** Acts like Ctrl-C, for a prompt that handles the key itself. */
   interrupt(): void;
 }
 
@@ -137,7 +137,7 @@ export function cancelOnInterrupt(): Interruption {
   return { signal: controller.signal, interrupt };
 }
 
-// 130 or 143: what a shell reports for a program that the signal ended.
+// 130 or 143: the exit code that a shell reports for a program killed by the signal.
 function endAtOnce(_signal: string, number: number): never {
   process.exit(128 + number);
 }

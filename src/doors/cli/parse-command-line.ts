@@ -4,7 +4,7 @@ import { notAvailable, type ToolcribError } from '../../core/tool-error.ts';
 import { AVAILABLE, COMMANDS, type Command, type Invocation } from './commands.ts';
 import { FLAGS, type FlagDefinition, type FlagName, type Flags, findFlag, GLOBAL_FLAGS, usage } from './flags.ts';
 
-/** A command line that makes sense. */
+/** A valid command line. */
 export interface ParsedCommandLine extends Invocation {
   readonly command: Command;
 }
@@ -22,14 +22,14 @@ const OPTIONS = Object.fromEntries(
 
 type Token = ReturnType<typeof tokenize>[number];
 
-/** Turns arguments into a command with its words and flags; throws a sentence for what cannot be meant. */
+/** Parses arguments into a command with its words and flags; throws a usage error for invalid ones. */
 export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   const tokens = tokenize(args);
   const [name, ...words] = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
   const flags = readFlags(tokens);
   const command = findCommand(nameOf(name, flags));
   if (command.isLater === true) {
-    throw notAvailable(`"toolcrib ${command.name}"`, '"toolcrib help" lists the commands that are');
+    throw notAvailable(`"toolcrib ${command.name}"`, '"toolcrib help" lists the available commands');
   }
   if (flags.help === true) return { ...parseCommandLine(['help']), words: name === undefined ? [] : [command.name] };
   requireTaken(flags, command);
@@ -37,7 +37,7 @@ export function parseCommandLine(args: readonly string[]): ParsedCommandLine {
   return { command, words, flags };
 }
 
-// Not strict, so that the sentences are ours.
+// Not strict, so that the error messages are ours.
 function tokenize(args: readonly string[]) {
   return parseArgs({ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
@@ -46,15 +46,15 @@ function nameOf(name: string | undefined, flags: Flags): string {
   if (name !== undefined) return name;
   if (flags.help === true) return 'help';
   if (flags.version === true) return 'version';
-  throw usage('No command was given.');
+  throw usage('Command missing.');
 }
 
-/** The command of this name; its nearest neighbour is named if there is none. */
+/** The command with this name; throws with a suggestion if it does not exist. */
 export function findCommand(name: string): Command {
   const command = COMMANDS.find((candidate) => candidate.name === name);
   if (command !== undefined) return command;
   const known = AVAILABLE.map((candidate) => candidate.name);
-  throw usage(`There is no command "${name}".${didYouMean(name, known)}`);
+  throw usage(`Unknown command "${name}".${didYouMean(name, known)}`);
 }
 
 function readFlags(tokens: readonly Token[]): Flags {
@@ -67,21 +67,21 @@ function readFlags(tokens: readonly Token[]): Flags {
     const before = given.get(token.name);
     if (definition.many === true) given.set(token.name, [...(Array.isArray(before) ? before : []), String(value)]);
     else if (before === undefined || before === value) given.set(token.name, value);
-    else throw usage(`--${token.name} is given twice.`);
+    else throw usage(`--${token.name} is given twice with different values.`);
   }
   return Object.fromEntries(given) as Flags; // each name is known, and its value is of the kind its definition says
 }
 
 function readValue(token: Token & { kind: 'option' }, { takes, values }: FlagDefinition): true | string {
   if (takes === undefined) {
-    if (token.value !== undefined) throw usage(`${token.rawName} takes no value.`);
+    if (token.value !== undefined) throw usage(`${token.rawName} does not take a value.`);
     return true;
   }
   const isForgotten = token.value === undefined || (!token.inlineValue && /^-./.test(token.value));
   if (isForgotten) throw usage(`${token.rawName} needs a value: ${token.rawName} ${takes}.`);
   const value = String(token.value);
   if (values !== undefined && !values.includes(value)) {
-    throw usage(`${token.rawName} is one of ${values.join(', ')}, not "${value}".${didYouMean(value, values)}`);
+    throw usage(`${token.rawName} must be one of ${values.join(', ')}, not "${value}".${didYouMean(value, values)}`);
   }
   return value;
 }
@@ -90,7 +90,7 @@ function requireTaken(flags: Flags, command: Command): void {
   const taken = flagsOf(command);
   const foreign = Object.keys(flags).find((name) => !taken.includes(name));
   if (foreign === undefined) return;
-  throw usage(`"toolcrib ${command.name}" takes no --${foreign}.${suggestFlag(foreign, taken)}`, command.name);
+  throw usage(`"toolcrib ${command.name}" does not take --${foreign}.${suggestFlag(foreign, taken)}`, command.name);
 }
 
 function requireWords(words: readonly string[], command: Command): void {
@@ -98,17 +98,17 @@ function requireWords(words: readonly string[], command: Command): void {
   const missing = wanted.find((word, index) => word.optional !== true && words[index] === undefined);
   if (missing !== undefined) throw usage(`"toolcrib ${command.name}" needs ${missing.name}.`, command.name);
   if (wanted.some((word) => word.many === true) || words.length <= wanted.length) return;
-  throw usage(`"toolcrib ${command.name}" does not know what to do with "${words[wanted.length]}".`, command.name);
+  throw usage(`"toolcrib ${command.name}" does not take the extra argument "${words[wanted.length]}".`, command.name);
 }
 
-/** The names of all flags a command takes. */
+/** The names of all flags of a command. */
 export function flagsOf(command: Command): readonly string[] {
   return [...(command.flags ?? []), ...GLOBAL_FLAGS];
 }
 
 function unknownFlag(rawName: string, name: string): ToolcribError {
   const known = Object.keys(FLAGS) as FlagName[]; // the keys of a literal
-  return usage(`There is no flag ${rawName}.${suggestFlag(name, known)}`);
+  return usage(`Unknown flag ${rawName}.${suggestFlag(name, known)}`);
 }
 
 function suggestFlag(name: string, known: readonly string[]): string {

@@ -1,11 +1,11 @@
-// Asked for, not imported: an import looks at all that a module of Node exports, which loads a good part of Node.
+// Not imported: an import statement reads all exports of a module of Node, which loads a large part of Node.
 const fs = process.getBuiltinModule('node:fs');
 const { homedir } = process.getBuiltinModule('node:os');
 const { isAbsolute, join } = process.getBuiltinModule('node:path');
 
 /**
- * The folder of this package in the user's cache directory; made if it is absent. Undefined where another user could write
- * to it: what lies there decides which code is run, and which names are offered.
+ * The folder of this package in the user's cache directory; created if absent. Undefined if another user can write to it:
+ * its files decide which code runs and which names completion offers.
  */
 export function openPrivateCache(): string | undefined {
   const base = [process.env.XDG_CACHE_HOME ?? '', join(homedir(), '.cache')].find((path) => isAbsolute(path));
@@ -15,28 +15,28 @@ export function openPrivateCache(): string | undefined {
   return isPrivate(fs.statSync(folder)) ? folder : undefined;
 }
 
-/** True for what this user owns and no other user can write to. */
+/** True if this user owns the file and no other user can write to it. */
 export function isPrivate({ uid, mode }: { readonly uid: number; readonly mode: number }): boolean {
-  if (process.getuid === undefined) return true; // Windows: a home belongs to its user
+  if (process.getuid === undefined) return true; // Windows: only the user can write to the home folder
   return uid === process.getuid() && (mode & 0o022) === 0;
 }
 
-/** Writes a file as a whole: a process that reads meanwhile finds all of it or what was there before. */
+/** Replaces a file atomically: a concurrent reader sees either the old or the new content. */
 export function replaceFile(file: string, content: string | Uint8Array): void {
   const draft = `${file}.${process.pid}`;
   try {
     fs.writeFileSync(draft, content, { mode: 0o600 });
     fs.renameSync(draft, file);
   } finally {
-    fs.rmSync(draft, { force: true }); // left where the disk is full
+    fs.rmSync(draft, { force: true }); // it remains if the disk is full
   }
 }
 
-/** The result of work on the cache; undefined where it failed, as in a home that cannot be written. */
+/** The result of work on the cache; undefined if the work throws, for example in a read-only home. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {
-    return undefined; // a full disk, a process that was faster: the cache is a convenience
+    return undefined; // a full disk, or another process was faster: the cache is optional
   }
 }

@@ -3,13 +3,13 @@ import type { Flags } from './flags.ts';
 import { endOnInterrupt, note, paint, reportFailure, toLines } from './output.ts';
 import { parseCommandLine } from './parse-command-line.ts';
 
-/** Runs one command line and returns its exit code; what went wrong has been said. */
+/** Runs one command line and returns its exit code. Errors are already printed. */
 export async function runCli(args: readonly string[]): Promise<ExitCode> {
   endOnInterrupt();
   endWithReader();
   try {
     if (args[0] === '__complete') {
-      process.removeAllListeners('warning'); // whoever presses Tab wants no sentences
+      process.removeAllListeners('warning'); // completion prints no warnings
       const { completeWords } = await import('./commands/complete-words.ts');
       return await completeWords(args.slice(1));
     }
@@ -22,7 +22,7 @@ export async function runCli(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-// `toolcrib list | head`: whoever reads no further is no reason to complain.
+// `toolcrib list | head`: a closed pipe is not an error.
 function endWithReader(): void {
   process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
     if (cause.code === 'EPIPE') process.exit(0);
@@ -30,7 +30,7 @@ function endWithReader(): void {
   });
 }
 
-// Node's own way to print warnings names a process number and a flag of Node, which help nobody here.
+// Node's own format of warnings names a process id and a flag of Node, which do not help the user.
 function showWarnings({ quiet }: Flags): void {
   process.removeAllListeners('warning');
   if (quiet === true) return;
@@ -40,14 +40,14 @@ function showWarnings({ quiet }: Flags): void {
   });
 }
 
-/** The code of the commands that are about the table of commands; the table has that of the others. */
+/** The code of commands that read the table of commands; the table itself cannot import them. */
 const ABOUT_COMMANDS: Readonly<Record<string, () => Promise<RunCommand>>> = {
   completion: async () => (await import('./commands/complete-words.ts')).printCompletion,
   help: async () => (await import('./commands/print-help.ts')).printHelp,
   version: async () => (await import('./commands/print-help.ts')).printVersion,
 };
 
-/** What runs a command of this version. */
+/** Imports the code of a command. */
 export async function loadCommand({ name, load = ABOUT_COMMANDS[name] }: Command): Promise<RunCommand> {
   if (load === undefined) throw new Error(`The command "${name}" has no code.`);
   return load();

@@ -2,15 +2,15 @@ import type { Counting, TokenFormat } from '../../formats/token-cost.ts';
 import type { Flags } from './flags.ts';
 import { paint, print, toLine } from './output.ts';
 
-/** A column of a table; a text is its heading. */
+/** A column of a table, or only its heading. */
 export type Column = string | ColumnOptions;
 
 interface ColumnOptions {
   readonly heading: string;
   readonly align?: 'right';
-  /** Cut before others where the terminal is narrow. */
+  /** This column is cut first on a narrow terminal. */
   readonly flexible?: true;
-  /** Never cut: what does not fit goes on in the next line of the terminal. For the last column, and texts that are fit to be shown. */
+  /** Never cut: the terminal wraps the text. Only for the last column, and for texts that are safe to print. */
   readonly isWhole?: true;
 }
 
@@ -18,17 +18,17 @@ const GAP = '  ';
 const LEAST_FLEXIBLE = 16;
 const LEAST = 4;
 
-/** A column of figures. */
+/** A right-aligned column for numbers. */
 export function figures(heading: string): Column {
   return { heading, align: 'right' };
 }
 
-/** A column that is cut before others. */
+/** A column that is cut first. */
 export function flexible(heading: string): Column {
   return { heading, flexible: true };
 }
 
-/** Prints rows under headings, as wide as the terminal and no wider; not cut where the output is no terminal. */
+/** Prints rows under headings, cut to the width of the terminal; not cut if stdout is not a terminal. */
 export function printTable(columns: readonly Column[], rows: readonly (readonly string[])[]): void {
   const width = process.stdout.isTTY ? process.stdout.columns : undefined;
   const [headings, ...lines] = layOut(columns, rows, width);
@@ -67,7 +67,7 @@ function fitInto(natural: readonly number[], columns: readonly ColumnOptions[], 
   return shrink(shrink(natural, room, LEAST_FLEXIBLE, isFlexible), room, LEAST, () => true);
 }
 
-// The widest gives way first, so that narrow columns stay whole.
+// The widest column shrinks first, so that narrow columns stay whole.
 function shrink(
   natural: readonly number[],
   room: number,
@@ -97,13 +97,13 @@ const ASCII = /^[\u0020-\u007e]*$/;
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-/** How many columns a line takes on a terminal. */
+/** The width of a text on a terminal, in columns. */
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   return graphemesOf(text).reduce((sum, grapheme) => sum + columnsOf(grapheme), 0);
 }
 
-/** The text if it fits, else as much of it as does, and `…`. */
+/** The text, cut with `…` if it does not fit. */
 export function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width < 1) return '';
@@ -117,12 +117,12 @@ export function cutTo(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-// Latin, Greek, Cyrillic, punctuation, arrows, kana, Chinese, Korean: none of these joins what stands before it.
+// Latin, Greek, Cyrillic, punctuation, arrows, kana, Chinese, Korean: none of these combines with the character before it.
 const ALONE =
   /^[\u0020-\u007e\u00a0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20c0\u2190-\u21ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fe\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
 
 function graphemesOf(text: string): readonly string[] {
-  if (ALONE.test(text)) return Array.from(text); // the first segmenter takes longer than everything else that is printed
+  if (ALONE.test(text)) return Array.from(text); // creating a segmenter takes longer than all other printing
   return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
@@ -130,15 +130,15 @@ function columnsOf(grapheme: string): number {
   return WIDE.test(grapheme) ? 2 : 1;
 }
 
-/** The format whose cost stands where there is room for one figure. */
+/** The format used where only one token figure is shown. */
 export const USUAL_FORMAT: TokenFormat = 'openai';
 
-/** Listings estimate, since counting would take longer than everything else together; `--tokens` counts. */
+/** Listings estimate tokens, because counting would dominate the run time; `--tokens` counts exactly. */
 export function countingOf({ tokens }: Flags): Counting {
   return tokens === true ? 'exact' : 'estimate';
 }
 
-/** A figure as a table shows it: an estimate is marked. */
+/** A token figure as text; an estimate is marked with `~`. */
 export function tokenText(count: number, counting: Counting): string {
   return counting === 'exact' ? String(count) : `~${count}`;
 }

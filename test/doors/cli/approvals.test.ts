@@ -164,12 +164,12 @@ describe('toolcrib approvals', () => {
 
   it.each([
     [['approvals', 'show'], 2, 'needs an ID'],
-    [['approvals', 'show', 'x'], 1, 'There is no approval "x"'],
+    [['approvals', 'show', 'x'], 1, 'The approval "x" was not found. "toolcrib approvals --state all" lists them.'],
     [['approvals', 'approve'], 2, 'needs an ID'],
     [['approvals', 'aprove', 'x'], 2, 'show, approve, deny or forget'],
     [['approvals', 'approve', 'x'], 1, 'There is no approval "x"'],
     [['approvals', 'approve', 'x', '--remember', 'always'], 2, '--remember takes'],
-    [['approvals', 'deny', 'x', '--remember', 'arguments'], 2, '--remember goes with approve'],
+    [['approvals', 'deny', 'x', '--remember', 'arguments'], 2, '--remember can only be used with approve'],
     [['approvals', '--state', 'wating'], 2, 'Did you mean "waiting"?'],
   ])('%j', async (args, code, message) => {
     const { stderr, ...ran } = await office.run(args);

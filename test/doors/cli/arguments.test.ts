@@ -62,10 +62,10 @@ describe('key=value words become arguments by the types of the schema', () => {
   });
 
   it.each([
-    [['text'], '"text" is not key=value.'],
-    [['=5'], '"=5" is not key=value.'],
-    [['options={'], 'options takes JSON'],
-    [['text=a', 'text=b'], 'text is given 2 times, and it is no list.'],
+    [['text'], '"text" is not an argument; write key=value.'],
+    [['=5'], '"=5" is not an argument; write key=value.'],
+    [['options={'], 'options must be JSON'],
+    [['text=a', 'text=b'], 'text is given 2 times, but it is not a list.'],
   ])('%j is a mistake', (words, sentence) => {
     expect(() => parseArguments(words, schema)).toThrow(sentence);
   });

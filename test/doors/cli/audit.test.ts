@@ -19,8 +19,8 @@ describe('before anything was called', () => {
   it.each([
     [['list'], 0, ''],
     [['show', 'add'], 0, ''],
-    [['calls'], 0, 'No such calls are on record.'],
-    [['audit'], 0, 'Nothing is on record yet.'],
+    [['calls'], 0, 'No recorded calls found.'],
+    [['audit'], 0, 'The audit log is empty.'],
     [['audit', 'export'], 0, ''],
   ])('%j opens no store and makes no chain', async (args, code, stderr) => {
     const ran = await shop.run(args);
@@ -116,12 +116,13 @@ describe('after calls', () => {
     expect(await shop.run(['audit', 'verify'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'Nothing was changed: 6 rows in 1 chain, 6 of them sealed.\n',
+      stderr: 'The audit log is intact: 6 rows in 1 chain, 6 sealed.\n',
     });
     edit(`UPDATE toolcrib_audit SET entry = replace(entry, 'operator', 'somebody') WHERE number = 2`);
     edit('DELETE FROM toolcrib_audit WHERE number = 5');
     const ran = await shop.run(['audit', 'verify']);
     expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain('The audit log is not intact: 2 problems found; 5 rows in 1 chain, 5 sealed.\n');
     expect(ran.stdout.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^row_changed {2}Row 2 of chain .+ about "fail"/),
       expect.stringMatching(/^row_removed {2}Row 5 of chain/),
@@ -134,7 +135,7 @@ describe('after calls', () => {
 
   it.each([
     [['audit', 'erase'], 'audit takes verify, export or key, not "erase"'],
-    [['audit', 'verify', 'x'], 'does not know what to do with "x"'],
+    [['audit', 'verify', 'x'], 'does not take the extra argument "x"'],
     [['calls', '--limit', 'many'], '--limit takes a whole number'],
     [['calls', '--limit', '5000'], 'limit must be a number from 1 to 1000'],
   ])('%j is answered with a sentence', async (args, sentence) => {

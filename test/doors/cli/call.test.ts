@@ -27,7 +27,7 @@ describe('toolcrib call', () => {
   it.each(['[1]', '5', '{', ''])('answers --args %j with a sentence', async (args) => {
     const { code, stdout, stderr } = await office.run(['call', 'add', `--args=${args}`]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('--args takes a JSON object');
+    expect(stderr).toContain('--args must be a JSON object');
   });
 
   it('exits with 1 and lists every issue where arguments are not valid', async () => {

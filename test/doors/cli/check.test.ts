@@ -161,7 +161,7 @@ describe('an unexpected error', () => {
     expect(ran).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'error: broken\nThis should not have happened. TOOLCRIB_DEBUG=1 shows where.\n',
+      stderr: 'error: broken\nThis error is unexpected. Set TOOLCRIB_DEBUG=1 to see the stack trace.\n',
     });
     const debugged = await crib.run(['search', 'add'], { env: { ...env, TOOLCRIB_DEBUG: '1' } });
     expect(debugged.stderr).toMatch(/^error: broken\n.*\n\s+at /m);

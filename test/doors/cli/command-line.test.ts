@@ -33,23 +33,23 @@ describe('the grammar of the command line', () => {
   });
 
   it.each([
-    [['lsit'], 'There is no command "lsit". Did you mean "list"?'],
-    [['list', '--jsn'], 'There is no flag --jsn. Did you mean "--json"?'],
-    [['list', '-x'], 'There is no flag -x.'],
-    [['list', '--yes'], '"toolcrib list" takes no --yes.'],
+    [['lsit'], 'Unknown command "lsit". Did you mean "list"?'],
+    [['list', '--jsn'], 'Unknown flag --jsn. Did you mean "--json"?'],
+    [['list', '-x'], 'Unknown flag -x.'],
+    [['list', '--yes'], '"toolcrib list" does not take --yes.'],
     [['show'], '"toolcrib show" needs TOOL.'],
-    [['show', 'a', 'b'], '"toolcrib show" does not know what to do with "b".'],
+    [['show', 'a', 'b'], '"toolcrib show" does not take the extra argument "b".'],
     [['list', '--config'], '--config needs a value: --config FILE.'],
     [['list', '--config', '--json'], '--config needs a value: --config FILE.'],
-    [['list', '--json=yes'], '--json takes no value.'],
+    [['list', '--json=yes'], '--json does not take a value.'],
     [
       ['list', '--format', 'opnai'],
-      '--format is one of openai, anthropic, gemini, mcp, not "opnai". Did you mean "openai"?',
+      '--format must be one of openai, anthropic, gemini, mcp, not "opnai". Did you mean "openai"?',
     ],
-    [['list', '--config', 'a', '--config', 'b'], '--config is given twice.'],
-    [['constructor'], 'There is no command "constructor".'],
-    [['list', '--toString'], 'There is no flag --toString.'],
-    [[], 'No command was given.'],
+    [['list', '--config', 'a', '--config', 'b'], '--config is given twice with different values.'],
+    [['constructor'], 'Unknown command "constructor".'],
+    [['list', '--toString'], 'Unknown flag --toString.'],
+    [[], 'Command missing.'],
     [['script'], '"toolcrib script" is not available in this version'],
     [['script', '--help'], '"toolcrib script" is not available in this version'],
   ])('%j is answered with a sentence', (args, sentence) => {
@@ -86,7 +86,7 @@ describe('the process', () => {
     expect(await workshop.run(['lsit'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'error: There is no command "lsit". Did you mean "list"? See "toolcrib help".\n',
+      stderr: 'error: Unknown command "lsit". Did you mean "list"? See "toolcrib help".\n',
     });
   });
 

@@ -66,7 +66,7 @@ describe('toolcrib eval', () => {
       ...['eval', '--queries', 'wanted.jsonl', '--tools', 'catalogue.jsonl', '--limit', '1', '--json'],
     ]);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/1 of the ids that requests ask for belong to no tool and cannot be found: "gone"/);
+    expect(stderr).toMatch(/1 of the expected ids do not belong to any tool and cannot be found: "gone"/);
     const { worst, ...figures } = JSON.parse(stdout);
     expect(figures).toMatchObject({
       requests: 4,
@@ -86,15 +86,15 @@ describe('toolcrib eval', () => {
     const { code, stdout } = await office.run(['eval', '--queries', 'wanted.jsonl', '--tools', 'catalogue.jsonl']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/NDCG@10\s+66\.7 %/);
-    expect(stdout).toMatch(/low confidence, where nothing fits\s+100\.0 %/);
+    expect(stdout).toMatch(/low confidence, if no tool fits\s+100\.0 %/);
     expect(stdout).toMatch(/0\.0 %\s+zzzz qqqq\s+w1, gone\s+nothing/);
   });
 
   it('shows no figure of answerable requests where there are none', async () => {
     const { stdout } = await office.run(['eval', '--queries', 'unanswerable.jsonl', '--tools', 'catalogue.jsonl']);
     expect(stdout).toMatch(/NDCG@10\s+-\n/);
-    expect(stdout).toMatch(/nothing found, where something fits\s+-\n/);
-    expect(stdout).toMatch(/low confidence, where nothing fits\s+100\.0 %/);
+    expect(stdout).toMatch(/no result, if a tool fits\s+-\n/);
+    expect(stdout).toMatch(/low confidence, if no tool fits\s+100\.0 %/);
   });
 
   it('tools whose names are alike are told apart, and what is null is no text', async () => {
@@ -105,10 +105,10 @@ describe('toolcrib eval', () => {
   it.each([
     [['eval'], /eval needs --queries FILE/],
     [['eval', '--queries', 'nowhere.jsonl'], /nowhere\.jsonl: .*ENOENT/],
-    [['eval', '--queries', 'broken.jsonl'], /broken\.jsonl:2: .*one JSON object a line/],
+    [['eval', '--queries', 'broken.jsonl'], /broken\.jsonl:2: .*one JSON object per line/],
     [['eval', '--queries', 'wrong.jsonl'], /request in line 1 cannot be used: "relevant" is no list of ids/],
-    [['eval', '--queries', 'empty.jsonl'], /empty\.jsonl holds no request/],
-    [['eval', '--queries', 'wanted.jsonl', '--tools', 'empty.jsonl'], /empty\.jsonl holds no tool/],
+    [['eval', '--queries', 'empty.jsonl'], /empty\.jsonl contains no requests/],
+    [['eval', '--queries', 'wanted.jsonl', '--tools', 'empty.jsonl'], /empty\.jsonl contains no tools/],
     [['eval', '--queries', 'blank.jsonl'], /request in line 4 cannot be used: "query" is no text/],
     [['eval', '--queries', 'wanted.jsonl', '--tools', 'blank-tools.jsonl'], /tool in line 3 .*"name" is no text/],
     [['eval', '--queries', 'wanted.jsonl', '--tools', 'twice.jsonl'], /tool in line 2 .* another with the id "x"/],

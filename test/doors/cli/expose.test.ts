@@ -50,7 +50,7 @@ describe('a profile that exposes search, on the command line', () => {
 
   it('search that finds nothing says so, and prints an empty list as JSON', async () => {
     const words = ['search', 'zzzz', 'qqqq', '--profile', 'agent'];
-    expect(await office.run(words)).toMatchObject({ code: 0, stdout: '', stderr: 'No tool fits.\n' });
+    expect(await office.run(words)).toMatchObject({ code: 0, stdout: '', stderr: 'No matching tool found.\n' });
     expect(await office.json(words)).toEqual({ results: [], confidence: 'low' });
   });
 

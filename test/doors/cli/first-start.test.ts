@@ -42,9 +42,11 @@ describe.concurrent('while a server is being installed', () => {
     const { begin, finishInstalling, run } = workshop(test);
     const { child, said, ended } = begin('list');
     await expect.poll(() => said.out, PATIENCE).toContain('ready_work');
-    await expect.poll(() => said.err, PATIENCE).toMatch(/Waiting until it is installed; Ctrl-C ends it: slow \(/);
+    await expect
+      .poll(() => said.err, PATIENCE)
+      .toMatch(/Waiting for an installation to finish \(Ctrl-C to stop\): slow \(/);
     expect(said.err).toMatch(
-      /^Still being started, so that its tools are not there yet: slow \(the last that it said: fetching \d+ \| fetching \d+ \| fetching \d+\)\.$/m,
+      /^Still starting, tools not available yet: slow \(the last that it said: fetching \d+ \| fetching \d+ \| fetching \d+\)\.$/m,
     );
     expect(said.out).not.toContain('slow_work');
     expect(child.exitCode).toBeNull();
@@ -77,7 +79,7 @@ describe.concurrent('while a server is being installed', () => {
     await expect
       .poll(() => said.err, PATIENCE)
       .toMatch(
-        /There is no tool "slow_work" yet\. Waiting for slow \(the last that it said: fetching .*\); Ctrl-C ends it\./,
+        /The tool "slow_work" is not available yet\. Waiting for slow \(the last that it said: fetching .*\) \(Ctrl-C to stop\)\./,
       );
     finishInstalling();
     await ended;

@@ -26,7 +26,10 @@ describe('toolcrib init', () => {
   it.each(['toolcrib.yaml', 'toolcrib.json'])('never replaces %s unless told to', async (name) => {
     open({ [name]: '{}' });
     const { code, stderr } = await shop.run(['init']);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: `error: ${name} is there already; --force replaces it.\n` });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `error: ${name} already exists. Use --force to replace it.\n`,
+    });
     expect(readdirSync(shop.folder)).toEqual([name]);
     expect(readFileSync(join(shop.folder, name), 'utf8')).toBe('{}');
   });
@@ -65,7 +68,7 @@ describe('toolcrib init', () => {
   ])('also where they stand in %s', async (place, server) => {
     open({ 'mcp.json': JSON.stringify({ mcpServers: { s: server } }) });
     const { stdout, stderr } = await shop.run(['init', '--from', 'mcp.json']);
-    expect(stderr).toContain(`readable by you alone: ${place}.`);
+    expect(stderr).toContain(`only you can read the file: ${place}.`);
     expect(`${stdout}${stderr}`).not.toContain('hunter2');
     expect(statSync(join(shop.folder, 'toolcrib.yaml')).mode & 0o077).toBe(0);
   });
@@ -79,7 +82,7 @@ describe('toolcrib init', () => {
 
   it.each([
     ['absent.json', 'absent.json does not exist.'],
-    ['empty.json', 'empty.json holds no servers.'],
+    ['empty.json', 'empty.json contains no MCP servers.'],
     ['broken.json', 'broken.json:1'],
   ])('%s is answered with a sentence, and nothing is written', async (from, sentence) => {
     open({ 'empty.json': '{}', 'broken.json': '{ "mcpServers": ' });
@@ -169,7 +172,7 @@ many = [
     open({ 'config.toml': '[mcp_servers.a]\ncommand = "x"\nargs = [\n  "a",\n]\n' });
     const { code, stderr } = await shop.run(['init', '--from', 'config.toml']);
     expect(code).toBe(2);
-    expect(stderr).toContain('config.toml:3: only plain values on one line can be taken over.');
+    expect(stderr).toContain('config.toml:3: this value cannot be imported. Write it as a plain value on one line.');
   });
 
   it.runIf(process.platform === 'linux').each([

@@ -13,7 +13,7 @@ describe('toolcrib keys', () => {
   it('makes a key, prints it once and nothing else, lists it and revokes it while another process uses it', async () => {
     const made = await shop.run(['keys', 'create', '--name', 'ci', '--role', 'dev', '--expires', '30d']);
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(KEY) });
-    expect(made.stderr).toMatch(/shown this once[\s\S]*is key:ci, opens assistant, and expires \d{4}-/);
+    expect(made.stderr).toMatch(/shown only once[\s\S]*is for caller key:ci, opens assistant, and expires \d{4}-/);
     const key = made.stdout.trim();
     const id = key.slice(4, 14);
     expect(made.stderr).not.toContain(key.slice(15));
@@ -70,7 +70,7 @@ describe('toolcrib keys', () => {
     [['keys', 'create'], 2, 'needs --name NAME'],
     [['keys', 'create', 'ci', '--role', 'dev'], 2, 'needs --name NAME'],
     [['keys', 'create', '--name', 'x'], 2, 'needs a role or a profile'],
-    [['keys', 'create', '--name', 'x', '--profile', 'ops'], 2, '--allow-profile GLOB, not --profile'],
+    [['keys', 'create', '--name', 'x', '--profile', 'ops'], 2, 'Use --allow-profile GLOB instead of --profile'],
     [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', 'soon'], 2, '--expires takes 30m'],
     [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '0d'], 2, 'expiry is in the past'],
     [['keys', 'create', '--name', 'x', '--role', 'dev', '--expires', '2020-01-01'], 2, 'expiry is in the past'],
@@ -79,7 +79,7 @@ describe('toolcrib keys', () => {
     [['keys', 'revoke'], 2, 'needs an ID'],
     [['keys', 'revoke', 'absent'], 1, 'no key has this id'],
     [['keys', 'drop', 'x'], 2, 'keys takes create or revoke, not "drop"'],
-    [['keys', '--name', 'x'], 2, '--name goes with "toolcrib keys create"'],
+    [['keys', '--name', 'x'], 2, '--name can only be used with "toolcrib keys create"'],
   ])('%j is answered with a sentence', async (args, code, sentence) => {
     expect(await shop.run(args)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(sentence) });
   });

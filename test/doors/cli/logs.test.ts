@@ -113,7 +113,7 @@ describe('toolcrib logs, while a server of the configuration runs', () => {
     await until('stdout', /begun with/);
     server.child.kill('SIGINT');
     expect(await ended).toEqual([0, null]);
-    expect(said.stderr).toContain('The server has ended.');
+    expect(said.stderr).toContain('The server has stopped.');
   });
 
   it('says what is wrong: no such source, no program, a source that failed, another operator token', async () => {
@@ -122,12 +122,12 @@ describe('toolcrib logs, while a server of the configuration runs', () => {
     expect(await shop.run(['logs', 'nosy'], { env })).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('There is no source "nosy". Did you mean "noisy"?'),
+      stderr: expect.stringContaining('The source "nosy" was not found. Did you mean "noisy"?'),
     });
     expect(await shop.run(['logs', 'files'], { env })).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: expect.stringContaining('"files" prints nothing here'),
+      stderr: expect.stringContaining('"files" has no output'),
     });
     expect(await shop.run(['logs', 'broken'], { env })).toMatchObject({
       code: 0,
@@ -150,7 +150,7 @@ describe('toolcrib logs, where no server runs', () => {
       const { code, stdout, stderr } = await shop.run(['logs', 'noisy'], { env });
       expect(code).toBe(0);
       expect(stdout).toMatch(/^begun with \[secret key\]\nred red turned\n/);
-      expect(stderr).toContain('"noisy" is started');
+      expect(stderr).toContain('Starting "noisy" to read its output.');
     }
     expect(existsSync(join(shop.folder, 'started'))).toBe(false);
     await shop.run(['logs', 'witness'], { env });
@@ -163,7 +163,7 @@ describe('toolcrib logs, where no server runs', () => {
     expect(broken).toMatchObject({ code: 0, stdout: expect.stringContaining('no config\n') });
     expect(broken.stderr).toMatch(/"broken" has failed: .*exit code 3/);
     expect((await shop.run(['logs', 'remote'], { env })).stderr).toContain('"remote" has failed: ');
-    expect((await shop.run(['logs', 'files', '--follow'], { env })).stderr).toContain('"files" prints nothing here');
+    expect((await shop.run(['logs', 'files', '--follow'], { env })).stderr).toContain('"files" has no output');
     expect(await shop.run(['logs', 'brokn'], { env })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('Did you mean "broken"?'),
@@ -173,7 +173,7 @@ describe('toolcrib logs, where no server runs', () => {
     onTestFinished(nowhere.remove);
     expect(await nowhere.run(['logs', 'noisy'])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/There is no toolcrib\.yaml here[\s\S]*There is no source "noisy"/),
+      stderr: expect.stringMatching(/No toolcrib\.yaml found in this folder[\s\S]*The source "noisy" was not found/),
     });
   });
 

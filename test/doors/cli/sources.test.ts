@@ -50,8 +50,6 @@ it('what a running server says is wrong with a source is shown', async () => {
   await server.stop();
   await vi.waitFor(() => expect(said).toContain('ECONNREFUSED'), { timeout: 30_000 });
   expect(await workshop.json(['sources'])).toMatchObject({
-    sources: [
-      { name: 'far', state: 'down', reason: expect.stringMatching(/^In the server that runs: .*ECONNREFUSED/) },
-    ],
+    sources: [{ name: 'far', state: 'down', reason: expect.stringMatching(/^In the running server: .*ECONNREFUSED/) }],
   });
 });

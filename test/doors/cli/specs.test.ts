@@ -97,7 +97,7 @@ describe('toolcrib specs', () => {
     prefixed.write('toolcrib.yaml', 'store: { url: "sqlite:.toolcrib/other.db" }\n');
     expect(await prefixed.run(['specs', 'add', 'pet.json'])).toEqual({
       ...added,
-      stderr: expect.stringContaining('Stored, but not among the tools: get_pet.'),
+      stderr: expect.stringContaining('Stored, but not available as tools: get_pet.'),
     });
     prefixed.remove();
   });
@@ -105,8 +105,8 @@ describe('toolcrib specs', () => {
   it.each([
     [['specs', 'add'], 2, 'needs a FILE'],
     [['specs', 'drop', 'x'], 2, 'specs takes add, remove, export or history'],
-    [['specs', 'remove', 'absent'], 1, 'No spec "absent" is stored.'],
-    [['specs', 'history', 'absent'], 1, 'Nothing was ever stored under "absent".'],
+    [['specs', 'remove', 'absent'], 1, 'The spec "absent" was not found in the store.'],
+    [['specs', 'history', 'absent'], 1, 'The spec "absent" has no history in the store.'],
     [['specs', 'add', 'absent.yaml'], 2, 'absent.yaml does not exist.'],
   ])('%j is answered with a sentence', async (args, code, sentence) => {
     const ran = await shop.run(args);

@@ -91,13 +91,13 @@ describe('toolcrib show', () => {
     expect(await office.run(['show', 'ad'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'error: There is no tool "ad". Did you mean "add"?\n',
+      stderr: 'error: The tool "ad" was not found. Did you mean "add"?\n',
     });
   });
 
   it('does not tell of a tool that the profile hides', async () => {
     const { code, stderr } = await office.run(['show', 'wipe', '--profile', 'reader']);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: There is no tool "wipe".\n' });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'error: The tool "wipe" was not found.\n' });
   });
 });
 

@@ -108,14 +108,16 @@ describe('toolcrib list and search', () => {
       const shop = workshop({ 'toolcrib.yaml': config, 'package.json': '{}' });
       const { code, stdout, stderr } = await shop.run([...args, '--quiet']);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toBe('error: There are no tools: the sources one, two failed. "toolcrib sources" says why.\n');
+      expect(stderr).toBe(
+        'error: No tools available: the sources one, two failed. "toolcrib sources" shows the reason.\n',
+      );
     },
   );
 
   it('print an empty list where sources work and have no tools, or none fits', async () => {
     const empty = workshop({ 'toolcrib.yaml': 'sources: { two: { files: ./specs } }\n', 'specs/.keep': '' });
-    expect(await empty.run(['list'])).toEqual({ code: 0, stdout: '', stderr: 'No tools.\n' });
+    expect(await empty.run(['list'])).toEqual({ code: 0, stdout: '', stderr: 'No tools found.\n' });
     const some = workshop({ 'toolcrib.yaml': `sources: { two: { files: ./gone } }\ntools: [${GOOD}]\n` });
-    expect(await some.run(['list', '--tag', 'x', '-q'])).toEqual({ code: 0, stdout: '', stderr: 'No tools.\n' });
+    expect(await some.run(['list', '--tag', 'x', '-q'])).toEqual({ code: 0, stdout: '', stderr: 'No tools found.\n' });
   });
 });

@@ -17,7 +17,7 @@ import { flexible, printTable } from '../table.ts';
 const VERBS = { approve: 'approved', deny: 'denied', forget: 'forgotten' } as const;
 type Verb = keyof typeof VERBS;
 
-/** `toolcrib approvals`: lists and shows calls that wait for a person, and answers them. It runs none. */
+/** `toolcrib approvals`: lists, shows and answers approval requests. It runs no calls. */
 export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb, id] = words;
   requireFitting(verb, flags);
@@ -25,7 +25,7 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
   if (verb !== 'show' && !isVerb(verb))
     throw usage(`approvals takes show, approve, deny or forget, not "${verb}".`, 'approvals');
   if (id === undefined)
-    throw usage(`"toolcrib approvals ${verb}" needs an ID; "toolcrib approvals" lists them.`, 'approvals');
+    throw usage(`"toolcrib approvals ${verb}" needs an ID. "toolcrib approvals" lists them.`, 'approvals');
   if (verb === 'show') return withStore(flags, (crib) => showApproval(crib, id));
   const remember = flags.remember === undefined ? undefined : readRemember(flags.remember);
   return withStore(flags, async (crib) => {
@@ -39,8 +39,8 @@ export function answerApprovals({ words, flags }: Invocation): Promise<ExitCode>
 }
 
 function whatFollows({ id, door }: Approval): string {
-  if (door === 'rest' || door === 'mcp') return 'The server to which the call came runs it now.';
-  return `Nothing has run. Whoever asked takes it up by the same call with --approval ${id}.`;
+  if (door === 'rest' || door === 'mcp') return 'The server that received the call runs it now.';
+  return `The call has not run yet. To run it, the caller repeats the same call with --approval ${id}.`;
 }
 
 interface Action {
@@ -57,15 +57,19 @@ function act(crib: Crib, { verb, id, note: said, remember }: Action): Promise<Ap
   return crib.approvals.answer(id, decision, by);
 }
 
-/** One request with its whole arguments, which the list cuts. */
+/** Prints one request with its full arguments, which the list cuts. */
 async function showApproval(crib: Crib, id: string): Promise<ExitCode> {
   const approval = await crib.approvals.get(id);
-  if (approval === undefined) throw new ToolcribError('failed', `There is no approval "${id}".`);
+  if (approval === undefined)
+    throw new ToolcribError(
+      'failed',
+      `The approval "${id}" was not found. "toolcrib approvals --state all" lists them.`,
+    );
   print(escapeInvisible(JSON.stringify({ approval: toShownApproval(approval) }, null, 2)));
   return 0;
 }
 
-/** JSON that a terminal shows as it is: characters that turn the reading direction or take no room are written as codes. */
+/** Escapes invisible characters in JSON, including those that change the text direction. */
 function escapeInvisible(json: string): string {
   const toCode = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => character.split('').map(toCode).join(''));
@@ -73,9 +77,10 @@ function escapeInvisible(json: string): string {
 
 async function listApprovals(crib: Crib, flags: Flags): Promise<ExitCode> {
   const { state = 'waiting' } = flags;
-  const approvals = await crib.approvals.list(state === 'all' ? {} : { state: state as ApprovalState }); // one of the flag's values
+  const approvals = await crib.approvals.list(state === 'all' ? {} : { state: state as ApprovalState }); // the flag allows only these values
   if (flags.json === true) printApprovals({ approvals: approvals.map(toShownApproval) });
-  else if (approvals.length === 0) note(state === 'waiting' ? 'Nothing waits for approval.' : 'There are none.');
+  else if (approvals.length === 0)
+    note(state === 'waiting' ? 'No calls are waiting for approval.' : 'No approvals found.');
   else
     printTable(
       ['ID', 'TOOL', 'CALLER', flexible('REASON'), 'EXPIRES', 'STATE', { heading: 'ARGUMENTS', isWhole: true }],
@@ -96,10 +101,12 @@ function toRow(approval: Approval): readonly string[] {
 }
 
 function requireFitting(verb: string | undefined, flags: Flags): void {
-  if (verb !== undefined && flags.state !== undefined) throw usage('--state goes with the list.', 'approvals');
+  if (verb !== undefined && flags.state !== undefined)
+    throw usage('--state only filters the list: use it without a verb.', 'approvals');
   const isAnswer = verb === 'approve' || verb === 'deny';
-  if (flags.note !== undefined && !isAnswer) throw usage('--note goes with approve or deny.', 'approvals');
-  if (flags.remember !== undefined && verb !== 'approve') throw usage('--remember goes with approve.', 'approvals');
+  if (flags.note !== undefined && !isAnswer) throw usage('--note can only be used with approve or deny.', 'approvals');
+  if (flags.remember !== undefined && verb !== 'approve')
+    throw usage('--remember can only be used with approve.', 'approvals');
 }
 
 function readRemember(text: string): Remember {

@@ -18,7 +18,7 @@ import { usage } from '../flags.ts';
 import { openChest, suggestTool, untilListed, whoIsHere, withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, type Interruption, note, paint, print, printJson, toLine, toLines } from '../output.ts';
 
-/** `toolcrib call TOOL`: runs a tool; a person on the terminal is asked where approval is needed. */
+/** `toolcrib call TOOL`: calls a tool, and asks on the terminal if it requires approval. */
 export async function callTool({ words, flags }: Invocation): Promise<ExitCode> {
   const [name = '', ...pairs] = words;
   const given = await readArguments(flags.args); // before anything is started
@@ -56,7 +56,7 @@ function printResult(result: ToolResult): void {
   else for (const part of result.content) print(toText(part));
 }
 
-// Into a file or a pipe goes what the tool said, to the letter; a terminal is protected.
+// A file or a pipe gets the exact text of the tool; a terminal gets it without control characters.
 function toText(part: Content): string {
   if (part.type === 'text') return process.stdout.isTTY ? toLines(part.text) : part.text;
   if (part.type === 'resource_link') return `[link ${toLine(part.uri)}]`;
@@ -64,7 +64,7 @@ function toText(part: Content): string {
   return `[${part.type} ${toLine(part.mimeType)}, ${Buffer.byteLength(part.data, 'base64')} bytes; --json prints it]`;
 }
 
-/** What has to happen before a parked call runs. */
+/** Tells how to approve and run a parked call. */
 function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { words, flags }: Invocation): void {
   const { config, profile, args } = flags;
   const given = Object.entries({ config, profile, args }).flatMap(([flag, value]) =>
@@ -73,8 +73,8 @@ function explainWaiting({ id, expiresAt }: WaitingResult['waiting'], { words, fl
   const place = config === undefined ? '' : ` --config ${quote(config)}`;
   const again = ['toolcrib', 'call', ...words, ...given, '--approval', id].map(quote).join(' ');
   note(`Waiting for approval ${id} until ${new Date(expiresAt).toISOString()}.`);
-  note(`Approve it with: toolcrib approvals approve ${id}${place}`);
-  note(toLine(`Then run it with: ${again}`));
+  note(`To approve it: toolcrib approvals approve ${id}${place}`);
+  note(toLine(`Then run it: ${again}`));
 }
 
 function quote(word: string): string {
@@ -84,32 +84,32 @@ function quote(word: string): string {
 function explainFailure(result: FailedResult, chest: Chest, name: string): void {
   const { code, cause } = result.error;
   const isAsking = cause instanceof ToolcribError && cause.code === 'no_approver';
-  if (isAsking) note('Run it on a terminal to be asked, or approve it with --yes.');
-  if (code === 'unknown_tool') note(`"toolcrib list" shows the tools.${suggestTool(name, chest)}`);
+  if (isAsking) note('Run the command on a terminal to be asked, or approve the call with --yes.');
+  if (code === 'unknown_tool') note(`"toolcrib list" lists the tools.${suggestTool(name, chest)}`);
 }
 
-/** The object that `--args` means; `-` reads it from stdin. */
+/** Parses `--args` into an object; `-` reads it from stdin. */
 export async function readArguments(args: string | undefined): Promise<object> {
   if (args === undefined) return {};
   const value = parse(args === '-' ? await text(process.stdin) : args);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw usage('--args takes a JSON object.');
+  throw usage('--args must be a JSON object.');
 }
 
 function parse(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw usage(`--args takes a JSON object: ${messageOf(cause)}.`);
+    throw usage(`--args must be a JSON object: ${messageOf(cause)}.`);
   }
 }
 
-/** The arguments that `key=value` words mean, by the types the tool's schema names; what does not fit stays text, and validation says so. */
+/** Converts `key=value` words by the types of the tool's schema. A value of the wrong type stays text, and validation rejects it. */
 export function parseArguments(pairs: readonly string[], schema: JsonSchema | undefined): Record<string, unknown> {
   const byKey = new Map<string, string[]>();
   for (const pair of pairs) {
     const at = pair.indexOf('=');
-    if (at < 1) throw usage(`"${pair}" is not key=value.`);
+    if (at < 1) throw usage(`"${pair}" is not an argument; write key=value.`);
     const key = pair.slice(0, at);
     byKey.set(key, [...(byKey.get(key) ?? []), pair.slice(at + 1)]);
   }
@@ -126,7 +126,7 @@ function parseTexts(key: string, texts: readonly string[], schema: JsonSchema, r
     return texts.map((text) => parseText(key, text, items ?? {}, root));
   }
   if (texts.length === 1) return parseText(key, first, schema, root);
-  if (types.size > 0) throw usage(`${key} is given ${texts.length} times, and it is no list.`);
+  if (types.size > 0) throw usage(`${key} is given ${texts.length} times, but it is not a list.`);
   return texts.map((text) => parseText(key, text, {}, root));
 }
 
@@ -143,7 +143,7 @@ function parseText(key: string, text: string, schema: JsonSchema, root: JsonSche
   return text;
 }
 
-// Without a type only what can be nothing else is taken for more than text.
+// Without a type in the schema, JSON is parsed and everything else stays text.
 function guess(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -156,7 +156,7 @@ function parseJson(key: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw usage(`${key} takes JSON: ${messageOf(cause)}.`);
+    throw usage(`${key} must be JSON: ${messageOf(cause)}.`);
   }
 }
 
@@ -164,9 +164,9 @@ function isNumber(text: string): boolean {
   return text.trim() !== '' && Number.isFinite(Number(text));
 }
 
-/** What the values of a schema can be. */
+/** The values that a schema allows. */
 export interface Shape {
-  /** Empty where the schema does not say. */
+  /** Empty if the schema names no type. */
   readonly types: ReadonlySet<string>;
   readonly choices: readonly unknown[];
   readonly items: JsonSchema | undefined;
@@ -174,7 +174,7 @@ export interface Shape {
 
 const MAX_DEPTH = 8;
 
-/** The schema of one property, or that of additional ones, or one that says nothing. */
+/** The schema of a property, else of additional properties, else an empty schema. */
 export function propertySchema(schema: JsonSchema | undefined, key: string): JsonSchema {
   const resolved = follow(schema ?? {}, schema);
   const { properties, additionalProperties } = resolved;
@@ -182,7 +182,7 @@ export function propertySchema(schema: JsonSchema | undefined, key: string): Jso
   return toSchema(additionalProperties);
 }
 
-/** What a schema says about types, through references and alternatives. */
+/** Collects the types of a schema through references and alternatives. */
 export function shapeOf(schema: JsonSchema, root: JsonSchema | undefined, depth = 0): Shape {
   const { type, enum: listed, const: only, items, anyOf, oneOf, allOf } = follow(schema, root);
   const choices = [...(Array.isArray(listed) ? listed : []), ...(only === undefined ? [] : [only])];
@@ -196,7 +196,7 @@ export function shapeOf(schema: JsonSchema, root: JsonSchema | undefined, depth 
   };
 }
 
-// Only references inside the document, and only so deep: a schema may refer to itself.
+// Follows only references inside the document, to a limited depth: a schema may refer to itself.
 function follow(schema: JsonSchema, root: JsonSchema | undefined, depth = 0): JsonSchema {
   const { $ref } = schema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#/') || depth >= MAX_DEPTH) return schema;
@@ -211,7 +211,7 @@ function toSchema(value: unknown): JsonSchema {
   return isRecord(value) ? value : {};
 }
 
-/** Asks on the terminal, one question after the other; where there is none, nobody can be asked. */
+/** Asks on the terminal, one question at a time; undefined if stdin or stderr is not a terminal. */
 export function approveOnTerminal(interruption: Interruption): Approve | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
   let before: Promise<unknown> = Promise.resolve();
@@ -233,6 +233,6 @@ async function ask(request: ApprovalRequest, interruption: Interruption): Promis
     output: process.stderr,
     signal: request.signal,
   });
-  if (isCancel(answer) && !request.signal.aborted) interruption.interrupt(); // Ctrl-C, which the prompt took itself
+  if (isCancel(answer) && !request.signal.aborted) interruption.interrupt(); // Ctrl-C, which the prompt handled itself
   return answer === true;
 }

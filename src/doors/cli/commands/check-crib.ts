@@ -12,9 +12,9 @@ import { counted, note, paint, print, printJson, reportFailure, toLine, withProg
 import { figures, flexible, printTable, tokenText } from '../table.ts';
 import { describeSources, printSources, type StaleSource, staleSources } from './list-sources.ts';
 
-/** `toolcrib check`: 0 if nothing is wrong, 1 if something is reported, 2 if the configuration cannot be used. */
+/** `toolcrib check`: exit code 0 without problems, 1 with problems, 2 if the configuration cannot be used. */
 export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
-  process.removeAllListeners('warning'); // each of them stands in the report
+  process.removeAllListeners('warning'); // the report contains all of them
   try {
     return await withCrib(flags, async (crib) => {
       await withProgress(() => `Asking sources ${describeStarting(crib)}`, askAll(crib));
@@ -29,7 +29,7 @@ export async function checkCrib({ flags }: Invocation): Promise<ExitCode> {
   }
 }
 
-/** What is known of a server from before says nothing about whether it is there. */
+/** Asks every source again: a cached list does not show whether its server is reachable. */
 async function askAll(crib: Crib): Promise<void> {
   await crib.server.allListed();
   await crib.reload();
@@ -39,18 +39,18 @@ function printReport(report: CheckReport): void {
   const counting: Counting = report.tokensExact ? 'exact' : 'estimate';
   print(`${paint('bold', 'Configuration')}  ${report.ok ? 'ok' : countProblems(report)}`);
   if (report.store !== undefined) printStore(report.store);
-  // Their reasons stand under the problems, where nothing is cut.
+  // The reasons are listed under Problems, where no text is cut.
   const sources = report.sources.map(({ reason, ...source }) =>
     reason === undefined ? source : { ...source, reason: 'see Problems' },
   );
   if (sources.length > 0) section('Sources', () => printSources(sources, counting));
   section('Extensions, outermost first', () =>
     printTable(
-      [figures('PRIORITY'), 'NAME', flexible('WHY HERE')],
+      [figures('PRIORITY'), 'NAME', flexible('REASON')],
       report.extensions.map(({ priority, name, reason }) => [String(priority), name, reason]),
     ),
   );
-  section('Token cost of the tools each profile shows at first', () =>
+  section('Token cost of the tools that each profile shows at first', () =>
     printTable(
       ['PROFILE', figures('TOOLS'), ...TOKEN_FORMATS.map((format) => figures(format.toUpperCase()))],
       report.profiles.map(({ name, toolCount, tokens, ...profile }) => [
@@ -60,7 +60,7 @@ function printReport(report: CheckReport): void {
       ]),
     ),
   );
-  printSentences('Guards that are off', report.guardsOff);
+  printSentences('Disabled guards', report.guardsOff);
   printSentences('Name conflicts', report.conflicts);
   printSentences('Notes', report.notes);
   printSentences('Problems', report.problems);
@@ -75,7 +75,7 @@ function countProblems({ conflicts, problems }: CheckReport): string {
   return `${counted(conflicts.length + problems.length, 'problem')} found`;
 }
 
-/** The headings under which the problems stand, and the sources that do not work. */
+/** The sections that list the problems, and the sources that are not ready. */
 function whereProblems({ conflicts, problems, sources }: CheckReport): string {
   const failing = sources.filter(({ state }) => state !== 'ready').map(({ name }) => toLine(name));
   return [
@@ -102,22 +102,22 @@ function printSentences(title: string, sentences: readonly string[]): void {
   });
 }
 
-/** What `check` finds out; the JSON of `check --json`. */
+/** The findings of `check`; the JSON of `check --json`. */
 export interface CheckReport {
-  /** Nothing is wrong: no source failed and nothing is reported. */
+  /** True without conflicts and problems. */
   readonly ok: boolean;
   readonly configuration: { readonly ok: boolean; readonly message?: string };
   readonly sources: Awaited<ReturnType<typeof describeSources>>;
   readonly store?: StoreStatus;
   /** From the outermost to the innermost. */
   readonly extensions: readonly { readonly name: string; readonly priority: number; readonly reason: string }[];
-  /** Built-in guards that the configuration turned off. */
+  /** Built-in guards that the configuration disables. */
   readonly guardsOff: readonly string[];
-  /** Names that two sources claim. */
+  /** Tool names that two sources claim. */
   readonly conflicts: readonly string[];
-  /** Entries with mistakes, sources that are not ready, selectors that match nothing, requirements that are not met, tools that cannot run here. */
+  /** Invalid entries, sources that are not ready, selectors without a match, unmet requirements, tools that cannot run here. */
   readonly problems: readonly string[];
-  /** What works, and otherwise than the owner may think: commands that run without a sandbox, and how pasted servers were read. */
+  /** Things that work, but maybe not as the operator expects: commands without a sandbox, and how pasted servers were read. */
   readonly notes: readonly string[];
   readonly profiles: readonly {
     readonly name: string;
@@ -128,10 +128,10 @@ export interface CheckReport {
   readonly tokensExact: boolean;
 }
 
-/** Counting more than these takes too long to wait for. */
+/** Above this number of tools, tokens are estimated: counting takes too long. */
 const MANY_TOOLS = 2000;
 
-/** Looks at everything a crib says about itself, and at what a running server has not taken yet. */
+/** Collects the state of a crib, and the sources whose edited entries a running server does not use yet. */
 export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): Promise<CheckReport> {
   const counting: Counting = crib.catalog.specs.length > MANY_TOOLS ? 'estimate' : 'exact';
   const sources = await describeSources(crib, counting, stale);
@@ -169,7 +169,7 @@ export async function reportOn(crib: Crib, stale: readonly StaleSource[] = []): 
   };
 }
 
-/** What can be said about a configuration that cannot be used. */
+/** The report for a configuration that cannot be used. */
 export function reportUnusable(message: string): CheckReport {
   return {
     ok: false,
@@ -205,7 +205,7 @@ async function lookAtStore(
       : { store, storeProblems: store.problem === undefined ? await crib.keys.problems() : [store.problem] };
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
-    return { storeProblems: [cause.message] }; // it could not even be opened
+    return { storeProblems: [cause.message] }; // the store could not be opened
   }
 }
 
@@ -213,7 +213,7 @@ function describeExtensions(crib: Crib): CheckReport['extensions'] {
   return crib.extensions.list().map(({ name, priority }) => ({
     name,
     priority: toPriority(priority),
-    reason: EXTENSION_ORDER.find((row) => row.name === name)?.reason ?? 'yours',
+    reason: EXTENSION_ORDER.find((row) => row.name === name)?.reason ?? 'your own extension',
   }));
 }
 

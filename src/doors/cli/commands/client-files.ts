@@ -7,23 +7,23 @@ import { findServers } from '../../../crib/config/pasted-server.ts';
 
 type Servers = Readonly<Record<string, unknown>>;
 
-/** A file in which another program keeps MCP servers. */
+/** A configuration file of another program that lists MCP servers. */
 export interface ClientFile {
   readonly client: string;
   readonly file: string;
-  /** The file as `--from` takes it. */
+  /** The path to pass to `--from`. */
   readonly shownAs: string;
   readonly servers: Servers;
 }
 
-/** Where files of other programs are looked for. */
+/** The environment in which to look for files of other programs. */
 interface ClientPlaces {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
 }
 
-/** The files of known programs that hold servers: first those of this folder, then those of the user. What cannot be read is not offered. */
+/** The files of known programs that list servers: first those of this folder, then those of the user. Unreadable files are skipped. */
 export async function findClientFiles(places: ClientPlaces): Promise<readonly ClientFile[]> {
   const there = placesOf(places).filter(({ file }) => existsSync(file));
   const once = there.filter(({ file }, index) => there.findIndex((other) => other.file === file) === index);
@@ -70,7 +70,7 @@ function placesOf({ cwd, env, platform }: ClientPlaces): readonly Omit<ClientFil
   ];
 }
 
-/** The servers of a file: under a key of their own, or at its root, where anything else may stand, too. */
+/** Reads the servers of a file, under their own key or at its root. A root can also hold other entries. */
 export async function readClientFile(
   file: string,
   shownAs: string,
@@ -86,7 +86,7 @@ const NAME = String.raw`(?:[\w-]+|"[^"\\]*")`;
 const TABLE = new RegExp(String.raw`^\[\s*mcp_servers\.(${NAME})(?:\.(${NAME}))?\s*\]$`);
 const PAIR = new RegExp(String.raw`^(${NAME})\s*=\s*(.+)$`);
 
-/** The `mcp_servers` of a Codex configuration, as far as it is written plainly: a value on one line each. */
+/** The `mcp_servers` of a Codex configuration. Reads a subset of TOML: each value on one line. */
 function readCodexServers(text: string, shownAs: string): Servers {
   const servers = new Map<string, Map<string, unknown>>();
   let table: Map<string, unknown> | undefined;
@@ -98,7 +98,10 @@ function readCodexServers(text: string, shownAs: string): Servers {
     else if (line.startsWith('['))
       table = undefined; // another part of the configuration
     else if (table !== undefined && !addPair(table, line))
-      throw new ToolcribError('usage', `${shownAs}:${index + 1}: only plain values on one line can be taken over.`);
+      throw new ToolcribError(
+        'usage',
+        `${shownAs}:${index + 1}: this value cannot be imported. Write it as a plain value on one line.`,
+      );
   });
   return Object.fromEntries([...servers].map(([name, server]) => [name, toServer(server)]));
 }
@@ -120,7 +123,7 @@ function addPair(table: Map<string, unknown>, line: string): boolean {
   return true;
 }
 
-/** A text, number, boolean, list or flat table as TOML writes it; undefined for what needs more than JSON. */
+/** Reads a TOML text, number, boolean, list or flat table; undefined for anything more complex. */
 function readPlain(written: string): unknown {
   const quoted = written.replace(/^'([^']*)'$/, (_, literal: string) => JSON.stringify(literal));
   const isTable = quoted.startsWith('{');
@@ -131,11 +134,11 @@ function readPlain(written: string): unknown {
   try {
     return JSON.parse(keyed.replace(/,\s*\]$/, ']'));
   } catch {
-    return undefined; // it is not plain
+    return undefined; // not supported
   }
 }
 
-/** The line without a comment behind its value; a "#" in quotes is none. */
+/** The line without a trailing comment; a "#" in quotes does not start a comment. */
 function withoutComment(text: string): string {
   return text.replace(/^((?:[^"'#]|"(?:[^"\\]|\\.)*"|'[^']*')*)#.*$/, '$1').trim();
 }

@@ -5,9 +5,9 @@ import { print } from '../output.ts';
 import { flagsOf } from '../parse-command-line.ts';
 
 /**
- * `toolcrib __complete WORDS`: what the last word may become, one a line; nothing where a file name may stand. The user has
- * only pressed Tab, maybe in the folder of a stranger, so the configuration is neither read nor started: names are those that
- * earlier commands kept.
+ * `toolcrib __complete WORDS`: prints the completions of the last word, one per line; none where the shell completes file
+ * names. The user has only pressed Tab, maybe in an untrusted folder, so the configuration is neither read nor started:
+ * the names come from the cache of earlier commands.
  */
 export async function completeWords(words: readonly string[]): Promise<ExitCode> {
   const current = words.at(-1) ?? '';
@@ -17,11 +17,11 @@ export async function completeWords(words: readonly string[]): Promise<ExitCode>
   return 0;
 }
 
-/** What stands before the word that is completed. */
+/** The parsed words before the completed one. */
 interface Typed {
   readonly command: Command | undefined;
   readonly words: readonly string[];
-  /** The flag whose value is completed. */
+  /** The flag whose value is being completed. */
   readonly open: string | undefined;
   readonly config: string | undefined;
 }
@@ -136,11 +136,11 @@ complete -c toolcrib -f -a '(__toolcrib_complete)'`;
 
 const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
 
-/** `toolcrib completion SHELL`: a script that asks `toolcrib __complete` for every word. */
+/** `toolcrib completion SHELL`: prints a script that runs `toolcrib __complete` for every word. */
 export async function printCompletion({ words }: Invocation): Promise<ExitCode> {
   const [shell = ''] = words;
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
-  if (script === undefined) throw usage(`There is no completion for "${shell}"; there is for bash, zsh and fish.`);
+  if (script === undefined) throw usage(`Completion for "${shell}" is not supported; choose bash, zsh or fish.`);
   print(script);
   return 0;
 }

@@ -9,19 +9,19 @@ import { whoIsHere, withStore } from '../open-crib.ts';
 import { note, print, printJson, toLine } from '../output.ts';
 import { flexible, printTable } from '../table.ts';
 
-/** `toolcrib keys`: lists, makes and revokes API keys. */
+/** `toolcrib keys`: lists, creates and revokes API keys. */
 export function editKeys({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb, id] = words;
   const making = ['name', 'caller', 'role', 'permission', 'allow-profile', 'expires'] as const;
   const foreign = verb === 'create' ? undefined : making.find((flag) => flags[flag] !== undefined);
-  if (foreign !== undefined) throw usage(`--${foreign} goes with "toolcrib keys create".`, 'keys');
+  if (foreign !== undefined) throw usage(`--${foreign} can only be used with "toolcrib keys create".`, 'keys');
   switch (verb) {
     case undefined:
       return withStore(flags, (crib) => listKeys(crib, flags));
     case 'create':
       return createKey(flags, id);
     case 'revoke':
-      if (id === undefined) throw usage('"toolcrib keys revoke" needs an ID; "toolcrib keys" lists them.', 'keys');
+      if (id === undefined) throw usage('"toolcrib keys revoke" needs an ID. "toolcrib keys" lists them.', 'keys');
       return withStore(flags, (crib) => revokeKey(crib, flags, id));
     default:
       throw usage(`keys takes create or revoke, not "${verb}".`, 'keys');
@@ -31,7 +31,7 @@ export function editKeys({ words, flags }: Invocation): Promise<ExitCode> {
 async function listKeys(crib: Crib, flags: Flags): Promise<ExitCode> {
   const keys = await crib.keys.list();
   if (flags.json === true) printJson({ keys: keys.map(toShownKey) });
-  else if (keys.length === 0) note('There are no API keys. "toolcrib keys create --name NAME" makes one.');
+  else if (keys.length === 0) note('No API keys found. "toolcrib keys create --name NAME" creates one.');
   else {
     printTable(['ID', flexible('NAME'), 'CALLER', 'ROLES', 'PROFILES', 'EXPIRES', 'STATE'], keys.map(toRow));
   }
@@ -42,7 +42,8 @@ function createKey(flags: Flags, word: string | undefined): Promise<ExitCode> {
   const { name, caller, role, permission, profile, expires } = flags;
   const allowed = flags['allow-profile'];
   if (word !== undefined || name === undefined) throw usage('"toolcrib keys create" needs --name NAME.', 'keys');
-  if (profile !== undefined) throw usage('What a key may open is said by --allow-profile GLOB, not --profile.', 'keys');
+  if (profile !== undefined)
+    throw usage('Use --allow-profile GLOB instead of --profile to limit what a key can open.', 'keys');
   const request = {
     name,
     ...defined({ caller, roles: role, permissions: permission, profiles: allowed }),
@@ -57,12 +58,12 @@ function createKey(flags: Flags, word: string | undefined): Promise<ExitCode> {
   });
 }
 
-/** What whoever made a key should know; on stderr, so that the key can be piped. */
+/** Explains a new key to the operator, on stderr so that the key itself can be piped. */
 async function explainKey(crib: Crib, { info, opens }: CreatedKey): Promise<void> {
-  note('The key is shown this once; only a hash of it is kept.');
+  note('The key is shown only once. Toolcrib stores only its hash.');
   const until = info.expiresAt === undefined ? 'does not expire' : `expires ${toTime(info.expiresAt)}`;
   const profiles = opens.length === 0 ? 'no profile' : opens.join(', ');
-  note(toLine(`${info.id} ("${info.name}") is ${info.caller}, opens ${profiles}, and ${until}.`));
+  note(toLine(`Key ${info.id} ("${info.name}") is for caller ${info.caller}, opens ${profiles}, and ${until}.`));
   for (const problem of await crib.keys.problems()) note(toLine(problem));
 }
 

@@ -12,7 +12,7 @@ import { whoIsHere, withCrib, withStore } from '../open-crib.ts';
 import { note, print, printJson } from '../output.ts';
 import { printTable } from '../table.ts';
 
-/** What is worked with: the store, and who works. */
+/** The context of a subcommand. */
 interface Command {
   readonly crib: Crib;
   readonly specs: Store['specs'];
@@ -27,7 +27,7 @@ const ACTIONS: Readonly<Record<string, (command: Command, subject: string) => Pr
   history: showHistory,
 };
 
-/** `toolcrib specs`: lists, adds, removes and exports specs of the store, and shows who changed what. */
+/** `toolcrib specs`: lists, adds, removes and exports stored specs, and shows their history. */
 export function editSpecs({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb, subject] = words;
   const run = verb === undefined ? listSpecs : ACTIONS[verb];
@@ -66,7 +66,7 @@ async function addSpecs({ crib, specs, flags, by }: Command, file: string): Prom
   const unseen = results.map(({ name }) => name).filter((name) => !seen.has(name));
   if (unseen.length > 0) {
     note(
-      `Stored, but not among the tools: ${unseen.join(', ')}. "toolcrib check" says why; a source with "database: true" reads the store.`,
+      `Stored, but not available as tools: ${unseen.join(', ')}. Tools come from the store through a source with "database: true"; "toolcrib check" reports problems.`,
     );
   }
   return 0;
@@ -74,17 +74,18 @@ async function addSpecs({ crib, specs, flags, by }: Command, file: string): Prom
 
 const MAX_SHOWN = 20;
 
-/** Throws unless every entry could be a tool: all of them are stored, or none. */
+/** Throws unless every entry is a valid tool: either all entries are stored, or none. */
 function refuseMistakes({ shownAs }: SpecEntries, mistakes: readonly EntryMistake[]): void {
   const shown = mistakes.slice(0, MAX_SHOWN).map(({ index, message }) => `${shownAs}, tools[${index}]: ${message}`);
   if (shown.length === 0) return;
   const rest = mistakes.length - shown.length;
-  const more = rest === 0 ? '' : `\nAnd ${rest} more.`;
+  const more = rest === 0 ? '' : `\n${rest} more problems are not shown.`;
   throw new ToolcribError('invalid_spec', `${shown.join('\n')}${more}\nNothing was stored.`);
 }
 
 async function removeSpec({ specs, flags, by }: Command, name: string): Promise<ExitCode> {
-  if (!(await specs.remove(name, by))) throw new ToolcribError('failed', `No spec "${name}" is stored.`);
+  if (!(await specs.remove(name, by)))
+    throw new ToolcribError('failed', `The spec "${name}" was not found in the store.`);
   if (flags.json === true) printJson({ specs: [{ name, result: 'removed' }] });
   else print(`${name} removed`);
   return 0;
@@ -92,13 +93,13 @@ async function removeSpec({ specs, flags, by }: Command, name: string): Promise<
 
 async function exportSpecs({ specs }: Command, name: string): Promise<ExitCode> {
   const stored = (await specs.list()).filter((entry) => name === '' || entry.name === name);
-  printJson({ tools: stored.map(({ spec }) => spec) }); // a spec file: JSON is YAML, too
+  printJson({ tools: stored.map(({ spec }) => spec) }); // a valid spec file, because JSON is also YAML
   return 0;
 }
 
 async function showHistory({ specs, flags }: Command, name: string): Promise<ExitCode> {
   const changes = (await specs.history(name)).map((change) => ({ ...change, at: toTime(change.at) }));
-  if (changes.length === 0) throw new ToolcribError('failed', `Nothing was ever stored under "${name}".`);
+  if (changes.length === 0) throw new ToolcribError('failed', `The spec "${name}" has no history in the store.`);
   if (flags.json === true) printJson({ name, changes });
   else
     printTable(
@@ -112,13 +113,13 @@ function toTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Entries of a spec list, and what the file they stand in is called. */
+/** The entries of a spec file, and the file name for messages. */
 export interface SpecEntries {
   readonly shownAs: string;
   readonly entries: readonly JsonObject[];
 }
 
-/** The entries of a file, or of stdin for `-`: one, a list, or `tools:`; `.ndjson` has one a line. */
+/** Reads a file, or stdin for `-`: one entry, a list, or `tools:`; an `.ndjson` file has one entry per line. */
 export async function readSpecs(file: string): Promise<SpecEntries> {
   const shownAs = file === '-' ? 'stdin' : file;
   const content = file === '-' ? await text(process.stdin) : await readConfigFile(file, file);

@@ -16,17 +16,17 @@ import { openChest, withCrib } from '../open-crib.ts';
 import { note, print, printJson } from '../output.ts';
 import { figures, flexible, printTable } from '../table.ts';
 
-/** `toolcrib eval --queries FILE`: how well search finds what labelled requests mean. */
+/** `toolcrib eval --queries FILE`: measures search quality with labelled requests. */
 export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {
   const { queries, tools } = flags;
-  if (queries === undefined) throw usage('eval needs --queries FILE, a request a line.', 'eval');
+  if (queries === undefined) throw usage('eval needs --queries FILE with one request per line.', 'eval');
   const worst = readCount(flags.limit) ?? 10;
   const requests = readRequests(await readLines(queries));
-  if (requests.length === 0) throw usage(`${queries} holds no request.`, 'eval');
+  if (requests.length === 0) throw usage(`${queries} contains no requests.`, 'eval');
   if (tools === undefined) return withCrib(flags, async (crib) => evalChest(await openChest(crib, flags)));
   const rows = await readLines(tools);
   const ids = catalogueIds(rows);
-  if (ids.size === 0) throw usage(`${tools} holds no tool.`, 'eval');
+  if (ids.size === 0) throw usage(`${tools} contains no tools.`, 'eval');
   warnOfUnknown(requests, (id) => ids.has(id));
   show(await measureCatalogue(rows, requests, note), worst, flags);
   return 0;
@@ -38,7 +38,7 @@ export async function evalSearch({ flags }: Invocation): Promise<ExitCode> {
   }
 }
 
-/** What the lines hold, each in the place of its line; a blank one is a hole, which nobody walks over. */
+/** Parses the lines; the index of a value is that of its line, and a blank line leaves a hole in the array. */
 async function readLines(file: string): Promise<readonly unknown[]> {
   const rows: unknown[] = [];
   let number = 0;
@@ -49,9 +49,13 @@ async function readLines(file: string): Promise<readonly unknown[]> {
     }
   } catch (cause) {
     const place = cause instanceof SyntaxError ? `${file}:${number}` : file;
-    throw new ToolcribError('invalid_rows', `${place}: ${messageOf(cause)}. It takes one JSON object a line.`, {
-      cause,
-    });
+    throw new ToolcribError(
+      'invalid_rows',
+      `${place}: ${messageOf(cause)}. The file must have one JSON object per line.`,
+      {
+        cause,
+      },
+    );
   }
   return rows;
 }
@@ -61,7 +65,7 @@ function warnOfUnknown(requests: readonly LabelledRequest[], isKnown: (id: strin
   if (unknown.length === 0) return;
   const shown = unknown.slice(0, 5).map((id) => `"${id}"`);
   note(
-    `${unknown.length} of the ids that requests ask for belong to no tool and cannot be found: ${shown.join(', ')}${unknown.length > 5 ? ', ...' : ''}.`,
+    `${unknown.length} of the expected ids do not belong to any tool and cannot be found: ${shown.join(', ')}${unknown.length > 5 ? ', ...' : ''}.`,
   );
 }
 
@@ -74,23 +78,23 @@ function show(quality: Quality, worst: number, flags: Flags): void {
   }
   const isAnswerable = outcomes.some(({ relevant }) => relevant.length > 0);
   printTable(
-    ['MEASURE', figures('FIGURE')],
+    ['MEASURE', figures('VALUE')],
     [
       ['requests', String(quality.requests)],
       ...(['ndcg10', 'recall1', 'recall5', 'recall10', 'mrr', 'lost'] as const).map((key) => [
         LABELS[key],
         isAnswerable ? percent(quality[key]) : '-',
       ]),
-      ['nothing found, where nothing fits', percent(quality.refused)],
-      ['low confidence, where nothing fits', percent(quality.lowRight)],
-      ['low confidence, where something fits', percent(quality.lowWrong)],
+      ['no result, if no tool fits', percent(quality.refused)],
+      ['low confidence, if no tool fits', percent(quality.lowRight)],
+      ['low confidence, if a tool fits', percent(quality.lowWrong)],
       ['ms per query', quality.msPerQuery.toFixed(3)],
     ],
   );
   if (worstOnes.length === 0) return;
   print('');
   printTable(
-    [figures('NDCG@10'), flexible('WORST REQUESTS'), flexible('WANTED'), flexible('FOUND')],
+    [figures('NDCG@10'), flexible('WORST REQUESTS'), flexible('EXPECTED'), flexible('FOUND')],
     worstOnes.map(({ ndcg10, query, relevant, found }) => [
       percent(ndcg10),
       query,
@@ -106,7 +110,7 @@ const LABELS = {
   recall5: 'Recall@5',
   recall10: 'Recall@10',
   mrr: 'MRR',
-  lost: 'nothing found, where something fits',
+  lost: 'no result, if a tool fits',
 } as const;
 
 function percent(share: number | null): string {

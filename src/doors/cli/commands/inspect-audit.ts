@@ -14,7 +14,7 @@ const VERBS: Readonly<Record<string, (crib: Crib, flags: Flags) => Promise<ExitC
   key: printKey,
 };
 
-/** `toolcrib audit`: what is on record, whether it was changed, and all of it. */
+/** `toolcrib audit`: summarizes, verifies and exports the audit log. */
 export function inspectAudit({ words, flags }: Invocation): Promise<ExitCode> {
   const [verb] = words;
   const work = verb === undefined ? summarizeAudit : VERBS[verb];
@@ -25,11 +25,11 @@ export function inspectAudit({ words, flags }: Invocation): Promise<ExitCode> {
 async function summarizeAudit(crib: Crib, flags: Flags): Promise<ExitCode> {
   const summary = await crib.audit.summary();
   if (flags.json === true) printJson({ rows: summary.rows, chains: summary.chains.map(toShownChain) });
-  else if (summary.chains.length === 0) note('Nothing is on record yet.');
+  else if (summary.chains.length === 0) note('The audit log is empty.');
   else {
     print(`${counted(summary.rows, 'row')} in ${counted(summary.chains.length, 'chain')}`);
     printTable(
-      ['CHAIN', 'BEGUN', figures('ROWS'), figures('REMOVED'), flexible('LAST CHECKPOINT')],
+      ['CHAIN', 'STARTED', figures('ROWS'), figures('REMOVED'), flexible('LAST CHECKPOINT')],
       summary.chains.map(({ chain, startedAt, count, removed, checkpoint }) => [
         chain,
         timeText(startedAt),
@@ -42,7 +42,7 @@ async function summarizeAudit(crib: Crib, flags: Flags): Promise<ExitCode> {
   return 0;
 }
 
-/** The key that other machines list as trusted. */
+/** Prints the public key, for the list of trusted keys on other machines. */
 async function printKey(crib: Crib, flags: Flags): Promise<ExitCode> {
   const key = await crib.audit.key();
   if (flags.json === true) printJson({ key });
@@ -75,21 +75,22 @@ function toShownReport(report: AuditReport) {
 
 function printReport({ ok, rows, chains, findings, moreFindings, notes }: AuditReport): void {
   for (const { kind, message } of findings) print(`${paint('red', kind)}  ${toLine(message)}`);
-  if (moreFindings > 0) print(`and ${moreFindings} more`);
+  if (moreFindings > 0) print(`${moreFindings} more findings are not shown`);
   for (const sentence of notes) note(`${paint('yellow', 'note:', process.stderr)} ${toLine(sentence)}`);
   const sealed = chains.reduce(
     (sum, chain) => sum + Math.min(chain.rows, Math.max(0, chain.sealed - chain.removed)),
     0,
   );
-  const what = `${counted(rows, 'row')} in ${counted(chains.length, 'chain')}, ${sealed} of them sealed`;
+  const what = `${counted(rows, 'row')} in ${counted(chains.length, 'chain')}, ${sealed} sealed`;
+  const problems = counted(findings.length + moreFindings, 'problem');
   note(
     ok
-      ? paint('green', `Nothing was changed: ${what}.`, process.stderr)
-      : paint('red', `Something is wrong, see above: ${what}.`, process.stderr),
+      ? paint('green', `The audit log is intact: ${what}.`, process.stderr)
+      : paint('red', `The audit log is not intact: ${problems} found; ${what}.`, process.stderr),
   );
 }
 
-/** One JSON document a line, as it was hashed; whoever reads slowly is waited for. */
+/** Prints one JSON document per line, exactly as it was hashed. Respects the back-pressure of stdout. */
 async function exportAudit(crib: Crib): Promise<ExitCode> {
   for await (const row of crib.audit.export()) {
     if (!process.stdout.write(`${JSON.stringify(row)}\n`)) await once(process.stdout, 'drain');

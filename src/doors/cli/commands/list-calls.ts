@@ -9,20 +9,20 @@ import { figures, flexible, printTable } from '../table.ts';
 
 const USUAL_LIMIT = 10;
 
-/** `toolcrib calls`: calls that were made, newest first. */
+/** `toolcrib calls`: lists recorded calls, newest first. */
 export function listCalls({ flags }: Invocation): Promise<ExitCode> {
   const { tool, caller, outcome } = flags;
   const limit = readCount(flags.limit) ?? USUAL_LIMIT;
   return withStore(flags, async (crib) => {
     const calls = await crib.calls.list(defined({ limit, tool, caller, outcome }));
     if (flags.json === true) printJson({ calls: calls.map(toShownCall) });
-    else if (calls.length === 0) note('No such calls are on record.');
+    else if (calls.length === 0) note('No recorded calls found.');
     else printCalls(calls);
     return 0;
   });
 }
 
-/** Calls under headings, newest first. Rows that no key of this machine signs are marked. */
+/** Prints calls as a table. The column KEY appears if a row is not signed by a key of this machine. */
 export function printCalls(rows: readonly CallRow[]): void {
   const isMarked = rows.some(({ key }) => key !== undefined);
   printTable(

@@ -4,7 +4,7 @@ import { openChest, openProfiles, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
-/** `toolcrib profiles`: the profiles, how many tools each shows at first and what they cost. */
+/** `toolcrib profiles`: lists the profiles, the tools that each shows at first, and their token cost. */
 export function listProfiles({ flags }: Invocation): Promise<ExitCode> {
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
@@ -32,7 +32,7 @@ export function listProfiles({ flags }: Invocation): Promise<ExitCode> {
   });
 }
 
-/** `toolcrib bundles`: the bundles in view, what is in them and what they cost. */
+/** `toolcrib bundles`: lists the visible bundles, their tools and their token cost. */
 export function listBundles({ flags }: Invocation): Promise<ExitCode> {
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
@@ -54,7 +54,7 @@ export function listBundles({ flags }: Invocation): Promise<ExitCode> {
       }),
     );
     if (flags.json === true) printJson({ bundles, tokensExact: counting === 'exact' });
-    else if (bundles.length === 0) note('No bundles.');
+    else if (bundles.length === 0) note('No bundles found.');
     else {
       printTable(
         ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), flexible('DESCRIPTION')],

@@ -9,21 +9,21 @@ import { withCrib } from '../open-crib.ts';
 import { note, printJson, toLine, withProgress } from '../output.ts';
 import { countingOf, figures, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
-/** `toolcrib sources`: where tools come from, how each source is doing and what its tools cost. */
+/** `toolcrib sources`: lists the sources, their state and their token cost. */
 export function listSources({ flags }: Invocation): Promise<ExitCode> {
-  process.removeAllListeners('warning'); // what is wrong with a source stands beside it
+  process.removeAllListeners('warning'); // the table contains the reason of each failure
   const counting = countingOf(flags);
   return withCrib(flags, async (crib) => {
-    await withProgress('Asking sources', crib.reload()); // what is known of a server from before does not say whether it is there
+    await withProgress('Asking sources', crib.reload()); // a cached list does not show whether its server is reachable
     const sources = await describeSources(crib, counting, await troubledSources(crib, flags));
     if (flags.json === true) printJson({ sources, tokensExact: counting === 'exact' });
-    else if (sources.length === 0) note('No sources.');
+    else if (sources.length === 0) note('No sources found.');
     else printSources(sources, counting);
     return 0;
   });
 }
 
-/** How every source is doing and what its tools cost; that of tools in code only if there are some. What a running server says of a source counts more. */
+/** The state and token cost of every source; "code" only if it has tools. The state in a running server takes precedence. */
 export async function describeSources(crib: Crib, counting: Counting, running: readonly RunningSource[] = []) {
   const reports = crib.sources().filter(({ name, toolCount }) => name !== 'code' || toolCount > 0);
   const bySource = Map.groupBy(crib.catalog.specs, (spec) => spec.source);
@@ -37,17 +37,17 @@ export async function describeSources(crib: Crib, counting: Counting, running: r
       tokens: await tokensOf(bySource.get(name) ?? [], USUAL_FORMAT, counting),
     })),
   );
-  const unread = running.filter(({ name }) => !reports.some((report) => report.name === name)); // its entry cannot be read
+  const unread = running.filter(({ name }) => !reports.some((report) => report.name === name)); // the entry of the source cannot be read
   const absent = unread.map((source) => ({ name: source.name, ...runningFields(source), toolCount: 0, tokens: 0 }));
   return [...described, ...absent];
 }
 
 function runningFields({ state, reason, since }: RunningSource): Pick<RunningSource, 'state' | 'reason' | 'since'> {
-  const said = `In the server that runs: ${reason}`;
+  const said = `In the running server: ${reason}`;
   return since === undefined ? { state, reason: said } : { state: 'stale', reason: said, since };
 }
 
-/** The same as a table. */
+/** Prints the sources as a table. */
 export function printSources(sources: Awaited<ReturnType<typeof describeSources>>, counting: Counting): void {
   printTable(
     ['NAME', 'STATE', figures('TOOLS'), figures('TOKENS'), { heading: 'REASON', isWhole: true }],
@@ -61,12 +61,12 @@ export function printSources(sources: Awaited<ReturnType<typeof describeSources>
   );
 }
 
-/** A source of which a running server says what is wrong. */
+/** A source that has a problem in a running server. */
 export interface RunningSource {
   readonly name: string;
   readonly state: SourceReport['state'];
   readonly reason: string;
-  /** Since when the server does not use the edited entry; ISO 8601. */
+  /** Time of the edit that the server does not use; ISO 8601. */
   readonly since?: string;
 }
 
@@ -75,7 +75,7 @@ export type StaleSource = RunningSource & { readonly since: string };
 
 const ANSWER_WITHIN_MS = 2000;
 
-/** The sources of which a running server of the same configuration says what is wrong. Without a server, or if it does not answer, none. */
+/** Sources with problems in a running server of the same configuration; none if no server runs or answers. */
 async function troubledSources(crib: Crib, { config }: Pick<Flags, 'config'>): Promise<readonly RunningSource[]> {
   const url = await findServer(config ?? findConfig(process.cwd()) ?? process.cwd());
   if (url === undefined) return [];
@@ -86,14 +86,14 @@ async function troubledSources(crib: Crib, { config }: Pick<Flags, 'config'>): P
       redirect: 'error',
     });
     const answer: unknown = response.ok ? await response.json() : undefined;
-    const sources = (answer as { readonly sources?: unknown } | undefined)?.sources; // anybody may listen there
+    const sources = (answer as { readonly sources?: unknown } | undefined)?.sources; // untrusted: any program may listen at this address
     return Array.isArray(sources) ? sources.filter(isTroubled) : [];
   } catch {
-    return []; // it has ended since
+    return []; // the server has ended since
   }
 }
 
-/** Those of them whose edited entry it does not use. */
+/** Sources whose edited entry a running server does not use. */
 export async function staleSources(crib: Crib, flags: Pick<Flags, 'config'>): Promise<readonly StaleSource[]> {
   return (await troubledSources(crib, flags)).filter((source): source is StaleSource => source.since !== undefined);
 }

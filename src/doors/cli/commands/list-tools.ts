@@ -12,32 +12,32 @@ import { openChest, withCrib } from '../open-crib.ts';
 import { note, printJson } from '../output.ts';
 import { countingOf, figures, flexible, printTable, tokenText, USUAL_FORMAT } from '../table.ts';
 
-/** `toolcrib list`: the tools that meet all filters, or their definitions for a vendor. */
+/** `toolcrib list`: lists the tools that match all filters, or prints their definitions for a vendor. */
 export function listTools({ flags }: Invocation): Promise<ExitCode> {
   return withCrib(flags, async (crib) => {
     requireAnySource(crib);
     const specs = await chosenTools(crib, flags);
     const { format } = flags;
     if (format !== undefined)
-      printJson(await definitionsOf(specs, format as TokenFormat)); // one of the flag's values
+      printJson(await definitionsOf(specs, format as TokenFormat)); // the flag allows only these values
     else await printTools(crib, specs, flags);
     return 0;
   });
 }
 
-/** An empty list would say that there are no tools, where it is not known which there are. */
+/** Throws if all sources failed: an empty list would be misleading. */
 function requireAnySource(crib: Crib): void {
   const sources = crib.sources().filter(({ name }) => name !== META_SOURCE);
   const failed = sources.filter(({ state }) => state === 'failed').map(({ name }) => name);
   if (failed.length === 0 || sources.some(({ toolCount }) => toolCount > 0)) return;
   const what = failed.length === 1 ? `the source ${failed[0]}` : `the sources ${failed.join(', ')}`;
-  throw new ToolcribError('failed', `There are no tools: ${what} failed. "toolcrib sources" says why.`);
+  throw new ToolcribError('failed', `No tools available: ${what} failed. "toolcrib sources" shows the reason.`);
 }
 
 async function chosenTools(crib: Crib, flags: Flags): Promise<readonly ToolSpec[]> {
   const matching = new Set(crib.match(criteriaOf(flags)).map((spec) => spec.name));
   const chest = await openChest(crib, flags);
-  // A format is for a model, which is shown what its profile exposes; a table is for a person.
+  // Definitions are for a model, which sees only what its profile exposes; the table is for a person.
   const listed = flags.format === undefined ? chest.listActive() : chest.list();
   return listed.filter((spec) => matching.has(spec.name));
 }
@@ -66,7 +66,7 @@ async function printTools(crib: Crib, specs: readonly ToolSpec[], flags: Flags):
   if (flags.json === true) {
     const tools = specs.map((spec, index) => ({ ...toListed(spec, crib), tokens: tokens[index] }));
     printJson({ tools, total: tools.length, tokensExact: counting === 'exact' });
-  } else if (specs.length === 0) note('No tools.');
+  } else if (specs.length === 0) note('No tools found.');
   else
     printToolTable(
       specs,
@@ -87,7 +87,7 @@ function toListed(spec: ToolSpec, crib: Crib) {
     name,
     ...(title !== undefined && { title }),
     description,
-    kind: spec[RUN].kind, // an operator may know the kind, and nothing else of how a tool runs
+    kind: spec[RUN].kind, // operators see the kind, but nothing else about how a tool runs
     source,
     ...(category !== undefined && { category }),
     tags,
@@ -96,7 +96,7 @@ function toListed(spec: ToolSpec, crib: Crib) {
   };
 }
 
-/** `toolcrib search WORDS`: tools that fit a request, best first. */
+/** `toolcrib search WORDS`: searches tools, best match first. */
 export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
   const limit = readCount(flags.limit);
   return withCrib(flags, async (crib) => {
@@ -118,7 +118,7 @@ export function searchTools({ words, flags }: Invocation): Promise<ExitCode> {
         })),
         ...answer,
       });
-    } else if (hits.length === 0) note('No tool fits.');
+    } else if (hits.length === 0) note('No matching tool found.');
     else {
       if (answer.note !== undefined) note(answer.note);
       printTable(

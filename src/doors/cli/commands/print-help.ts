@@ -15,19 +15,19 @@ export async function printHelp({ words, flags }: Invocation): Promise<ExitCode>
 function overview(): string {
   return [
     'Usage: toolcrib COMMAND [--config FILE] [--profile NAME] [--json]',
-    'One tool layer for AI agents: see, check and call the tools of a toolcrib.yaml.',
+    'One tool layer for AI agents: check, list and call the tools of a toolcrib.yaml.',
     heading('Commands'),
     ...rows(AVAILABLE.map((command) => [synopsis(command), command.summary])),
     heading('Flags of every command'),
     ...rows([...GLOBAL_FLAGS, 'version'].map(flagRow)),
-    heading('Not in this version yet'),
+    heading('Not available in this version'),
     `  ${COMMANDS.filter(({ isLater }) => isLater)
       .map((command) => command.name)
       .join(', ')}`,
     heading('Exit code'),
-    '  0 ok, 1 the call failed or was refused, 2 usage or configuration, 130 interrupted',
+    '  0 success, 1 the call failed or was refused, 2 wrong usage or configuration, 130 interrupted',
     '',
-    'Results go to stdout, everything else to stderr. "toolcrib help COMMAND" says more about one.',
+    'Results go to stdout, everything else to stderr. "toolcrib help COMMAND" explains one command.',
   ].join('\n');
 }
 

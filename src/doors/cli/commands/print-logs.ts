@@ -10,7 +10,7 @@ import type { ExitCode, Invocation } from '../commands.ts';
 import { type Flags, findConfig } from '../flags.ts';
 import { cancelOnInterrupt, note, print, toLine, toLines } from '../output.ts';
 
-/** What is asked for. */
+/** The parsed request. */
 interface Asked {
   readonly source: string;
   readonly config: string;
@@ -20,11 +20,11 @@ interface Asked {
   print(lines: readonly string[]): void;
 }
 
-/** `toolcrib logs SOURCE`: what the program of a source prints, in the server of this configuration that runs, or by starting the source. */
+/** `toolcrib logs SOURCE`: prints the output of the program of a source, from the running server of this configuration or by starting the source. */
 export async function printLogs({ words, flags }: Invocation): Promise<ExitCode> {
   const [source = ''] = words;
   const found = flags.config ?? findConfig(process.cwd());
-  if (found === undefined) note('There is no toolcrib.yaml here; "toolcrib init" writes one.');
+  if (found === undefined) note('No toolcrib.yaml found in this folder. "toolcrib init" writes one.');
   const config = found ?? process.cwd();
   const { signal } = cancelOnInterrupt();
   const asked = { source, config, follows: flags.follow === true, signal, print: createPrinting(source, flags) };
@@ -32,10 +32,10 @@ export async function printLogs({ words, flags }: Invocation): Promise<ExitCode>
   return url === undefined ? logsOfOwnStart(asked) : logsOfServer(url, asked);
 }
 
-/** What may wait to be read from our stdout; more would only fill our own memory. */
+/** Maximum output buffered for a slow reader of stdout. */
 const MAX_WAITING_BYTES = 16_000_000;
 
-/** Prints lines so that they can do nothing to a terminal. Where the reader is too slow they are dropped, which is said. */
+/** Prints lines without control characters. Drops and counts lines if the reader is too slow. */
 function createPrinting(source: string, { json }: Flags): Asked['print'] {
   let dropped = 0;
   return (lines) => {
@@ -43,14 +43,14 @@ function createPrinting(source: string, { json }: Flags): Asked['print'] {
       dropped += lines.length;
       return;
     }
-    if (dropped > 0) note(`${dropped} lines were dropped: they are read too slowly.`);
+    if (dropped > 0) note(`${dropped} lines were dropped because the reader is too slow.`);
     dropped = 0;
     for (const line of lines)
       print(json === true ? visibleJson(JSON.stringify({ source, line })) : toLines(line).trimEnd());
   };
 }
 
-/** Starts the source alone and prints what it says until it has started or failed; with --follow until Ctrl-C. */
+/** Starts only this source and prints its output until it has started or failed; with --follow until Ctrl-C. */
 async function logsOfOwnStart(asked: Asked): Promise<ExitCode> {
   const { source, config, follows, signal } = asked;
   const { crib, names } = await openOneSource(config, source);
@@ -59,10 +59,10 @@ async function logsOfOwnStart(asked: Asked): Promise<ExitCode> {
   let stop = () => {};
   try {
     if (report() === undefined) throw unknownSource(source, names);
-    note(`No server of this configuration runs: "${source}" is started to see what it prints.`);
+    note(`No server is running with this configuration. Starting "${source}" to read its output.`);
     stop = crib.server.followOutput(source, asked.print);
     const interrupted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
-    // A list that was kept starts no program; reading it again does.
+    // A cached list does not start the program; a reload does.
     await Promise.race([crib.server.reloadSource(source), interrupted]);
     const output = crib.sourceOutput(source);
     noteState({ source, output, ...report() });
@@ -78,10 +78,10 @@ async function logsOfOwnStart(asked: Asked): Promise<ExitCode> {
 const LONG_MS = 3_600_000;
 const ANSWER_WITHIN_MS = 5000;
 
-/** Prints what the server has; with --follow what comes, until Ctrl-C or the end of the server. */
+/** Prints the recent output from the server; with --follow new output until Ctrl-C or the end of the server. */
 async function logsOfServer(url: string, asked: Asked): Promise<ExitCode> {
   const { source, config, follows, signal } = asked;
-  const { crib } = await openOneSource(config); // it knows the operator token
+  const { crib } = await openOneSource(config); // only to read the operator token
   const authorization = `Bearer ${await crib.server.operatorToken().finally(() => crib.close())}`;
   const ask = async (path: string, until: AbortSignal): Promise<Response> => {
     const response = await fetch(`${url}${path}`, { headers: { authorization }, signal: until, redirect: 'error' });
@@ -105,22 +105,22 @@ async function logsOfServer(url: string, asked: Asked): Promise<ExitCode> {
     noteState({ ...reports[names.indexOf(source)], source, output: hasProgram === true ? printed : undefined });
     if (!follows || hasProgram !== true) return 0;
     await printEvents(await ask(`${path}?follow=true`, signal), asked.print).catch(requireCut);
-    if (!signal.aborted) note('The server has ended.');
+    if (!signal.aborted) note('The server has stopped.');
   } catch (cause) {
     if (!signal.aborted) throw toFailure(cause, url);
   }
   return 0;
 }
 
-/** A stream that was cut off is how a server ends that is killed. */
+/** Ignores a broken stream: a killed server ends like this. */
 function requireCut(cause: unknown): void {
   if (!(cause instanceof TypeError)) throw cause;
 }
 
-/** How the source is doing, as far as that tells why it prints nothing. */
+/** The state of a source, to explain missing output. */
 interface State {
   readonly source: string;
-  /** What it has printed; undefined where it has no program. */
+  /** The printed output; undefined if the source has no program. */
   readonly output: string | undefined;
   readonly state?: unknown;
   readonly reason?: unknown;
@@ -129,10 +129,10 @@ interface State {
 function noteState({ source, output, state, reason }: State): void {
   const isWell = state === 'ready' || state === 'stale' || typeof reason !== 'string';
   if (!isWell) note(`"${source}" ${state === 'failed' ? 'has failed' : `is ${state}`}: ${toLine(reason)}`);
-  if (output === '' && isWell) note(`"${source}" has printed nothing yet.`);
+  if (output === '' && isWell) note(`"${source}" has not printed anything yet.`);
   if (output === undefined && isWell)
     note(
-      `"${source}" prints nothing here: no program of its own runs on this machine. Only MCP servers that are started by a command, and Python files, have one.`,
+      `"${source}" has no output: it does not run a program on this machine. Only MCP servers with a command and Python files do.`,
     );
 }
 
@@ -147,20 +147,20 @@ async function printEvents({ body }: Response, printLines: Asked['print']): Prom
       const value = parseJson(data);
       if (name === 'output' && isRecord(value) && Array.isArray(value.lines)) printLines(value.lines.map(String));
       else if (name === 'lost' && isRecord(value))
-        note(`${value.count} pieces were dropped: they are read too slowly.`);
+        note(`${value.count} events were dropped because the reader is too slow.`);
     }
-    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain'); // then the server keeps or drops the rest
+    if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain'); // meanwhile the server buffers or drops the rest
   }
 }
 
 function unknownSource(source: string, names: readonly string[]): ToolcribError {
-  return new ToolcribError('failed', `There is no source "${source}".${didYouMean(source, names)}`);
+  return new ToolcribError('failed', `The source "${source}" was not found.${didYouMean(source, names)}`);
 }
 
-/** Why a server that runs gave no answer. */
+/** The reason why a running server refused the request. */
 async function refusalOf(response: Response, url: string): Promise<string> {
   if (response.status === 401 || response.status === 403)
-    return `The server at ${url} does not accept the operator token of this configuration. Set TOOLCRIB_OPERATOR_TOKEN to the one that it was started with.`;
+    return `The server at ${url} does not accept the operator token of this configuration. Set TOOLCRIB_OPERATOR_TOKEN to the token of that server.`;
   const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message?: unknown } }; // read as unknown
   return typeof error?.message === 'string'
     ? error.message

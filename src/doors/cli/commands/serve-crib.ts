@@ -9,7 +9,7 @@ import { type Flags, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, note, noteReview, paint, toLine } from '../output.ts';
 
-/** `toolcrib serve`: REST and MCP until it is told to end; a second signal ends it at once. */
+/** `toolcrib serve`: serves REST and MCP until a signal; a second signal stops it at once. */
 export async function serveCrib({ flags }: Invocation): Promise<ExitCode> {
   const port = readPort(flags.port);
   if (flags.stdio === true) return (await import('./serve-on-stdio.ts')).serveOnStdio(flags);
@@ -29,11 +29,11 @@ async function serve(crib: Crib, flags: Flags, port: number | undefined): Promis
     isInsecure: insecure === true,
   });
   for (const line of await describeServer(crib, server)) note(line);
-  const stopListening = crib.server.onListings(() => {}); // a changed list is read at once, so that a name held back in it is reported then
+  const stopListening = crib.server.onListings(() => {}); // reads changed lists at once, so that name conflicts are reported immediately
   await noteReview(crib, flags);
   warnIfOpen(server, insecure === true && (await crib.identify()).ok);
   if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
-  note('Closing; what is under way may end. A second signal ends it at once.');
+  note('Shutting down: waiting for running calls. Send the signal again to stop at once.');
   stopListening();
   await server.close();
   await mcp.close();
@@ -49,25 +49,25 @@ function readPort(text: string | undefined): number | undefined {
 
 function warnIfOpen({ host }: RunningServer, isOpen: boolean): void {
   if (!isOpen) return;
-  const warning = `WARNING: --insecure: whoever can reach ${host} can call tools, and nobody asks who they are.`;
+  const warning = `WARNING: --insecure: every client that can reach ${host} can call tools without a credential.`;
   note(paint('red', warning, process.stderr));
 }
 
-/** A tool that fails where nobody waits for it must not end a server that others use. */
+/** Keeps the server alive after an unhandled error of a tool: other clients still use it. */
 function surviveStrays(crib: Crib): void {
-  const tell = (cause: unknown) => crib.server.warn(`Something failed where nobody waited for it: ${messageOf(cause)}`);
+  const tell = (cause: unknown) => crib.server.warn(`Unhandled error, the server keeps running: ${messageOf(cause)}`);
   process.on('unhandledRejection', tell);
   process.on('uncaughtException', tell);
 }
 
-/** Where to look and what to paste, line by line. The operator's token is in the first link and nowhere else, and only where a terminal shows it. */
+/** The lines that are printed at start: addresses and examples. The operator token appears only in the first link, and only on a terminal. */
 export async function describeServer(crib: Crib, server: RunningServer): Promise<readonly string[]> {
   const url = toOpen(server);
   const { query, hint } = await operatorLink(crib);
-  const anybody = await crib.identify();
-  const isGuarded = !anybody.ok;
-  const forAnybody = anybody.ok ? anybody.profiles : [];
-  const note = (name: string) => (isGuarded || forAnybody.includes(name) ? '' : '  (with a credential)');
+  const anonymous = await crib.identify();
+  const isGuarded = !anonymous.ok;
+  const withoutCredential = anonymous.ok ? anonymous.profiles : [];
+  const note = (name: string) => (isGuarded || withoutCredential.includes(name) ? '' : '  (requires a credential)');
   const headers = isGuarded ? ', "headers": { "Authorization": "Bearer YOUR_KEY" }' : '';
   const authorization = isGuarded ? ` -H 'Authorization: Bearer YOUR_KEY'` : '';
   return [
@@ -75,7 +75,7 @@ export async function describeServer(crib: Crib, server: RunningServer): Promise
     `  tools  ${url}/tools${query}  (${hint})`,
     `  MCP    ${url}/mcp`,
     ...crib.profiles().map((name) => `         ${url}/mcp/${encodeURIComponent(name)}${note(name)}`),
-    `  REST   ${url}/api  (described at ${url}/openapi.json)`,
+    `  REST   ${url}/api  (OpenAPI: ${url}/openapi.json)`,
     ...retentionOf(crib),
     'Paste this into an MCP client:',
     `  { "mcpServers": { "toolcrib": { "type": "http", "url": "${url}/mcp"${headers} } } }`,
@@ -84,34 +84,34 @@ export async function describeServer(crib: Crib, server: RunningServer): Promise
   ];
 }
 
-/** What is not a terminal may be a log that others read: there the file of the token is named instead. */
+/** The link with the operator token, or the file of the token if stderr is not a terminal: other users may read a log. */
 async function operatorLink(crib: Crib): Promise<{ readonly query: string; readonly hint: string }> {
   if ((process.env.TOOLCRIB_OPERATOR_TOKEN ?? '').trim() !== '')
-    return { query: '', hint: '?token= and your TOOLCRIB_OPERATOR_TOKEN' };
-  const token = await crib.server.operatorToken(); // made now, so that the file is there
+    return { query: '', hint: 'append ?token= with your TOOLCRIB_OPERATOR_TOKEN' };
+  const token = await crib.server.operatorToken(); // creates the file if it does not exist
   if (process.stderr.isTTY)
-    return { query: `?token=${encodeURIComponent(token)}`, hint: "the operator's link: keep it to yourself" };
+    return { query: `?token=${encodeURIComponent(token)}`, hint: 'link for the operator; do not share it' };
   const file = crib.server.operatorTokenFile();
-  if (file !== undefined) return { query: '', hint: `?token= and the operator token in ${toLine(file)}` };
+  if (file !== undefined) return { query: '', hint: `append ?token= with the operator token from ${toLine(file)}` };
   return {
     query: '',
-    hint: 'the operator token cannot be kept in a file; set TOOLCRIB_OPERATOR_TOKEN or TOOLCRIB_OPERATOR_TOKEN_FILE',
+    hint: 'the operator token cannot be saved to a file; set TOOLCRIB_OPERATOR_TOKEN or TOOLCRIB_OPERATOR_TOKEN_FILE',
   };
 }
 
-/** What the record of calls takes on disk, measured with small arguments on SQLite. */
+/** Disk space of one call in the audit log, measured with small arguments on SQLite. */
 const ROW_KILOBYTES = 0.67;
 
 function retentionOf(crib: Crib): readonly string[] {
   const { isRecorded, days } = crib.audit.retention();
   if (!isRecorded) return [];
-  const each = `about ${ROW_KILOBYTES} kB for each call`;
+  const each = `about ${ROW_KILOBYTES} kB per call`;
   return days === undefined
-    ? [`  audit  rows are kept for ever, ${each}; extensions.audit.retentionDays limits that`]
+    ? [`  audit  rows are never deleted, ${each}; set extensions.audit.retentionDays to limit them`]
     : [`  audit  rows are kept for ${days} day${days === 1 ? '' : 's'}, ${each}`];
 }
 
-/** An address that can be opened: one that stands for every interface cannot. */
+/** A URL that a browser can open: the wildcard address is replaced by the loopback address. */
 function toOpen({ url, host }: RunningServer): string {
   if (host === '0.0.0.0') return url.replace('0.0.0.0', '127.0.0.1');
   return host === '::' ? url.replace('[::]', '[::1]') : url;

@@ -11,17 +11,17 @@ import { type Flags, findConfig, usage } from '../flags.ts';
 import { withCrib } from '../open-crib.ts';
 import { cancelOnInterrupt, note, noteReview, reportFailure, takeStdout, toLines } from '../output.ts';
 
-/** The variable with the key or token of who is served; without it, whoever is at this machine. */
+/** The variable with the key or token of the caller; without it, the caller is local. */
 const CREDENTIAL = 'TOOLCRIB_KEY';
 
-/** `toolcrib serve --stdio`: MCP for one client on stdin and stdout, by a crib that listens if there is one of this configuration. */
+/** `toolcrib serve --stdio`: serves MCP to one client on stdin and stdout. Attaches to a running server of this configuration if there is one. */
 export async function serveOnStdio(flags: Flags): Promise<ExitCode> {
   const { config, profile, host, port, insecure } = flags;
   if ([host, port, insecure].some((flag) => flag !== undefined))
-    throw usage('--stdio listens nowhere, so it takes neither --host nor --port nor --insecure.', 'serve');
+    throw usage('--stdio cannot be combined with --host, --port or --insecure: it does not listen on a port.', 'serve');
   const stdout = takeStdout();
   const credential = process.env[CREDENTIAL]?.trim() || undefined;
-  // Somebody without a credential gets the default profile from a server; who starts this here may choose.
+  // A server gives a caller without a credential only the default profile; the user who starts a crib here can choose.
   const mayAttach = profile === undefined || credential !== undefined;
   const url = mayAttach ? await findServer(config ?? findConfig(process.cwd()) ?? process.cwd()) : undefined;
   if (url !== undefined) return attach(url, { profile, credential, stdout });
@@ -29,7 +29,7 @@ export async function serveOnStdio(flags: Flags): Promise<ExitCode> {
   const onServed = () => {
     isServed = true;
   };
-  // Whoever starts this asks for the list at once, and many never again.
+  // Clients ask for the list at once, and many never again.
   const staying = { watch: true, background: false };
   try {
     return await withCrib(flags, (crib) => serve(crib, { flags, profile, credential, stdout, onServed }), staying);
@@ -38,23 +38,23 @@ export async function serveOnStdio(flags: Flags): Promise<ExitCode> {
   }
 }
 
-/** A client shows its user what it is answered, and seldom what stands on stderr. */
+/** Answers every request with the error: clients show answers to their user, but rarely stderr. */
 async function refuse(cause: unknown, stdout: Writable): Promise<ExitCode> {
   const code = reportFailure(cause);
-  if (process.stdin.isTTY) return code; // a person, who has read it
-  const said = cause instanceof ToolcribError ? toLines(cause.message) : 'it is told on stderr.';
+  if (process.stdin.isTTY) return code; // the user has seen the error on stderr
+  const said = cause instanceof ToolcribError ? toLines(cause.message) : 'see stderr for the error.';
   const { refuseStdio } = await import('../../mcp/serve-stdio.ts');
-  await refuseStdio({ stdin: process.stdin, stdout, reason: `Toolcrib cannot be used: ${said}` });
+  await refuseStdio({ stdin: process.stdin, stdout, reason: `Toolcrib could not start: ${said}` });
   return code;
 }
 
-/** Throws where there is neither a configuration nor a tool: a client would show an empty list and no reason. */
+/** Throws if there is neither a configuration nor a tool: a client would show an empty list without a reason. */
 function requireTools(crib: Crib, { config }: Flags): void {
   const folder = process.cwd();
   if (config !== undefined || findConfig(folder) !== undefined || crib.catalog.specs.length > 0) return;
   throw new ToolcribError(
     'no_configuration',
-    `There is no toolcrib.yaml in "${folder}", so there are no tools. Add "--config" and the path of your toolcrib.yaml to the arguments of the client's entry for toolcrib, or write one there by "toolcrib init".`,
+    `No toolcrib.yaml found in "${folder}", so no tools are available. Add "--config" and the path of your toolcrib.yaml to the arguments of the client's entry for toolcrib, or create one there with "toolcrib init".`,
   );
 }
 
@@ -66,7 +66,7 @@ interface Served {
 
 interface ServedHere extends Served {
   readonly flags: Flags;
-  /** Told when the client can be answered. */
+  /** Called when the client can be answered. */
   onServed(): void;
 }
 
@@ -100,7 +100,7 @@ async function serve(crib: Crib, { flags, profile, credential, stdout, onServed 
   const stopRunning = crib.server.runParked();
   const code = await untilEnded(connection, async () => {
     stopRunning();
-    note('Closing; what is under way may end. A second signal ends it at once.');
+    note('Shutting down: waiting for running calls. Send the signal again to stop at once.');
     await crib.server.idle(crib.server.serverSettings().graceMs ?? USUAL_GRACE_MS);
     crib.server.endCalls();
     await connection.flushed();
@@ -113,13 +113,14 @@ const USUAL_GRACE_MS = 10_000;
 
 async function whoIsServed(crib: Crib, profile: string | undefined, credential: string | undefined): Promise<Caller> {
   const identity = await crib.identify(credential);
-  if (!identity.ok) throw new ToolcribError('unauthenticated', `${identity.error.message} Set ${CREDENTIAL} to it.`);
+  if (!identity.ok)
+    throw new ToolcribError('unauthenticated', `${identity.error.message} Set ${CREDENTIAL} to a valid credential.`);
   if (profile === undefined || credential !== undefined) return identity.caller;
   const { profiles: _profiles, ...caller } = identity.caller;
   return caller;
 }
 
-/** A client that is gone waits for nothing; one that is there has its answers before the end. */
+/** Waits until the client is gone or a signal arrives. After a signal, running calls are answered first. */
 async function untilEnded(
   { ended, close }: Pick<StdioConnection, 'ended' | 'close'>,
   drain: () => Promise<void> = async () => {},

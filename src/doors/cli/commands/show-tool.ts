@@ -15,7 +15,7 @@ import { printCalls } from './list-calls.ts';
 
 const LAST_CALLS = 5;
 
-/** `toolcrib show TOOL`: everything an operator may know about one tool. */
+/** `toolcrib show TOOL`: prints everything that an operator may see of a tool. */
 export function showTool({ words, flags }: Invocation): Promise<ExitCode> {
   const [name = ''] = words;
   return withCrib(flags, async (crib) => {
@@ -34,13 +34,13 @@ export function showTool({ words, flags }: Invocation): Promise<ExitCode> {
   });
 }
 
-/** What a tool is can be shown without a store; one that does not answer is no reason not to. */
+/** The last calls of a tool; none if the store fails, because the tool itself can still be shown. */
 async function lastCalls(crib: Crib, tool: string): Promise<readonly AuditRow[]> {
   try {
     return await crib.calls.list({ tool, limit: LAST_CALLS });
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
-    note(toLine(`Its last calls cannot be shown: ${cause.message}`));
+    note(toLine(`The last calls cannot be shown: ${cause.message}`));
     return [];
   }
 }
@@ -52,7 +52,7 @@ function describeTool(spec: ToolSpec, crib: Crib) {
     name,
     ...(title !== undefined && { title }),
     description,
-    kind: spec[RUN].kind, // an operator may know the kind, and nothing else of how a tool runs
+    kind: spec[RUN].kind, // operators see the kind, but nothing else about how a tool runs
     source,
     origin,
     status: crib.sources().find((report) => report.name === source)?.state ?? 'ready',
@@ -71,7 +71,7 @@ function describeTool(spec: ToolSpec, crib: Crib) {
 }
 
 function toText(shown: Readonly<Record<string, unknown>>): string {
-  const rows = Object.entries(shown).filter(([key, value]) => !isEmpty(value) && key !== 'flags'); // most of them are effects
+  const rows = Object.entries(shown).filter(([key, value]) => !isEmpty(value) && key !== 'flags'); // mostly the same as effects
   const width = Math.max(...rows.map(([key]) => key.length));
   return rows
     .map(([key, value]) => {
@@ -93,7 +93,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** `toolcrib explain TOOL`: why a tool is visible to a caller or not, and which layer set each limit. */
+/** `toolcrib explain TOOL`: explains why a tool is visible to a caller or not, and which layer set each limit. */
 export function explainTool({ words, flags }: Invocation): Promise<ExitCode> {
   const [tool = ''] = words;
   const { caller: id, role: roles } = flags;

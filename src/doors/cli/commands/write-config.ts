@@ -8,7 +8,7 @@ import { type ClientFile, findClientFiles, readClientFile } from './client-files
 
 const NOTHING: PastedServers = { servers: {}, plainSecrets: [] };
 
-/** `toolcrib init`: writes a commented configuration; one that is there stays unless `--force` is given. */
+/** `toolcrib init`: writes a commented configuration. An existing file is kept unless `--force` is set. */
 export async function writeConfig({ flags }: Invocation): Promise<ExitCode> {
   const file = targetOf(flags);
   if (flags.force !== true) refuseToReplace(file);
@@ -26,15 +26,17 @@ export async function writeConfig({ flags }: Invocation): Promise<ExitCode> {
   if (flags.json === true) printJson({ file: shown, servers: Object.keys(servers) });
   else print(shown);
   if (isPrivate) {
-    note(`In plain text, as they were, and so readable by you alone: ${plainSecrets.map(toLine).join(', ')}.`);
-    note(`Better: put them into the environment and write \${NAME} instead.`);
+    note(
+      `These values may be secrets in plain text, so only you can read the file: ${plainSecrets.map(toLine).join(', ')}.`,
+    );
+    note(`Put them into environment variables and write \${NAME} instead.`);
   }
   if (from === undefined) for (const line of offers(found)) note(line);
   note('Next: "toolcrib check" and "toolcrib list".');
   return 0;
 }
 
-/** Asks on the terminal which file to take over; where there is none, nothing is. A file of this folder may come from others, so that nothing is taken unasked. */
+/** Asks on the terminal which file to import. Imports nothing without a terminal: a file in this folder may be untrusted. */
 async function chooseFile(
   found: readonly ClientFile[],
   { json }: Flags,
@@ -43,7 +45,7 @@ async function chooseFile(
   const { select, isCancel } = await import('@clack/prompts');
   const none = { value: -1, label: 'none of them' };
   const options = [none, ...found.map((file, index) => ({ value: index, label: describeFile(file) }))];
-  const message = 'Take over the MCP servers of another program?';
+  const message = 'Import the MCP servers of another program?';
   const answer = await select({ message, options, initialValue: -1, input: process.stdin, output: process.stderr });
   return isCancel(answer) ? 'cancelled' : found[answer];
 }
@@ -52,7 +54,7 @@ function offers(found: readonly ClientFile[]): readonly string[] {
   if (found.length === 0) return [];
   const how = ({ shownAs }: ClientFile) => `toolcrib init --force --from ${quoteForShell(shownAs)}`;
   return [
-    'MCP servers of other programs were found, and not taken over. To do that:',
+    'Found MCP servers of other programs. To import them:',
     ...found.map((file) => `  ${toLine(how(file))}   # ${describeFile(file)}`),
   ];
 }
@@ -63,7 +65,7 @@ function describeFile({ client, shownAs, servers }: ClientFile): string {
   return toLine(`${client}, ${shownAs}: ${names.slice(0, 5).join(', ')}${more}`);
 }
 
-/** A shell reads the path as it is, but for "~/", which it fills in. */
+/** Quotes a path for a shell, except for a leading "~/", which the shell expands. */
 function quoteForShell(path: string): string {
   if (/^[\w./~:\\-]+$/.test(path)) return path;
   const [, home = '', rest = ''] = /^(~\/)?(.*)$/s.exec(path) ?? [];
@@ -75,7 +77,7 @@ function targetOf({ config }: Flags): string {
   return existsSync(file) && statSync(file).isDirectory() ? join(file, 'toolcrib.yaml') : file;
 }
 
-// A second configuration beside the one that is read would only confuse.
+// Also refuses a second configuration under another usual name: only one of them would be read.
 function refuseToReplace(file: string): void {
   const isUsual = CONFIG_NAMES.includes(basename(file));
   const there = isUsual ? findConfig(dirname(file)) : existsSync(file) ? file : undefined;
@@ -83,10 +85,13 @@ function refuseToReplace(file: string): void {
 }
 
 function isThere(file: string): ToolcribError {
-  return new ToolcribError('usage', `${relative(process.cwd(), file) || file} is there already; --force replaces it.`);
+  return new ToolcribError(
+    'usage',
+    `${relative(process.cwd(), file) || file} already exists. Use --force to replace it.`,
+  );
 }
 
-/** The servers of an mcp.json, and where in them something secret may stand in plain text. */
+/** The servers of an mcp.json, and the places where they may contain secrets in plain text. */
 export interface PastedServers {
   readonly servers: Readonly<Record<string, unknown>>;
   readonly plainSecrets: readonly string[];
@@ -95,11 +100,11 @@ export interface PastedServers {
 /** Reads the servers of Claude, Cursor, VS Code and the like. */
 export async function readServers(file: string, shownAs: string): Promise<PastedServers> {
   const { servers } = await readClientFile(file, shownAs);
-  if (Object.keys(servers).length === 0) throw new ToolcribError('usage', `${shownAs} holds no servers.`);
+  if (Object.keys(servers).length === 0) throw new ToolcribError('usage', `${shownAs} contains no MCP servers.`);
   return { servers, plainSecrets: Object.entries(servers).flatMap(([name, server]) => plainSecretsOf(name, server)) };
 }
 
-// Values of variables and headers are not looked at closely: what is not a variable may be a key.
+// Every literal value of a variable or header counts as a possible secret.
 function plainSecretsOf(name: string, server: unknown): readonly string[] {
   const { url, httpUrl = url, serverUrl = httpUrl, args } = membersOf(server);
   const inBlocks = ['env', 'headers'].flatMap((block) =>
@@ -122,42 +127,42 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 
 const HEAD = `# yaml-language-server: $schema=./node_modules/toolcrib/schema/toolcrib.schema.json
 #
-# Toolcrib: which tools there are, and who may use them how.
-# "toolcrib check" says whether this file makes sense, "toolcrib list" shows the tools.
+# Toolcrib: the tools, their callers and their limits.
+# "toolcrib check" validates this file, "toolcrib list" lists the tools.
 
-# Where tools come from. Relative paths start in the folder of this file.
+# The sources of the tools. Relative paths start in the folder of this file.
 sources:
-  # Modules that export tools (defineTool), one folder of them:
+  # A folder of modules that export tools (defineTool):
   # mine: { modules: ./tools }
   # Tools described in YAML or JSON:
   # described: { files: ./specs }
-  # Tools kept in the store and edited by "toolcrib specs":
+  # Tools in the store, edited with "toolcrib specs":
   # stored: { database: true, kinds: [http] }
 `;
 
 const NO_SERVERS = `
-# MCP servers: the block of an mcp.json can be pasted here as it is.
+# MCP servers: paste the block of an mcp.json here without changes.
 # mcpServers:
 #   files: { command: npx, args: ["-y", "@modelcontextprotocol/server-filesystem", "."] }
 `;
 
 const TAIL = `
-# Tools that belong together: shown, found and set up together. Every source makes one of its own name.
+# Bundles: tools that are shown, found and set up together. Each source is also a bundle of the same name.
 bundles:
   # reading:
-  #   description: Look, but do not touch
+  #   description: Read-only tools
   #   include: ["tag:read", { readOnly: true }]
 
-# What one kind of caller may use.
+# Profiles: the tools and limits of one sort of caller.
 defaultProfile: default
 profiles:
   default:
     # include: ["source:mine", "tag:read"]   # absent: all tools
     exclude: []
-    # approve: ["*_delete_*"]                # a person is asked before these run
+    # approve: ["*_delete_*"]                # these tools require approval
     # policy: { maxTimeoutMs: 60000 }
 
-# Guards. Destructive tools ask a person first; "cautious" asks for all that are not known to be read-only.
+# Guards. Destructive tools require approval; with "cautious" all tools do that are not known to be read-only.
 extensions:
   approval: { mode: dangerous }
 
@@ -165,18 +170,18 @@ extensions:
 # executors:
 #   shell: { sandbox: required, roots: [./workspace] }   # roots: the only folders that commands may write
 
-# Credentials: read when they are used, sent to their own hosts only, never shown.
+# Credentials: read at use, sent only to the listed hosts, never shown.
 # secrets:
 #   github: { env: GITHUB_TOKEN, hosts: ["api.github.com"] }
 `;
 
-/** A commented configuration to start from, with the servers of an mcp.json where there are some. */
+/** A commented configuration to start with, including the servers of an mcp.json. */
 export function starterConfig(servers: Readonly<Record<string, unknown>>): string {
   if (Object.keys(servers).length === 0) return `${HEAD}${NO_SERVERS}${TAIL}`;
-  return `${HEAD}\n# MCP servers, as they stood in the mcp.json.\nmcpServers:${toYaml(servers, '  ')}\n${TAIL}`;
+  return `${HEAD}\n# MCP servers, imported from the mcp.json.\nmcpServers:${toYaml(servers, '  ')}\n${TAIL}`;
 }
 
-// Maps as blocks, everything else as JSON, which is YAML, too.
+// Writes maps as blocks and everything else as JSON, which is valid YAML.
 function toYaml(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return ` ${JSON.stringify(value)}`;
   const members = Object.entries(value);
@@ -189,7 +194,7 @@ function toKey(key: string): string {
   return isPlain ? key : JSON.stringify(key);
 }
 
-/** Writes a file that is there whole or not at all; false if one is there and must stay. Synchronous, so that no signal comes between. */
+/** Writes a file atomically; false if it exists and must be kept. Synchronous, so that no signal can interrupt it. */
 export function writeWhole(
   file: string,
   content: string,
@@ -199,7 +204,7 @@ export function writeWhole(
   try {
     writeFileSync(draft, content, { flag: 'wx', mode: isPrivate ? 0o600 : 0o644 });
     if (replace) renameSync(draft, file);
-    else linkSync(draft, file); // unlike a rename it fails where something is
+    else linkSync(draft, file); // unlike a rename, it fails if the file exists
     return true;
   } catch (cause) {
     if (codeOf(cause) === 'EEXIST' && !replace) return false;
