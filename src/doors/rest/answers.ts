@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { ToolcribError, type ToolError, type ToolErrorCode } from '../../core/tool-error.ts';
 
-/** What is sent back: a status and JSON. */
+/** A response: a status and JSON. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What is said of a failure; `code` is that of a call, or one of the door's own. */
+/** The error of a response; `code` is an error code of a call, or one of this door. */
 export interface Failure extends Omit<ToolError, 'code' | 'cause'> {
   readonly code: string;
 }
 
-/** The status of each reason why a call fails. A tool that ran and failed was reached: that is no failure of ours. */
+/** The HTTP status of each error code. A tool that ran and failed is not a failure of the server. */
 const STATUS: Readonly<Record<ToolErrorCode, number>> = {
   unknown_tool: 404,
   invalid_input: 400,
@@ -32,17 +32,17 @@ const STATUS: Readonly<Record<ToolErrorCode, number>> = {
   tool_error: 200,
 };
 
-/** JSON that is what was asked for. */
+/** A successful response. */
 export function ok(body: unknown, status = 200): Answer {
   return { status, body };
 }
 
-/** The status that tells of an error. */
+/** The HTTP status of an error code. */
 export function statusOf(code: ToolErrorCode): number {
   return STATUS[code];
 }
 
-/** Why nothing came of a request; `more` stands beside the error. */
+/** A refusal; the members of `more` are added beside the error. */
 export function refuse(status: number, error: Failure, more: Readonly<Record<string, unknown>> = {}): Answer {
   const headers = {
     ...(status === 401 && { 'www-authenticate': 'Bearer realm="toolcrib"' }),
@@ -51,20 +51,20 @@ export function refuse(status: number, error: Failure, more: Readonly<Record<str
   return { status, headers, body: { ok: false, status: 'failed', ...more, error } };
 }
 
-/** The same for a reason that a call could have. */
+/** A refusal with the error of a call. */
 export function refuseFor(error: ToolError): Answer {
   return refuse(statusOf(error.code), error);
 }
 
-/** There is nothing of this name, or not for who asks. */
+/** A refusal with status 404: the thing does not exist, or the caller may not see it. */
 export function notFound(message: string): Answer {
   return refuse(404, { code: 'not_found', message, retryable: false });
 }
 
-/** What a browser and a cache may do with answers: nothing. */
+/** Headers that keep browsers from caching or guessing types. */
 const HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
-/** The answer as HTTP. */
+/** Converts an answer to an HTTP response. */
 export function toResponse({ status, body, headers }: Answer): Response {
   return new Response(JSON.stringify(body), {
     status,
@@ -72,10 +72,10 @@ export function toResponse({ status, body, headers }: Answer): Response {
   });
 }
 
-/** What the crib throws at who asks for what cannot be meant, in words that may be shown. */
+/** Error codes of the crib for invalid requests; their messages are safe to show. */
 const OF_THE_ASKER = /^(invalid|unknown)_(option|criterion|selector|key|spec|input)$/;
 
-/** What a thrown error says to who asked; undefined for one that is nobody's business. */
+/** The refusal for a thrown error; undefined if the error must not be shown to the caller. */
 export function refusalOf(cause: unknown): Answer | undefined {
   if (!(cause instanceof ToolcribError)) return undefined;
   const { code, message } = cause;
@@ -98,34 +98,34 @@ export function refusalOf(cause: unknown): Answer | undefined {
 
 const STORE_GONE = refuse(503, {
   code: 'unavailable',
-  message: 'The store does not answer at the moment; try again later.',
+  message: 'The store is not available at the moment. Try again later.',
   retryable: true,
 });
 
-/** What is said where something went wrong that should not have. */
+/** The answer to an unexpected error. */
 export const INTERNAL: Answer = refuse(500, {
   code: 'internal',
-  message: 'Something went wrong here that should not have.',
+  message: 'Internal error. The log of the server has the details.',
   retryable: false,
 });
 
-/** JSON that is there as a whole. */
+/** A complete JSON response as text. */
 export interface WholeAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** Sends an answer, or makes of it what is sent later. */
+/** Sends a complete response at once, or returns it for sending. */
 export type SendWhole = (answer: WholeAnswer) => Response;
 
 const TYPE = 'application/json';
 
-/** For whoever takes nothing but the answers of the web. */
+/** Converts a complete response to a web Response. */
 export function toWebResponse({ status, text }: WholeAnswer): Response {
   return new Response(text, { status, headers: { 'content-type': TYPE } });
 }
 
-/** Writes at once what would otherwise be put into a stream and read back from it. */
+/** Writes a complete response directly, without the cost of a web stream. */
 export function writeWhole(outgoing: ServerResponse, { status, text }: WholeAnswer): void {
   outgoing.writeHead(status, { 'content-type': TYPE, 'content-length': Buffer.byteLength(text) }).end(text);
 }

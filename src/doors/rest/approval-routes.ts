@@ -5,60 +5,64 @@ import { notFound, ok, refuseFor } from './answers.ts';
 import type { Route, RouteRequest } from './route.ts';
 import { anyObject, anything, choice, flag, list, object, shortText, text, time, whole } from './shapes.ts';
 
-/** The shape of a request for approval. */
+/** The schema of an approval request. */
 export const APPROVAL = object({
   id: text(),
   state: choice(APPROVAL_STATES),
   tool: text(),
   'title?': text(),
   description: text(),
-  arguments: anyObject('Cut to a few kilobytes in lists, events and answers; whole at GET /api/approvals/{id}.'),
-  'argumentsLength?': whole('How many characters the whole takes as JSON; present where arguments is cut.', 0),
+  arguments: anyObject(
+    'The arguments of the call. Lists and events cut them to a few kilobytes; GET /api/approvals/{id} returns them in full.',
+  ),
+  'argumentsLength?': whole('Length of the full arguments as JSON, in characters. Present if arguments is cut.', 0),
   caller: object({ 'id?': text(), 'roles?': list(text()) }),
   profile: text(),
   'conversation?': text(),
   'turn?': text(),
   'timeZone?': text(),
   'idempotencyKey?': text(),
-  'inputResponses?': anyObject('Answers to questions of the tool, which it gets with the arguments.'),
-  'inside?': list(text(), 'The tools inside whose calls it was called, the nearest first.'),
-  door: text('Where the call came in.'),
-  reason: text('Why somebody is asked.'),
+  'inputResponses?': anyObject('Answers to questions of the tool. The tool receives them with the arguments.'),
+  'inside?': list(text(), 'The tools whose calls contain this call, innermost first.'),
+  door: text('The door of the call, such as cli, rest or mcp.'),
+  reason: text('Why the call requires approval.'),
   'question?': text(
-    'What the tool asks in the middle of its call, which waits for the answer; absent where the question is whether it may run.',
+    'A question that the running tool asks; the call waits for the answer. Absent if the request asks whether the tool may run.',
   ),
-  approvers: list(text(), 'Who may answer besides an operator.'),
-  'notByCaller?': text('Why the caller is not among them although policy names it.'),
-  isParked: flag('Nobody waits for the answer in memory.'),
+  approvers: list(text(), 'The approvers, in addition to the operator.'),
+  'notByCaller?': text('Why the caller may not answer although the policy names it.'),
+  isParked: flag('True if the call is stored; false if a running process waits for the answer.'),
   createdAt: time(),
   expiresAt: time(),
-  'answer?': anyObject('What was decided, by whom and when.'),
-  'claim?': anyObject('The call that took it up.'),
-  'outcome?': text('How that call ended.'),
+  'answer?': anyObject('The decision, the approver and the time.'),
+  'claim?': anyObject('The call that runs under this approval.'),
+  'outcome?': text('The outcome of that call.'),
 });
 
-const REMEMBER = anything('For what else a yes counts: "conversation", "arguments" or { forMs }.');
+const REMEMBER = anything(
+  'Do not ask again for this conversation ("conversation"), for the same arguments ("arguments"), or for a time ({ forMs }).',
+);
 
-/** Calls that wait for a person. */
+/** Routes of approval requests. */
 export const APPROVAL_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/approvals',
     group: 'approvals',
-    says: 'Requests for approval: all for an operator, else those that who asks may answer or has made.',
+    says: 'Lists approval requests. An operator sees all of them, a caller those that it may answer or has made.',
     who: 'credential',
     query: {
-      'state?': choice(APPROVAL_STATES, 'Those in this state; in every state if absent.'),
-      'limit?': whole('The newest so many; 100 if absent.', 1, 1000),
+      'state?': choice(APPROVAL_STATES, 'Only requests in this state. Default: all states.'),
+      'limit?': whole('Maximum number of requests, newest first. Default: 100.', 1, 1000),
     },
-    answers: { 200: { says: 'Oldest first.', schema: object({ approvals: list(APPROVAL) }) } },
+    answers: { 200: { says: 'The requests, oldest first.', schema: object({ approvals: list(APPROVAL) }) } },
     run: listApprovals,
   },
   {
     method: 'GET',
     path: '/api/approvals/{id}',
     group: 'approvals',
-    says: 'One request, with whole arguments while it waits, is approved or runs. For an operator, or a caller that may answer or has made it.',
+    says: 'Returns one request, with full arguments until its call has ended. For operators, and for callers that may answer it or have made it.',
     who: 'credential',
     answers: { 200: { says: 'The request as it is now.', schema: object({ approval: APPROVAL }) } },
     run: showApproval,
@@ -67,11 +71,11 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/api/approvals/{id}',
     group: 'approvals',
-    says: 'Answers a request. The first answer counts; the call of a yes is run by the server.',
+    says: 'Answers a request. The first answer counts. The server runs an approved call.',
     who: 'credential',
     body: object({
       decision: choice(['approve', 'deny']),
-      'note?': shortText('What the caller is told.', 2000),
+      'note?': shortText('A message to the caller.', 2000),
       'remember?': REMEMBER,
     }),
     answers: { 200: { says: 'The request as it is now.', schema: object({ approval: APPROVAL }) } },
@@ -92,12 +96,12 @@ async function showApproval({ crib, asker, params }: RouteRequest) {
 }
 
 function noSuchApproval(id: string) {
-  return notFound(`There is no approval "${id}".`);
+  return notFound(`The approval "${id}" was not found.`);
 }
 
 async function answerApproval({ crib, asker, params, body }: RouteRequest) {
   const { id = '' } = params;
-  if ((await crib.approvals.get(id, asker.caller)) === undefined) return noSuchApproval(id); // nor for who has no business with it
-  const outcome = await crib.approvals.answer(id, body as unknown as ApprovalDecision, asker.caller); // it is checked there once more
+  if ((await crib.approvals.get(id, asker.caller)) === undefined) return noSuchApproval(id); // also if the caller may not see it
+  const outcome = await crib.approvals.answer(id, body as unknown as ApprovalDecision, asker.caller); // the crib checks it again
   return outcome.ok ? ok({ approval: toShownApproval(outcome.approval) }) : refuseFor(outcome.error);
 }

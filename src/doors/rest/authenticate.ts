@@ -5,15 +5,15 @@ import type { Crib } from '../../crib/crib.ts';
 import { type Answer, refuseFor } from './answers.ts';
 import type { RouteCaller, Who } from './route.ts';
 
-/** Whether somebody without a credential is taken for somebody at this machine. */
+/** Returns true if a caller without a credential counts as local. */
 export type AdmitsLocal = () => boolean;
 
-/** Finds out who sends a request. */
+/** Identifies the caller of a request. */
 export type Identify = (request: Request) => Promise<Identity>;
 
-const NOBODY: RouteCaller = Object.freeze({ ok: true, caller: Object.freeze({}), profiles: [], operator: false });
+const ANONYMOUS: RouteCaller = Object.freeze({ ok: true, caller: Object.freeze({}), profiles: [], operator: false });
 
-/** Who asks, by the header alone. Where others than this machine can come in, nobody is `local`. */
+/** Identifies callers by the Authorization header alone. If other machines can connect, no caller is `local`. */
 export function createWhoAsks(crib: Pick<Crib, 'identify'>, admitsLocal: AdmitsLocal): Identify {
   return async (request) => {
     const credential = request.headers.get('authorization');
@@ -22,9 +22,9 @@ export function createWhoAsks(crib: Pick<Crib, 'identify'>, admitsLocal: AdmitsL
   };
 }
 
-/** The asker if this route is for them, else why not. */
+/** The caller if it may use the route, else the refusal. */
 export function letIn(identity: Identity, who: Who, request: Request): RouteCaller | Answer {
-  if (who === 'anyone') return identity.ok ? identity : NOBODY;
+  if (who === 'anyone') return identity.ok ? identity : ANONYMOUS;
   if (!identity.ok) return refuseFor(identity.error);
   if (who === 'caller' || identity.operator) return identity;
   if (!hasCredential(request)) return refuseFor(OPERATOR_NEEDED);
@@ -37,19 +37,19 @@ function hasCredential(request: Request): boolean {
 
 const NEEDED: Identity = {
   ok: false,
-  error: toolError('unauthenticated', 'A credential is needed, as "Authorization: Bearer ...".'),
+  error: toolError('unauthenticated', 'Authentication required: send a credential as "Authorization: Bearer ...".'),
 };
 const OPERATOR_NEEDED = toolError(
   'unauthenticated',
-  'This is for operators: send the operator token as "Authorization: Bearer ...".',
+  'Only operators may use this route: send the operator token as "Authorization: Bearer ...".',
 );
-const NO_OPERATOR = toolError('denied', 'This is for operators.');
+const NO_OPERATOR = toolError('denied', 'Only operators may use this route.');
 
-/** Browsers that came by the operator's link. They may look at pages and nothing else. */
+/** Sessions of browsers that opened the operator's link. A session opens pages only, not the API. */
 export interface PageSessions {
-  /** The value of a cookie that stands for the credential. */
+  /** Creates a session and returns its cookie value. */
   begin(credential: string): string;
-  /** The credential that a cookie stands for; undefined if there is none. It is judged anew by every request, so that a cookie ends with its credential. */
+  /** The credential of a session; undefined if the session does not exist. Every request checks the credential again, so the session ends with it. */
   credentialOf(value: string | undefined): string | undefined;
 }
 
@@ -61,7 +61,7 @@ interface Session {
 const LONGEST_MS = 12 * 3_600_000;
 const MOST = 100;
 
-/** Sessions of this process. The token itself is not a cookie: other servers of this machine would be sent it, too. */
+/** Sessions in memory. The cookie does not contain the token: browsers send cookies to every port of a host. */
 export function createPageSessions(): PageSessions {
   const sessions = new Map<string, Session>();
   return {

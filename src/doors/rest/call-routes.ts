@@ -33,37 +33,37 @@ const CALL = {
   'roles?': list(text()),
   'operator?': { const: true },
   'conversation?': text(),
-  'parentId?': text('The call inside which it was made.'),
-  outcome: text('done, waiting or the code of an error.'),
+  'parentId?': text('The id of the call that made this call.'),
+  outcome: text('done, waiting, or an error code.'),
   at: time(),
   'until?': time(),
-  'count?': whole('How many refusals the row stands for.'),
+  'count?': whole('Number of refusals that this row summarizes.'),
   'durationMs?': number(),
-  'approval?': anyObject('Under which it ran, and who gave it.'),
+  'approval?': anyObject('The approval of the call, and the approver.'),
   'argumentsHash?': text(),
   'resultHash?': text(),
   'intents?': whole(),
   'isReplayed?': { const: true, description: 'Answered without running the tool.' },
-  row: anyObject('Its place in the audit.'),
+  row: anyObject('The position of the call in the audit log.'),
 };
 
-/** The record of calls. */
+/** Routes of recorded calls. */
 export const CALL_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/calls',
     group: 'calls',
-    says: 'Calls that were made.',
+    says: 'Lists recorded calls.',
     who: 'operator',
     query: {
-      'tool?': shortText('Calls of this tool.'),
-      'caller?': shortText('Calls of this caller.'),
-      'outcome?': shortText('Calls that ended so: done, waiting or the code of an error.'),
-      'limit?': whole('At most so many; 50 if absent.', 1, 1000),
-      'cursor?': shortText('Where to go on: nextCursor of the page before.', 1000),
+      'tool?': shortText('Only calls of this tool.'),
+      'caller?': shortText('Only calls of this caller.'),
+      'outcome?': shortText('Only calls with this outcome: done, waiting, or an error code.'),
+      'limit?': whole('Maximum number of calls. Default: 50.', 1, 1000),
+      'cursor?': shortText('Continue after this place: nextCursor of the previous page.', 1000),
     },
     answers: {
-      200: { says: 'Newest first.', schema: object({ calls: list(object(CALL)), 'nextCursor?': text() }) },
+      200: { says: 'The calls, newest first.', schema: object({ calls: list(object(CALL)), 'nextCursor?': text() }) },
     },
     run: listCalls,
   },
@@ -71,15 +71,15 @@ export const CALL_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/calls/{id}',
     group: 'calls',
-    says: 'One call, for who made it or an operator; with its result where it waited for an approval.',
+    says: 'Returns one call, for its caller or an operator. If the call required approval, its result is included.',
     who: 'caller',
     answers: {
       200: {
-        says: 'As far as it is known.',
+        says: 'The call.',
         schema: object({
           callId: text(),
           state: choice(['waiting', 'running', 'ended']),
-          'call?': object(CALL, 'Its row in the audit.'),
+          'call?': object(CALL, 'Its row in the audit log.'),
           'approval?': APPROVAL,
           'result?': RESULT,
         }),
@@ -91,16 +91,16 @@ export const CALL_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/results/{id}',
     group: 'calls',
-    says: 'A result that was too large to hand over, for whose call it was or an operator.',
+    says: 'Returns a result that was too large for its answer, for the caller of the tool or an operator.',
     who: 'caller',
     answers: {
       200: {
-        says: 'All of it.',
+        says: 'The full result.',
         schema: object({
           id: text(),
           tool: text(),
           text: text(),
-          'data?': anything('As data, where the text does not say the same.'),
+          'data?': anything('The result as data. Absent if the text contains the same.'),
           expiresAt: time(),
         }),
       },
@@ -108,7 +108,7 @@ export const CALL_ROUTES: readonly Route[] = [
     async run({ crib, asker, params }) {
       const { id = '' } = params;
       const found = await crib.server.keptResult(id, asker.caller);
-      if (found === undefined) return notFound(`There is no result "${id}"; it may have expired.`);
+      if (found === undefined) return notFound(`The result "${id}" was not found. It may have expired.`);
       return ok({ ...found, expiresAt: toTime(found.expiresAt) });
     },
   },
@@ -117,7 +117,7 @@ export const CALL_ROUTES: readonly Route[] = [
 async function listCalls({ crib, query }: RouteRequest) {
   const { cursor, ...rest } = query as CallQuery & { readonly cursor?: string }; // as its schema demands
   const before = cursor === undefined ? undefined : readCursor(cursor);
-  const wanted = { ...rest, ...(before !== undefined && { before: before as AuditRow }) }; // the crib says so if it is none
+  const wanted = { ...rest, ...(before !== undefined && { before: before as AuditRow }) }; // the crib rejects an invalid one
   const rows = await crib.calls.list(wanted);
   const last = rows.at(-1);
   const isFull = rows.length === (rest.limit ?? 50);
@@ -136,7 +136,7 @@ async function showCall({ crib, asker, params }: RouteRequest) {
   const { caller } = asker;
   const [parked, row] = await Promise.all([crib.server.parked(id, caller), crib.server.callRow(id)]);
   const isOwn = asker.operator || (row?.caller !== undefined && row.caller === caller.id);
-  if (parked === undefined && !(row !== undefined && isOwn)) return notFound(`There is no call "${id}".`);
+  if (parked === undefined && !(row !== undefined && isOwn)) return notFound(`The call "${id}" was not found.`);
   return ok({
     callId: id,
     state: parked?.state ?? 'ended',
@@ -157,26 +157,26 @@ interface ExecuteBody {
   readonly async?: boolean;
 }
 
-/** Calling a tool. */
+/** The route that calls a tool. */
 export const EXECUTE_ROUTE: Route = {
   method: 'POST',
   path: '/api/tools/execute/{name}',
   group: 'tools',
-  says: 'Runs a tool.',
+  says: 'Calls a tool.',
   who: 'caller',
   body: object({
-    'arguments?': anything('What the tool is given: an object, {} if absent.'), // the crib judges it, and notes the attempt
-    'profile?': shortText('The profile to call under; the default one if absent, all tools for an operator.'),
+    'arguments?': anything('The arguments of the tool, an object. Default: {}.'), // the crib validates and records them
+    'profile?': shortText('The profile of the call. Default: the default profile; for an operator, all tools.'),
     'conversation?': shortText('The conversation the call belongs to.'),
     'turn?': shortText('The turn of that conversation.'),
-    'timeZone?': shortText('The time zone of whoever is meant.'),
-    'idempotencyKey?': shortText('Two calls with the same key are one: the second gets the result of the first.'),
-    'approvalId?': shortText('Takes up a call that waited for this approval; waits for its result if it runs.'),
+    'timeZone?': shortText('The time zone of the user.'),
+    'idempotencyKey?': shortText('Deduplicates calls: a second call with the same key gets the result of the first.'),
+    'approvalId?': shortText('Runs the call that waits for this approval, or waits for its result if it is running.'),
     'async?': flag('Not available in this version.'),
   }),
   answers: {
-    200: { says: 'The tool ran: it answered, or it failed (error.code is tool_error).', schema: CALL_DONE },
-    202: { says: 'Somebody has to say yes first; the call runs then.', schema: CALL_WAITING },
+    200: { says: 'The tool ran. It returned a result, or it failed (error.code is tool_error).', schema: CALL_DONE },
+    202: { says: 'The call requires approval. It runs after it was approved.', schema: CALL_WAITING },
   },
   run: execute,
 };
@@ -184,7 +184,7 @@ export const EXECUTE_ROUTE: Route = {
 async function execute(asked: RouteRequest): Promise<Answer> {
   const { arguments: input, profile, async: isLater, ...said } = asked.body as ExecuteBody; // as its schema demands
   if (isLater === true) {
-    const message = 'Calls in the background are not available in this version; leave out "async".';
+    const message = 'Background calls are not available in this version. Remove "async".';
     return refuse(501, { code: 'not_available', message, retryable: false });
   }
   const chest = await openToCall(asked, profile);
@@ -207,7 +207,7 @@ interface Ran {
   readonly durationMs: number;
 }
 
-/** A result as HTTP says it. */
+/** Converts a result to an HTTP answer. */
 function toAnswer(result: ToolResult, { callId, durationMs }: Ran): Answer {
   if (result.status === 'failed') return toFailure(result, { callId, durationMs });
   if (result.status === 'waiting') return toWaiting(result, callId);
@@ -215,7 +215,7 @@ function toAnswer(result: ToolResult, { callId, durationMs }: Ran): Answer {
   return { status: 200, body: { ok, status, callId, content, ...rest, durationMs } };
 }
 
-/** The call under whose id the result will be found may be an earlier one. */
+/** `callId` can be that of an earlier call: the result will be found under that id. */
 function toWaiting({ ok, status, waiting, ...rest }: WaitingResult, ownId: string): Answer {
   const { callId = ownId, ...shown } = waiting;
   return { status: 202, body: { ok, status, callId, waiting: shown, ...rest } };

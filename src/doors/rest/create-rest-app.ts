@@ -21,24 +21,24 @@ import type { Route } from './route.ts';
 import { ROUTES } from './routes.ts';
 import { createRunner } from './run-route.ts';
 
-/** How the HTTP side of a crib is set up. */
+/** Options for creating the HTTP app of a crib. */
 export interface RestOptions {
-  /** Where it listens, which decides by which names it may be reached; 127.0.0.1 if absent. */
+  /** The address of the server, which decides the accepted host names. Default: 127.0.0.1. */
   readonly host?: string;
-  /** Names besides by which it may be reached. */
+  /** Further accepted host names. */
   readonly hosts?: readonly string[];
-  /** Takes whoever can reach it for somebody at this machine, wherever it listens. */
+  /** Treats every caller without a credential as local, wherever the server listens. */
   readonly isInsecure?: boolean;
-  /** The largest body; 4 MB if absent. */
+  /** Maximum size of a request body. Default: 4 MB. */
   readonly maxBodyBytes?: number;
   readonly events?: EventFeedOptions;
-  /** What answers under /mcp. */
+  /** The MCP door, mounted at /mcp. */
   readonly mcp?: McpDoor;
 }
 
-/** The HTTP side of a crib. */
+/** The HTTP app of a crib. */
 export interface RestApp {
-  /** `lent` is what the server that listens lends to the request. */
+  /** Answers a request. `lent` are functions of the HTTP server for this request. */
   fetch(request: Request, lent?: Lent): Promise<Response>;
   /** Ends streams that would not end by themselves. */
   close(): void;
@@ -46,12 +46,12 @@ export interface RestApp {
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** REST, events, health and pages of a crib. It listens nowhere: that is for `startServer`, or for tests to do without. */
+/** Creates the app with REST, events, health and pages. It does not listen: `startServer` does. */
 export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
   const { host = '127.0.0.1', hosts = [], isInsecure = false, maxBodyBytes = MAX_BODY_BYTES } = options;
   const rules: HostRules = { host, hosts };
   const whyForbidden = createHostCheck(rules);
-  // Where others than this machine can come in, who has no credential is nobody, whatever `access` says by now.
+  // If other machines can connect, a caller without a credential is never local, even if `access` has changed since.
   const identify = createWhoAsks(crib, () => isInsecure || isLoopbackHost(host));
   const feed = createEventFeed(crib, options.events);
   const run = createRunner({
@@ -74,12 +74,12 @@ export function createRestApp(crib: Crib, options: RestOptions = {}): RestApp {
   }
   if (options.mcp !== undefined) mountMcp(app, options.mcp, identify);
   for (const [path, routes] of Map.groupBy(ROUTES, pathOf)) app.all(path, ({ req }) => otherMethod(req.method, routes));
-  app.notFound(() => toResponse(notFound('There is nothing here; GET /openapi.json tells what there is.')));
+  app.notFound(() => toResponse(notFound('Not found. GET /openapi.json lists the routes.')));
   app.onError((cause, { req }) => toResponse(failureOf(cause, `${req.method} ${req.path}`, crib)));
   return { fetch: async (request, lent = {}) => app.fetch(request, lent), close: feed.close };
 }
 
-/** `{name}` is how OpenAPI says it, `:name` how Hono does. */
+/** Converts `{name}` of OpenAPI to `:name` of Hono. */
 function pathOf({ path }: Route): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
@@ -88,11 +88,11 @@ function otherMethod(method: string, routes: readonly Route[]): Response {
   const known = new Set(routes.flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])));
   const allow = { allow: [...known, 'OPTIONS'].join(', ') };
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: allow });
-  const message = `${method} is not possible here.`;
+  const message = `Method ${method} is not allowed for this route.`;
   return toResponse({ ...refuse(405, { code: 'method_not_allowed', message, retryable: false }), headers: allow });
 }
 
-/** What went wrong is for the log; who asked learns only that it did. */
+/** The details of an unexpected error go to the log; the caller gets a general message. */
 function failureOf(cause: unknown, what: string, crib: Crib): Answer {
   const refusal = refusalOf(cause);
   if (refusal !== undefined) return refusal;
@@ -100,19 +100,19 @@ function failureOf(cause: unknown, what: string, crib: Crib): Answer {
   return INTERNAL;
 }
 
-/** What answers MCP: it refuses in its own words, bounds what it reads, and no profile means the default one. */
+/** The MCP door. It writes its own refusals and limits request bodies. Without a profile it uses the default one. */
 interface McpDoor {
   fetch(request: Request, identity: Identity, profile?: string): Promise<Response | WholeAnswer>;
   /** Ends streams that would not end by themselves. */
   endNews?(): void;
 }
 
-/** What the server lends to one request. */
+/** Functions of the HTTP server for one request. */
 interface Lent {
   readonly send?: SendWhole | undefined;
 }
 
-/** Hands requests under /mcp on, once it is known who asks. */
+/** Passes requests under /mcp to the MCP door, with the identity of the caller. */
 function mountMcp(app: Hono<{ Bindings: Lent }>, door: McpDoor, identify: Identify): void {
   const answer = async (request: Request, { send = toWebResponse }: Lent, profile?: string): Promise<Response> => {
     const answered = await door.fetch(request, await identify(request), profile);

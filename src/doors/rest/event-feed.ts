@@ -7,28 +7,28 @@ import type { SourceReport } from '../../crib/sources/source-slot.ts';
 import { toShownApproval } from '../shown.ts';
 import { createEventStream, type EventStream } from './event-stream.ts';
 
-/** Tells those who listen what happens in a crib. */
+/** Sends the events of a crib to listeners. */
 export interface EventFeed {
-  /** Events from now on; undefined where too many listen. */
+  /** A stream of all events from now on; undefined if the limit of listeners is reached. */
   open(): Promise<ReadableStream<Uint8Array> | undefined>;
-  /** Events of another kind for one listener; `begin` returns how to stop. Undefined where too many listen. */
+  /** A stream of other events for one listener; `begin` returns a function that stops them. Undefined if the limit is reached. */
   openOwn(begin: (send: EventStream['send']) => () => void): ReadableStream<Uint8Array> | undefined;
   close(): void;
 }
 
-/** How a feed is run. */
+/** Options for creating an event feed. */
 export interface EventFeedOptions {
   readonly maxListeners?: number;
-  /** How often a quiet connection hears something. */
+  /** Interval of heartbeats on an idle connection. */
   readonly heartbeatMs?: number;
 }
 
-/** So many of the newest approvals are watched. Of those that did not change only the state is read. */
+/** Number of newest approvals to watch. For unchanged ones, only the state is read. */
 const WATCHED_APPROVALS = 1000;
-/** So many that changed are read at once. */
+/** Number of changed approvals to read at once. */
 const APPROVALS_PER_PAGE = 100;
 
-/** A feed that watches only while somebody listens. */
+/** Creates a feed that watches the crib only while it has listeners. */
 export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): EventFeed {
   const { maxListeners = 100, heartbeatMs = 15_000 } = options;
   const listeners = new Set<EventStream>();
@@ -52,7 +52,7 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
       });
       listeners.add(listener);
       watching ??= watch(crib, tell, { heartbeatMs, beatAll });
-      await watching.ready; // what happens from now on is told
+      await watching.ready; // events from now on are sent
       return listener.stream;
     },
     openOwn(begin) {
@@ -76,7 +76,7 @@ export function createEventFeed(crib: Crib, options: EventFeedOptions = {}): Eve
 type Tell = (event: 'calls' | 'approvals' | 'sources' | 'tools-changed', data: unknown) => void;
 
 interface Watching {
-  /** Resolves when it is known how things stand. */
+  /** Resolves when the initial state is known. */
   readonly ready: Promise<void>;
   stop(): void;
 }
@@ -113,7 +113,7 @@ function watch(crib: Crib, tell: Tell, { heartbeatMs, beatAll }: Rhythm): Watchi
   };
 }
 
-/** Looks for what has changed since the last look; the first one only learns how things stand. */
+/** Finds changes since the last look; the first look only records the state. */
 function createLook(crib: Crib, tell: Tell): () => Promise<void> {
   let approvals: ReadonlyMap<string, string> | undefined;
   let sources: ReadonlyMap<string, string> | undefined;
@@ -134,12 +134,12 @@ function createLook(crib: Crib, tell: Tell): () => Promise<void> {
       );
       approvals = new Map(found.map(({ id, state }) => [id, state]));
     } catch (cause) {
-      if (!(cause instanceof ToolcribError)) throw cause; // a store that does not answer now is asked again soon
+      if (!(cause instanceof ToolcribError)) throw cause; // the store is not available now; the next look asks again
     }
   };
 }
 
-/** Tells of these approvals, oldest first, page by page. */
+/** Sends these approvals, oldest first, page by page. */
 async function tellApprovals(ids: readonly string[], crib: Crib, tell: Tell): Promise<void> {
   for (let start = 0; start < ids.length; start += APPROVALS_PER_PAGE) {
     const page = ids.slice(start, start + APPROVALS_PER_PAGE);
@@ -151,7 +151,7 @@ function toShownSource({ since, ...report }: SourceReport): object {
   return since === undefined ? report : { ...report, since: new Date(since).toISOString() };
 }
 
-/** Without arguments and answers: those are looked up by who may see them. */
+/** The event of an ended call, without arguments and result: authorized callers look them up. */
 function toShownEnd(call: ToolCall, result: ToolResult) {
   const { id, spec, profile, caller, door, parent } = call;
   const { startedAt, replayed } = call[FACTS];

@@ -1,28 +1,28 @@
-/** The headers of such a stream. */
+/** HTTP headers of an event stream. */
 export const EVENT_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  'x-accel-buffering': 'no', // a proxy that collects would keep events back
+  'x-accel-buffering': 'no', // a buffering proxy would delay events
 };
 
-/** How many events wait for somebody who reads slowly, before the oldest are dropped. */
+/** Maximum number of events buffered for a slow reader; then the oldest are dropped. */
 const MAX_WAITING = 1000;
-/** The same in characters, for events that are long. */
+/** Maximum size of the buffer in characters. */
 const MAX_WAITING_LENGTH = 2_000_000;
-/** How many are handed to the connection ahead of reading. */
+/** Number of events written to the connection ahead of the reader. */
 const AHEAD = 16;
 
-/** Server-sent events to somebody who listens. */
+/** A stream of server-sent events to one listener. */
 export interface EventStream {
   readonly stream: ReadableStream<Uint8Array>;
   send(event: string, data: unknown): void;
-  /** Says that the connection lives, where nothing waits to be said. */
+  /** Sends a heartbeat if no event is waiting. */
   beat(): void;
   end(): void;
 }
 
-/** Whoever reads too slowly is told how many were lost, and costs no more memory. */
+/** Creates an event stream with a bounded buffer. A slow reader is told how many events were lost. */
 export function createEventStream(onGone: () => void): EventStream {
   const encoder = new TextEncoder();
   const backlog = createBacklog();
@@ -48,7 +48,7 @@ export function createEventStream(onGone: () => void): EventStream {
     {
       start(given) {
         controller = given;
-        write(': connected\n\n'); // so that the headers leave at once
+        write(': connected\n\n'); // sends the headers at once
       },
       pull: flush,
       cancel: leave,
@@ -73,7 +73,7 @@ export function createEventStream(onGone: () => void): EventStream {
   };
 }
 
-/** Texts that wait to be sent; the oldest are dropped and counted. */
+/** A bounded buffer of events; the oldest are dropped and counted. */
 function createBacklog() {
   const waiting: string[] = [];
   let length = 0;

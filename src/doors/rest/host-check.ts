@@ -1,30 +1,30 @@
 import { isIP } from 'node:net';
 import { type Answer, refuse } from './answers.ts';
 
-/** By which names the server may be reached. */
+/** The host names that the server accepts. */
 export interface HostRules {
-  /** The address or name it was told to listen on. */
+  /** The address or name that it listens on. */
   readonly host: string;
-  /** Further names, as behind a proxy. */
+  /** Further names, for example behind a proxy. */
   readonly hosts: readonly string[];
 }
 
-/** Addresses that stand for every interface of the machine. */
+/** Addresses that mean all interfaces of the machine. */
 const WILDCARDS = ['0.0.0.0', '::'];
 
-/** True for a name or address that never leaves this machine. */
+/** True if the name or address is a loopback address. */
 export function isLoopbackHost(host: string): boolean {
   const name = bare(host);
   return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
 }
 
 /**
- * Refuses requests under names that are not ours, which is how a page of somebody else's name reaches a server of this
- * machine, and requests that a page of another origin makes. A page is never asked across origins: there is no CORS.
+ * Refuses requests with an unknown Host, which prevents DNS rebinding, and requests from pages of another origin.
+ * CORS is not supported.
  */
 export function createHostCheck({ host, hosts }: HostRules): (request: Request) => Answer | undefined {
   const known = new Set([host, ...hosts].map(bare));
-  // Whoever sends the number of an address did not ask any name server.
+  // A request to an IP address cannot come from DNS rebinding.
   const isAny = WILDCARDS.includes(bare(host));
   const isOurs = (name: string) => isLoopbackHost(name) || known.has(name) || (isAny && isIP(name) !== 0);
   const isNamedRight = (address: string, header: string | null): boolean => {
@@ -32,7 +32,7 @@ export function createHostCheck({ host, hosts }: HostRules): (request: Request) 
     const name = nameOf(header ?? named);
     return name !== undefined && isOurs(name) && isOurs(bare(hostname));
   };
-  /** Pairs of address and header that were found to be right: nearly every request says what the one before it said. */
+  /** Cache of accepted pairs of address and header: most requests repeat the previous pair. */
   const seen = new Set<string>();
   return (request) => {
     const header = request.headers.get('host');
@@ -40,17 +40,19 @@ export function createHostCheck({ host, hosts }: HostRules): (request: Request) 
     const pair = header === null ? address : `${address} ${header}`;
     if (!seen.has(pair)) {
       if (!isNamedRight(address, header))
-        return forbidden('This name is not one of this server; add it under server.hosts if it should be.');
+        return forbidden('Unknown host name. If clients may use it, add it under server.hosts.');
       if (seen.size === MOST_SEEN) seen.clear();
       seen.add(pair);
     }
-    return isCrossOrigin(request, header) ? forbidden('Pages of another origin may not ask here.') : undefined;
+    return isCrossOrigin(request, header)
+      ? forbidden('Requests from pages of another origin are not allowed.')
+      : undefined;
   };
 }
 
 const MOST_SEEN = 16;
 
-/** Scheme and host of the address of a request, which always has a path. */
+/** Scheme and host of a request URL, which always has a path. */
 function beforePath(url: string): string {
   return url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
 }
@@ -58,27 +60,27 @@ function beforePath(url: string): string {
 function isCrossOrigin(request: Request, host: string | null): boolean {
   const origin = request.headers.get('origin');
   if (origin !== null) return !isSameHost(origin, host ?? new URL(request.url).host);
-  // A browser sends no origin with a plain GET, but says what it is for.
+  // A browser sends no Origin header with a plain GET, but it sends Sec-Fetch-Site.
   const site = request.headers.get('sec-fetch-site');
   return site !== null && !OWN_SITES.includes(site) && !isFollowedLink(request);
 }
 
-/** What a browser says of a request of our own page, or of its user. Every other word counts as another site. */
+/** Values of Sec-Fetch-Site for requests of our own pages or of the user. All other values count as another site. */
 const OWN_SITES: readonly string[] = ['same-origin', 'none'];
 
-/** A link of another site may lead here; its form may not send anything. */
+/** True for a followed link from another site, which is allowed; a form of another site is not. */
 function isFollowedLink({ method, headers }: Request): boolean {
   return ['GET', 'HEAD'].includes(method) && headers.get('sec-fetch-mode') === 'navigate';
 }
 
-/** Not the scheme: a proxy in front may speak https. */
+/** Compares hosts but not schemes: a proxy in front may use https. */
 function isSameHost(origin: string, host: string): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, host: from } = new URL(origin);
   return /^https?:$/.test(protocol) && new URL(`${protocol}//${host}`).host === from;
 }
 
-/** The name in a Host header; undefined if it is none. */
+/** The name in a Host header; undefined if the header is invalid. */
 function nameOf(host: string): string | undefined {
   return /^[^\s/?#@\\]+$/.test(host) && URL.canParse(`http://${host}`)
     ? bare(new URL(`http://${host}`).hostname)

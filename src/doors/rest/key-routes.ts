@@ -5,16 +5,16 @@ import type { Route, RouteRequest } from './route.ts';
 import { choice, list, number, object, shortText, text, time } from './shapes.ts';
 
 const KEY_MEMBERS = {
-  id: text('The part of the key that is no secret.'),
+  id: text('The public part of the key.'),
   name: text(),
-  caller: text('Whom it stands for.'),
+  caller: text('The id of its caller.'),
   roles: list(text()),
   permissions: list(text()),
-  'profiles?': list(text(), 'Profiles it is limited to, as globs.'),
+  'profiles?': list(text(), 'The key is limited to these profiles (globs).'),
   state: choice(['active', 'expired', 'revoked']),
   createdBy: text(),
   createdAt: time(),
-  'expiresAt?': time('Never if absent.'),
+  'expiresAt?': time('Absent if the key never expires.'),
   'revokedBy?': text(),
   'revokedAt?': time(),
   'lastUsedAt?': time(),
@@ -22,18 +22,21 @@ const KEY_MEMBERS = {
 
 const NAMES = list(shortText('A name.'));
 
-const REVOKED = { 200: { says: 'It opens nothing any more.', schema: object({ revoked: list(text()) }) } };
+const REVOKED = { 200: { says: 'The key is revoked.', schema: object({ revoked: list(text()) }) } };
 
-/** API keys. */
+/** Routes of API keys. */
 export const KEY_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/keys',
     group: 'keys',
-    says: 'The API keys.',
+    says: 'Lists the API keys.',
     who: 'operator',
     answers: {
-      200: { says: 'Oldest first, without their secrets.', schema: object({ keys: list(object(KEY_MEMBERS)) }) },
+      200: {
+        says: 'The keys, oldest first, without their secrets.',
+        schema: object({ keys: list(object(KEY_MEMBERS)) }),
+      },
     },
     run: async ({ crib }) => ok({ keys: (await crib.keys.list()).map(toShownKey) }),
   },
@@ -41,25 +44,25 @@ export const KEY_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/api/keys',
     group: 'keys',
-    says: 'Makes an API key.',
+    says: 'Creates an API key.',
     who: 'operator',
     body: object({
-      name: shortText('What people call it.'),
-      'caller?': shortText('Whom it stands for.'),
+      name: shortText('The name of the key.'),
+      'caller?': shortText('The id of its caller.'),
       'roles?': NAMES,
       'permissions?': NAMES,
       'profiles?': NAMES,
       'expiresAt?': {
         type: ['string', 'null'],
         format: 'date-time',
-        description: 'null for never; 90 days if absent.',
+        description: 'When the key expires; null for never. Default: in 90 days.',
       },
-      'forMs?': number('How long it lives, in the place of expiresAt.'),
+      'forMs?': number('Lifetime in milliseconds, instead of expiresAt.'),
     }),
     answers: {
       201: {
-        says: 'The key, shown this once.',
-        schema: object({ key: text(), ...KEY_MEMBERS, opens: list(text(), 'The profiles it opens now.') }),
+        says: 'The key. It is shown only once.',
+        schema: object({ key: text(), ...KEY_MEMBERS, opens: list(text(), 'The profiles that the key opens now.') }),
       },
     },
     run: createKey,
@@ -68,7 +71,7 @@ export const KEY_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/api/keys/{id}',
     group: 'keys',
-    says: 'Closes a key for the very next request.',
+    says: 'Revokes a key. It is refused from the next request on.',
     who: 'operator',
     answers: REVOKED,
     run: (asked) => revokeKey(asked, asked.params.id ?? ''),
@@ -77,9 +80,9 @@ export const KEY_ROUTES: readonly Route[] = [
     method: 'DELETE',
     path: '/api/keys',
     group: 'keys',
-    says: 'The same.',
+    says: 'Revokes a key. It is refused from the next request on.',
     who: 'operator',
-    query: { id: shortText('The key.') },
+    query: { id: shortText('The id of the key.') },
     answers: REVOKED,
     run: (asked) => revokeKey(asked, String(asked.query.id)),
   },

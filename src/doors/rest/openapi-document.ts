@@ -2,26 +2,26 @@ import { packageVersion } from '../../system/package-version.ts';
 import type { Route, RouteAnswer } from './route.ts';
 import { FAILURE } from './shapes.ts';
 
-/** What refusals mean, by status. */
+/** Descriptions of refusals by status. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'What was sent is not valid; issues say where.',
-  401: 'A credential is needed, or it is not accepted.',
-  403: 'Not for who asks.',
-  404: 'There is no such thing, or not for who asks.',
-  409: 'Something else came first.',
+  400: 'The request is not valid; issues lists the errors.',
+  401: 'The credential is missing or invalid.',
+  403: 'The caller is not allowed to do this.',
+  404: 'Not found.',
+  409: 'Conflict with another request.',
   413: 'The body is too large.',
-  429: 'Too often; Retry-After says when.',
-  499: 'Whoever asked is gone.',
-  500: 'Something went wrong here.',
-  502: 'What the tool needs failed or answered nonsense, or its outcome is unknown.',
-  503: 'Not at the moment.',
-  504: 'It took too long.',
+  429: 'Rate limit exceeded; Retry-After tells when to retry.',
+  499: 'The client closed the request.',
+  500: 'Internal error.',
+  502: 'The upstream of the tool failed, returned an invalid result, or its outcome is unknown.',
+  503: 'Not available at the moment.',
+  504: 'Timeout.',
 };
 
 const OF_CALLS = [409, 429, 499, 502, 504];
 const OF_ALL = [400, 403, 404, 413, 500, 503];
 
-/** OpenAPI 3.1 of the routes: from the table by which requests are checked and answered. */
+/** Builds the OpenAPI 3.1 document from the same table that validates and answers requests. */
 export function describeRoutes(routes: readonly Route[]): object {
   const shown = routes.filter(({ group }) => group !== 'later');
   const paths = Map.groupBy(shown, ({ path }) => path);
@@ -30,7 +30,7 @@ export function describeRoutes(routes: readonly Route[]): object {
     info: {
       title: 'Toolcrib',
       version: packageVersion(),
-      description: 'Tools for agents: listed, found, called, approved and recorded.',
+      description: 'List, search and call tools for AI agents, answer approval requests, and read the audit log.',
     },
     security: [{ bearer: [] }, {}],
     paths: Object.fromEntries(

@@ -6,22 +6,22 @@ import { openToList, type Route, type RouteRequest } from './route.ts';
 import { anyObject, choice, flag, list, object, shortText, text, time, whole } from './shapes.ts';
 import { PROFILE } from './tool-routes.ts';
 
-/** The format whose cost stands where there is room for one figure. */
+/** The format used where only one token figure is shown. */
 const USUAL_FORMAT: TokenFormat = 'openai';
-const TOKENS = whole('What its definitions cost in the OpenAI format, estimated.');
+const TOKENS = whole('Estimated token cost of its definitions in the OpenAI format.');
 
-/** Bundles and profiles. */
+/** Routes of bundles and profiles. */
 export const PROFILE_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/bundles',
     group: 'profiles',
-    says: 'The bundles of a profile.',
+    says: 'Lists the bundles of a profile.',
     who: 'caller',
     query: { 'profile?': PROFILE },
     answers: {
       200: {
-        says: 'All that are in view, active or not.',
+        says: 'All visible bundles, active or not.',
         schema: object({
           bundles: list(
             object({
@@ -43,11 +43,11 @@ export const PROFILE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/profiles',
     group: 'profiles',
-    says: 'The profiles that are for who asks.',
+    says: 'Lists the profiles that the caller may use.',
     who: 'caller',
     answers: {
       200: {
-        says: 'With what each shows at first.',
+        says: 'The profiles and the tools that each shows at first.',
         schema: object({
           profiles: list(
             object({ name: text(), default: flag(), toolCount: whole(), tokens: TOKENS, active: list(text()) }),
@@ -61,17 +61,17 @@ export const PROFILE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/profiles/{name}/definitions',
     group: 'profiles',
-    says: 'The tools that a profile shows at first, as a vendor takes them.',
+    says: 'Returns the tools that a profile shows at first, in the format of a vendor.',
     who: 'caller',
-    query: { 'format?': choice(TOKEN_FORMATS, `The vendor; ${USUAL_FORMAT} if absent.`) },
+    query: { 'format?': choice(TOKEN_FORMATS, `The format. Default: ${USUAL_FORMAT}.`) },
     answers: {
       200: {
-        says: 'Definitions to send along with a request, and prompt text.',
+        says: 'Definitions to send with a request to the model, and text for the prompt.',
         schema: object({
           profile: text(),
           format: text(),
-          tools: list(anyObject('In the words of the vendor.')),
-          instructions: text('Prompt texts of what is active; empty if there are none.'),
+          tools: list(anyObject('A definition in the format of the vendor.')),
+          instructions: text('Instructions of the active bundles for the prompt; may be empty.'),
         }),
       },
     },
@@ -81,12 +81,12 @@ export const PROFILE_ROUTES: readonly Route[] = [
     method: 'PUT',
     path: '/api/profiles/{name}/active',
     group: 'profiles',
-    says: 'Chooses the bundles with which listings of a profile begin, at every door: all of these, or none where one is unknown.',
+    says: 'Sets the bundles that are active at first in a profile, at every door. Changes nothing if a bundle is unknown.',
     who: 'operator',
     body: object({ active: list(shortText('A bundle.')) }),
     answers: {
       200: {
-        says: 'What is active now.',
+        says: 'The active bundles.',
         schema: object({ profile: text(), active: list(text()), by: text(), at: time() }),
       },
     },
@@ -117,7 +117,7 @@ async function listBundles(asked: RouteRequest) {
 }
 
 async function listProfiles({ crib, asker }: RouteRequest) {
-  const usual = await crib.server.openAtDoor(undefined, asker.caller).catch(() => undefined); // it may be for others
+  const usual = await crib.server.openAtDoor(undefined, asker.caller).catch(() => undefined); // the caller may not be allowed to use it
   const names = new Set([...(usual === undefined ? [] : [usual.profile]), ...asker.profiles]);
   const profiles = [...names].map(async (name) => {
     const chest = name === usual?.profile ? usual : await crib.server.openAtDoor(name, asker.caller);
@@ -155,10 +155,10 @@ async function setActive(asked: RouteRequest) {
       path: `/active/${active.indexOf(refusal.name)}`,
       message: `${refusal.name}: ${refusal.reason}`,
     }));
-    const message = `What is active in the profile "${name}" was not changed.`;
+    const message = `The active bundles of profile "${name}" were not changed.`;
     return refuse(400, { code: 'invalid_input', message, retryable: false, issues });
   }
   const stored = await crib.server.activeSets.get(name);
-  if (stored === undefined) return notFound(`Nothing was chosen for the profile "${name}".`);
+  if (stored === undefined) return notFound(`No active bundles are stored for profile "${name}".`);
   return ok({ profile: name, active: stored.names, by: stored.by, at: toTime(stored.at) });
 }

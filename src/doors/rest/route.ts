@@ -7,42 +7,42 @@ import type { Answer } from './answers.ts';
 import type { Identify, PageSessions } from './authenticate.ts';
 import type { EventFeed } from './event-feed.ts';
 
-/** Who may ask: everybody; everybody `identify` lets in; only who came with a credential; only an operator. */
+/** The allowed callers of a route: everyone; every caller that `identify` accepts; callers with a credential; operators. */
 export type Who = 'anyone' | 'caller' | 'credential' | 'operator';
 
-/** What an answer of a route looks like. */
+/** The documentation of an answer. */
 export interface RouteAnswer {
   readonly says: string;
-  /** The shape of its JSON; absent where it is never JSON. */
+  /** The schema of its JSON; absent if it is never JSON. */
   readonly schema?: JsonSchema;
-  /** The media type of what is not JSON. */
+  /** The media type of an answer that is not JSON. */
   readonly type?: string;
 }
 
-/** One thing that can be asked: what is checked, what is documented and what is done stand together. */
+/** A route: its validation, its documentation and its code in one place. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With `{name}` for a part that varies. */
+  /** The path, with `{name}` for parameters. */
   readonly path: string;
-  /** The group it is documented under. */
+  /** The group (tag) in the documentation. */
   readonly group: string;
   readonly says: string;
   readonly who: Who;
-  /** The parameters it takes by name; `?` marks those that may be absent. */
+  /** Query parameters by name; `?` marks optional ones. */
   readonly query?: Readonly<Record<string, JsonSchema>>;
   readonly body?: JsonSchema;
-  /** Its answers by status; those of refusals are the same everywhere. */
+  /** Successful answers by status; refusals are the same for all routes. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
   run(asked: RouteRequest): MaybePromise<Answer | Response>;
 }
 
-/** Who somebody turned out to be. */
+/** An identified caller. */
 export type RouteCaller = Extract<Identity, { readonly ok: true }>;
 
-/** A request that was let in, with what it carries checked by the schemas of its route. */
+/** An accepted request, validated by the schemas of its route. */
 export interface RouteRequest {
   readonly crib: Crib;
-  /** Nobody in particular where everybody may ask. */
+  /** Anonymous on routes for everyone, if the credential is missing or invalid. */
   readonly asker: RouteCaller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -50,14 +50,14 @@ export interface RouteRequest {
   readonly request: Request;
   readonly feed: EventFeed;
   readonly sessions: PageSessions;
-  /** Who sends a request, where the route itself has to know. */
+  /** Identifies a caller, for routes that do it themselves. */
   readonly identify: Identify;
 }
 
-/** How many profiles are named at most. */
+/** Maximum number of profiles in an error message. */
 const MOST_NAMED = 20;
 
-/** The chest in which somebody lists: an operator who names no profile sees all tools. */
+/** Opens the chest for a listing. An operator without a profile sees all tools. */
 export function openToList(
   { crib, asker }: Pick<RouteRequest, 'crib' | 'asker'>,
   profile: string | undefined,
@@ -66,13 +66,13 @@ export function openToList(
   return hideReason(asker, profile, crib.server.openAtDoor(profile, asker.caller));
 }
 
-/** The chest in which somebody calls; what is active makes no difference to a call. */
+/** Opens the chest for a call, which does not depend on the active bundles. */
 export function openToCall({ crib, asker }: RouteRequest, profile: string | undefined): Promise<Chest> {
   if (profile === undefined && asker.operator) return crib.openAll(asker.caller);
   return hideReason(asker, profile, crib.open(profile, asker.caller));
 }
 
-/** A profile that is not for who asks is answered like one that is not there; only those that it may use are named. */
+/** Answers a forbidden profile like an unknown one, and names only profiles that the caller may use. */
 async function hideReason(
   { caller, profiles }: RouteCaller,
   profile: string | undefined,
@@ -84,21 +84,21 @@ async function hideReason(
     const isHidden = cause instanceof ToolcribError && ['unknown_profile', 'denied'].includes(cause.code);
     if (!isHidden) throw cause;
     const isKnown = caller.credential?.kind !== 'none' && profiles.length > 0;
-    const yours = isKnown ? ` Yours: ${profiles.slice(0, MOST_NAMED).join(', ')}.` : '';
+    const yours = isKnown ? ` Your profiles: ${profiles.slice(0, MOST_NAMED).join(', ')}.` : '';
     const message =
       profile === undefined
-        ? `The default profile is not for you; name another.${yours}`
-        : `There is no profile "${profile}".`;
+        ? `You may not use the default profile; name another one.${yours}`
+        : `The profile "${profile}" was not found.`;
     throw new ToolcribError('unknown_profile', message, { cause });
   }
 }
 
-/** Where a page ended, as text that means nothing to others. */
+/** An opaque cursor for the end of a page. */
 export function toCursor(name: string, index: number): string {
   return Buffer.from(JSON.stringify([name, index])).toString('base64url');
 }
 
-/** What comes after that: after the entry of that name, or where it stood if it is gone. What is no cursor begins anew. */
+/** The items after a cursor: after the item of that name, or after its old place if it is gone. An invalid cursor starts at the beginning. */
 export function afterCursor<T extends { readonly name: string }>(
   items: readonly T[],
   cursor: string | undefined,
@@ -111,7 +111,7 @@ export function afterCursor<T extends { readonly name: string }>(
   return Number.isSafeInteger(index) && index >= 0 ? items.slice(index) : items;
 }
 
-/** The JSON in a cursor; undefined if there is none. */
+/** The JSON in a cursor; undefined if it is invalid. */
 export function readCursor(cursor: string): unknown {
   try {
     return JSON.parse(Buffer.from(cursor, 'base64url').toString());

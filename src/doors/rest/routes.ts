@@ -13,18 +13,18 @@ import { STATS_ROUTES } from './stats-routes.ts';
 import { TOOL_ROUTES } from './tool-routes.ts';
 import { START_PAGE, TOOLS_PAGE } from './tools-page.ts';
 
-/** Describes all of them, itself included. */
+/** Describes all routes, including itself. */
 const OPENAPI_ROUTE: Route = {
   method: 'GET',
   path: '/openapi.json',
   group: 'pages',
-  says: 'This description.',
+  says: 'Returns this description.',
   who: 'caller',
-  answers: { 200: { says: 'OpenAPI 3.1.', schema: anyObject() } },
+  answers: { 200: { says: 'An OpenAPI 3.1 document.', schema: anyObject() } },
   run: () => ok(describeRoutes(ROUTES)),
 };
 
-/** Everything that can be asked. */
+/** All routes. */
 export const ROUTES: readonly Route[] = [
   ...TOOL_ROUTES,
   EXECUTE_ROUTE,

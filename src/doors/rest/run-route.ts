@@ -7,7 +7,7 @@ import type { EventFeed } from './event-feed.ts';
 import type { Route } from './route.ts';
 import { object } from './shapes.ts';
 
-/** What all routes are run with. */
+/** Options for creating the runner of routes. */
 export interface RouteRunnerOptions {
   readonly crib: Crib;
   readonly identify: Identify;
@@ -17,12 +17,12 @@ export interface RouteRunnerOptions {
   readonly maxBodyBytes: number;
 }
 
-/** Answers one request to a route; `params` are the varying parts of its path. */
+/** Answers one request to a route; `params` are the parameters of its path. */
 export type AnswerRequest = (request: Request, params: Readonly<Record<string, string>>) => Promise<Response>;
 
 const NO_BODY: Read = { value: {} };
 
-/** One path for every route: who asks, what they send, and only then what is asked for. */
+/** Runs every route in the same order: identify the caller, validate the request, then run the route. */
 export function createRunner(options: RouteRunnerOptions): (route: Route) => AnswerRequest {
   const { crib, identify, feed, sessions, check, maxBodyBytes } = options;
   return (route) => {
@@ -47,20 +47,24 @@ export function createRunner(options: RouteRunnerOptions): (route: Route) => Ans
   };
 }
 
-/** The text of a body, or why there is none. */
+/** The text of the body, or the refusal. */
 async function textOf(request: Request, maxBytes: number): Promise<string | Answer> {
   try {
     const bounded = await withBoundedBody(request, maxBytes);
     if (bounded !== undefined) return await bounded.text();
-    const message = `The body has more than ${maxBytes} bytes, which is the most that is taken.`;
+    const message = `The body is larger than the limit of ${maxBytes} bytes.`;
     return refuse(413, { code: 'too_large', message, retryable: false });
   } catch {
-    // Only who is gone leaves a body that cannot be read to its end.
-    return refuse(499, { code: 'cancelled', message: 'The request ended before all of it had come.', retryable: true });
+    // Reading a body fails only if the client is gone.
+    return refuse(499, {
+      code: 'cancelled',
+      message: 'The client closed the connection before the request was complete.',
+      retryable: true,
+    });
   }
 }
 
-/** The request with a body that is known to be no larger, or undefined if it is. What says its length is not read for that. */
+/** The request if its body is within the limit, else undefined. A body with a Content-Length is not read for that. */
 async function withBoundedBody(request: Request, maxBytes: number): Promise<Request | undefined> {
   if (request.method === 'GET' || request.method === 'HEAD') return request;
   const length = request.headers.get('content-length');
@@ -87,15 +91,15 @@ async function readUpTo(
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** Checks a value by a schema; what is wrong with it, or nothing. */
+/** Validates a value and returns its issues; empty if it is valid. */
 type Check = (schema: JsonSchema, value: unknown) => readonly Issue[];
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What was read of a request, or why it cannot be used. */
+/** The values of a request, or the refusal. */
 type Read = { readonly value: Members } | { readonly refusal: Answer };
 
-/** Reads parameters after the question mark by their schemas. */
+/** Reads and validates query parameters. */
 function createQueryReader(members: Readonly<Record<string, JsonSchema>>, check: Check): (url: URL) => Read {
   const schema = object(members);
   const types = new Map(Object.entries(members).map(([key, { type }]) => [key.replace(/\?$/, ''), type]));
@@ -105,13 +109,11 @@ function createQueryReader(members: Readonly<Record<string, JsonSchema>>, check:
     );
     const value: Members = Object.fromEntries(given);
     const issues = check(schema, value);
-    return issues.length === 0
-      ? { value }
-      : { refusal: invalid('The parameters of the address are not valid.', issues) };
+    return issues.length === 0 ? { value } : { refusal: invalid('The query parameters are not valid.', issues) };
   };
 }
 
-/** What the texts of one parameter mean. What means nothing stays as it is, for the schema to say so. */
+/** Converts the texts of a parameter to its type. Text that cannot be converted stays, and the schema rejects it. */
 function meaningOf(texts: readonly string[], type: unknown): unknown {
   if (type === 'array') return texts;
   const [text = ''] = texts;
@@ -121,7 +123,7 @@ function meaningOf(texts: readonly string[], type: unknown): unknown {
   return text;
 }
 
-/** Reads a body by its schema; none at all is an empty object. */
+/** Reads and validates a body; an absent body is an empty object. */
 function readBody(text: string, type: string | null, { schema, check }: BodyRules): Read {
   if (text.trim() === '') return checked({}, { schema, check });
   if (!/^application\/(json|[\w.+-]+\+json)\s*(;|$)/i.test(type ?? ''))
@@ -130,7 +132,7 @@ function readBody(text: string, type: string | null, { schema, check }: BodyRule
     return checked(JSON.parse(text), { schema, check });
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    return { refusal: invalid('The body is not JSON.') }; // not the words of the parser, which repeat what was sent
+    return { refusal: invalid('The body is not JSON.') }; // not the message of the parser, which repeats the input
   }
 }
 

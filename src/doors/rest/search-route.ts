@@ -11,28 +11,28 @@ interface SearchQuery {
   readonly profile?: string;
 }
 
-/** Finding tools. */
+/** The route that searches tools. */
 export const SEARCH_ROUTE: Route = {
   method: 'GET',
   path: '/api/search',
   group: 'tools',
-  says: 'Tools for a request in words, best first.',
+  says: 'Searches tools by a request in plain words.',
   who: 'caller',
   query: {
     q: shortText('The request.', 4000),
-    'limit?': whole('At most so many; 10 if absent.', 1, 100),
-    'expand?': flag('Adds what belongs with the hits.'),
+    'limit?': whole('Maximum number of results. Default: 10.', 1, 100),
+    'expand?': flag('Adds the tools that belong with the results.'),
     'profile?': PROFILE,
   },
   answers: {
     200: {
-      says: 'The tools that fit; where none clearly does, the nearest three.',
+      says: 'The matching tools, best first. If none clearly matches, the three nearest.',
       schema: object({
         results: list(
           object({ name: text(), score: number('From 0 to 1.'), description: text(), 'bundle?': text(), why: text() }),
         ),
-        'confidence?': choice(['high', 'low'], 'Of the best result; low where there is none.'),
-        'note?': text('Present where no tool clearly fits.'),
+        'confidence?': choice(['high', 'low'], 'The confidence of the best result; low without results.'),
+        'note?': text('Present if no tool clearly matches.'),
       }),
     },
   },

@@ -10,11 +10,11 @@ function notReady(message: string): Answer {
 }
 
 const STALE = object(
-  { since: text(), 'name?': text('For operators.'), 'reason?': text('For operators.') },
-  'A source whose edited entry is not used: the connection from before the edit answers.',
+  { since: text(), 'name?': text('Only for operators.'), 'reason?': text('Only for operators.') },
+  'A source whose edited entry is not used: the connection from before the edit still answers.',
 );
 
-/** That an edit is not in force concerns everybody who looks after the process; which source it is, only operators. */
+/** Every monitor may see that an edit is not in use; only operators see which source it is. */
 function staleSources(reports: readonly SourceReport[], { operator }: Pick<RouteCaller, 'operator'>): object {
   const stale = reports.flatMap(({ name, reason, since }) => {
     if (since === undefined) return [];
@@ -24,24 +24,24 @@ function staleSources(reports: readonly SourceReport[], { operator }: Pick<Route
   return stale.length === 0 ? {} : { stale };
 }
 
-/** For those who look after the process. */
+/** Routes for monitoring. */
 export const HEALTH_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/healthz',
     group: 'health',
-    says: 'Whether the process answers.',
+    says: 'Liveness: answers while the process runs.',
     who: 'anyone',
-    answers: { 200: { says: 'It does.', schema: object({ ok: flag() }) } },
+    answers: { 200: { says: 'The process is alive.', schema: object({ ok: flag() }) } },
     run: () => ok({ ok: true }),
   },
   {
     method: 'GET',
     path: '/readyz',
     group: 'health',
-    says: 'Whether it can work: the store can be written, the audit is written, and every source has a list or has failed.',
+    says: 'Readiness: the store is writable, the audit log is written, and every source has listed its tools or has failed.',
     who: 'anyone',
-    answers: { 200: { says: 'It can.', schema: object({ ok: flag(), 'stale?': list(STALE) }) } },
+    answers: { 200: { says: 'The server is ready.', schema: object({ ok: flag(), 'stale?': list(STALE) }) } },
     async run({ crib, asker }) {
       const readiness = await crib.readiness();
       return readiness.ready ? ok({ ok: true, ...staleSources(crib.sources(), asker) }) : notReady(readiness.reason);
@@ -51,9 +51,9 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/metrics',
     group: 'health',
-    says: 'What was counted, for Prometheus.',
+    says: 'Returns metrics for Prometheus.',
     who: 'operator',
-    answers: { 200: { says: 'Text in its format.', type: 'text/plain' } },
+    answers: { 200: { says: 'Metrics in the Prometheus text format.', type: 'text/plain' } },
     run: async ({ crib }) =>
       new Response(await crib.metrics(), {
         headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' },
@@ -61,23 +61,27 @@ export const HEALTH_ROUTES: readonly Route[] = [
   },
 ];
 
-/** What happens, as it happens. */
+/** The route of the event stream. */
 export const EVENTS_ROUTE: Route = {
   method: 'GET',
   path: '/api/events',
   group: 'calls',
-  says: 'Server-sent events: calls, approvals, sources, tools-changed. Nothing is repeated for who was away; `lost` tells who reads too slowly how many events were dropped.',
+  says: 'Streams server-sent events: calls, approvals, sources, tools-changed. Missed events are not repeated; `lost` tells a slow client how many events were dropped.',
   who: 'operator',
-  answers: { 200: { says: 'A stream without end.', type: 'text/event-stream' } },
+  answers: { 200: { says: 'An endless event stream.', type: 'text/event-stream' } },
   async run({ feed, request }) {
     if (request.method === 'HEAD') return new Response(null, { headers: EVENT_HEADERS });
     const stream = await feed.open();
     if (stream !== undefined) return new Response(stream, { headers: EVENT_HEADERS });
-    return refuse(503, { code: 'unavailable', message: 'Too many listen to events.', retryable: true });
+    return refuse(503, {
+      code: 'unavailable',
+      message: 'Too many clients listen to events. Close some of them, or try again later.',
+      retryable: true,
+    });
   },
 };
 
-/** What this version does not have yet. It is no secret that it will come, but only operators are told so. */
+/** Planned routes that are not available yet. Only operators get an answer that names them. */
 const LATER: readonly (readonly [Route['method'], string])[] = [
   ['GET', '/api/tools/{name}/history'],
   ['GET', '/api/pins'],
@@ -98,6 +102,6 @@ export const LATER_ROUTES: readonly Route[] = LATER.map(([method, path]) => ({
   who: 'operator',
   answers: {},
   run() {
-    throw notAvailable(`${method} ${path}`, 'GET /openapi.json tells what is there');
+    throw notAvailable(`${method} ${path}`, 'GET /openapi.json lists the available routes');
   },
 }));

@@ -8,58 +8,58 @@ import type { Chest } from '../../crib/chest.ts';
 import { TOKEN_FORMATS, tokensByFormat } from '../../formats/token-cost.ts';
 import type { RouteRequest } from './route.ts';
 
-/** A text. */
+/** Schema of a text. */
 export function text(description?: string, more: JsonSchema = {}): JsonSchema {
   return { type: 'string', ...(description !== undefined && { description }), ...more };
 }
 
-/** A text with an end. */
+/** Schema of a text with a maximum length. */
 export function shortText(description: string, maxLength = 200): JsonSchema {
   return text(description, { minLength: 1, maxLength });
 }
 
-/** A moment, as ISO 8601 in UTC. */
+/** Schema of a time, as ISO 8601 in UTC. */
 export function time(description?: string): JsonSchema {
   return text(description, { format: 'date-time' });
 }
 
-/** One word of a few. */
+/** Schema of one of several words. */
 export function choice(words: readonly string[], description?: string): JsonSchema {
   return text(description, { enum: words });
 }
 
-/** A whole number of at least `minimum`. */
+/** Schema of an integer. */
 export function whole(description?: string, minimum = 0, maximum?: number): JsonSchema {
   const limits = { minimum, ...(maximum !== undefined && { maximum }) };
   return { type: 'integer', ...limits, ...(description !== undefined && { description }) };
 }
 
-/** Any number. */
+/** Schema of a number. */
 export function number(description?: string): JsonSchema {
   return { type: 'number', ...(description !== undefined && { description }) };
 }
 
-/** True or false. */
+/** Schema of a boolean. */
 export function flag(description?: string): JsonSchema {
   return { type: 'boolean', ...(description !== undefined && { description }) };
 }
 
-/** A list. */
+/** Schema of a list. */
 export function list(items: JsonSchema, description?: string): JsonSchema {
   return { type: 'array', items, ...(description !== undefined && { description }) };
 }
 
-/** Any JSON object. */
+/** Schema of any JSON object. */
 export function anyObject(description?: string): JsonSchema {
   return { type: 'object', ...(description !== undefined && { description }) };
 }
 
-/** Any JSON. */
+/** Schema of any JSON value. */
 export function anything(description: string): JsonSchema {
   return { description };
 }
 
-/** An object of these members and no others; a key that ends in `?` may be absent. */
+/** Schema of an object with exactly these members; a key that ends in `?` is optional. */
 export function object(members: Readonly<Record<string, JsonSchema>>, description?: string): JsonSchema {
   const entries = Object.entries(members);
   const required = entries.map(([key]) => key).filter((key) => !key.endsWith('?'));
@@ -72,31 +72,29 @@ export function object(members: Readonly<Record<string, JsonSchema>>, descriptio
   };
 }
 
-/** The shape of what went wrong. */
+/** The schema of an error. */
 const ERROR = object({
-  code: text('Why, in one word.'),
-  message: text('Why, in words to act on.'),
-  retryable: flag('Whether the same may succeed later.'),
-  'retryAfterMs?': number('When to try again.'),
-  'issues?': list(object({ path: text('A JSON pointer; empty for the whole.'), message: text() })),
+  code: text('The error code.'),
+  message: text('What happened, and what to do.'),
+  retryable: flag('True if the same request may succeed later.'),
+  'retryAfterMs?': number('Milliseconds to wait before a retry.'),
+  'issues?': list(object({ path: text('A JSON pointer; empty for the whole value.'), message: text() })),
 });
 
-const CONTENT = list(
-  anyObject('A part of the answer, in the shapes of MCP: text, image, audio, resource_link, resource.'),
-);
+const CONTENT = list(anyObject('A content part as in MCP: text, image, audio, resource_link, resource.'));
 const EXTRAS = {
-  'recovered?': flag('An extension made this of a failure.'),
-  'meta?': anyObject('What else is said about it.'),
+  'recovered?': flag('True if an extension replaced a failure by this result.'),
+  'meta?': anyObject('Further metadata of the result.'),
 };
 
-/** The shape of every refusal. */
+/** The schema of every refusal. */
 export const FAILURE = object({
   ok: { const: false },
   status: { const: 'failed' },
   'callId?': text(),
   error: ERROR,
   'content?': CONTENT,
-  'data?': anything('What the tool says besides about its failure.'),
+  'data?': anything('Further data of the tool about its failure.'),
   'durationMs?': number(),
   ...EXTRAS,
 });
@@ -106,33 +104,33 @@ const DONE = object({
   status: { const: 'done' },
   callId: text(),
   content: CONTENT,
-  'data?': anything('The answer as data.'),
+  'data?': anything('The result as data.'),
   durationMs: number(),
   ...EXTRAS,
 });
 
-/** The shape of what a tool that ran answers. */
+/** The schema of the result of a tool that ran. */
 export const CALL_DONE = { oneOf: [DONE, FAILURE] };
 
-/** The shape of a call that waits. */
+/** The schema of a waiting call. */
 export const CALL_WAITING = object({
   ok: { const: false },
   status: { const: 'waiting' },
-  callId: text('Where the result will be: GET /api/calls/{callId}.'),
+  callId: text('GET /api/calls/{callId} will return the result.'),
   waiting: object({
     for: choice(['approval', 'input', 'task']),
     id: text(),
     expiresAt: whole('Milliseconds since 1970.'),
-    'ask?': anything('What is asked.'),
-    'note?': text('Why the caller, whom policy lets answer, may not.'),
+    'ask?': anything('The question.'),
+    'note?': text('Why the caller may not answer although the policy names it.'),
   }),
   ...EXTRAS,
 });
 
-/** The shape of a result that is looked up: as the library has it. */
-export const RESULT = anyObject('Done with content, failed with an error, or waiting.');
+/** The schema of a stored result, as in the library. */
+export const RESULT = anyObject('A result: done with content, failed with an error, or waiting.');
 
-/** How a source can be doing. */
+/** The states of a source. */
 export const SOURCE_STATES = [
   'ready',
   'down',
@@ -145,38 +143,38 @@ const LISTED = {
   name: text(),
   'title?': text(),
   description: text(),
-  'kind?': text('How it runs; for operators.'),
-  source: text('Where it comes from.'),
-  status: choice(SOURCE_STATES, 'How that is doing.'),
+  'kind?': text('How it runs. Only for operators.'),
+  source: text('The source of the tool.'),
+  status: choice(SOURCE_STATES, 'The state of the source.'),
   'category?': text(),
   tags: list(text()),
   bundles: list(text()),
-  effects: anyObject('What it does to the world; what is absent is unknown.'),
+  effects: anyObject('What the tool does to the world. An absent effect means unknown.'),
 };
 
-/** The shape of a tool in a list. */
+/** The schema of a tool in a list. */
 export const LISTED_TOOL = object(LISTED);
 
-/** The shape of one tool. */
+/** The schema of one tool. */
 export const SHOWN_TOOL = object({
   ...LISTED,
   'version?': text(),
   'instructions?': text(),
   'requires?': list(text()),
-  'examples?': list(anything('A request in words and the arguments that answer it.')),
-  active: flag('Whether it is listed at first.'),
+  'examples?': list(anything('An example: a request in words and matching arguments.')),
+  active: flag('True if a bundle of the tool is active.'),
   inputSchema: anyObject(),
   'outputSchema?': anyObject(),
-  tokens: object(Object.fromEntries(TOKEN_FORMATS.map((format) => [format, whole()])), 'What its definition costs.'),
-  'origin?': text('Its name at its source; for operators.'),
-  'policy?': anyObject('What calls are held to; for operators.'),
-  'flags?': anyObject('The booleans of its meta and effects; for operators.'),
-  'meta?': anyObject('What else is said about it; for operators.'),
+  tokens: object(Object.fromEntries(TOKEN_FORMATS.map((format) => [format, whole()])), 'Token cost of its definition.'),
+  'origin?': text('Its name at its source. Only for operators.'),
+  'policy?': anyObject('The limits of its calls. Only for operators.'),
+  'flags?': anyObject('The booleans of its meta and effects. Only for operators.'),
+  'meta?': anyObject('Further metadata of the tool. Only for operators.'),
   'fixedArguments?': list(text()),
   'hiddenArguments?': list(text()),
 });
 
-/** Makes what is listed of a tool: nothing of how it runs, to operators its kind. */
+/** Creates a function that describes a tool for a list. Never includes how a tool runs; only operators see its kind. */
 export function createToolLister({ crib, asker }: RouteRequest, chest: Chest): (spec: ToolSpec) => object {
   const states = new Map(crib.sources().map(({ name, state }) => [name, state]));
   const seen = new Set(chest.available());
@@ -200,7 +198,7 @@ export function createToolLister({ crib, asker }: RouteRequest, chest: Chest): (
   };
 }
 
-/** Everything that somebody may know about one tool. */
+/** Describes one tool with everything that the caller may see. */
 export async function showTool(asked: RouteRequest, chest: Chest, spec: ToolSpec): Promise<object> {
   return {
     ...createToolLister(asked, chest)(spec),

@@ -10,29 +10,29 @@ import { EVENT_HEADERS } from './event-stream.ts';
 import type { Route, RouteRequest } from './route.ts';
 import { anyObject, choice, flag, list, object, SOURCE_STATES, text, time, whole } from './shapes.ts';
 
-/** Where tools come from. */
+/** Routes of sources. */
 export const SOURCE_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/sources',
     group: 'sources',
-    says: 'The sources and how each is doing.',
+    says: 'Lists the sources and their state.',
     who: 'operator',
     answers: {
       200: {
-        says: 'In the order of the configuration.',
+        says: 'The sources, in the order of the configuration.',
         schema: object({
           sources: list(
             object({
               name: text(),
               state: choice(
                 SOURCE_STATES,
-                'Down: its tools are listed and cannot be called. Stale: the connection from before an edit answers. Starting: it has no list yet; the reason has what its program printed last.',
+                'down: the tools are listed but cannot be called. stale: the connection from before an edit still answers. starting: no tools are listed yet; the reason contains the last output of its program.',
               ),
               'reason?': text(),
-              'since?': text('Since when it is stale.'),
+              'since?': text('Since when the source is stale.'),
               toolCount: whole(),
-              tokens: whole('What its definitions cost in the OpenAI format, estimated.'),
+              tokens: whole('Estimated token cost of its definitions in the OpenAI format.'),
             }),
           ),
         }),
@@ -44,13 +44,13 @@ export const SOURCE_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/sources/{id}/output',
     group: 'sources',
-    says: 'What the program of a source has printed of late besides its answers, without secrets. With `follow`: server-sent events `output` with `lines`, first those that are there, then each as it comes; `lost` tells a client that reads too slowly how many events were dropped.',
+    says: 'Returns the recent output of the program of a source, without secrets. With `follow`: server-sent events `output` with `lines`, first the recent ones, then each new one; `lost` tells a slow client how many events were dropped.',
     who: 'operator',
-    query: { 'follow?': flag('Goes on until the client or the server ends it.') },
+    query: { 'follow?': flag('Streams until the client or the server closes the connection.') },
     answers: {
       200: {
-        says: 'The end of it; empty where it printed nothing or has no program here.',
-        schema: object({ output: text(), 'hasProgram?': flag('True where the crib runs a program for the source.') }),
+        says: 'The recent output; empty if the program has printed nothing or the source has no program.',
+        schema: object({ output: text(), 'hasProgram?': flag('True if the crib runs a program for the source.') }),
         type: 'text/event-stream',
       },
     },
@@ -60,18 +60,18 @@ export const SOURCE_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/api/sources/{id}/reload',
     group: 'sources',
-    says: 'Reads a source again.',
+    says: 'Reloads a source.',
     who: 'operator',
     answers: {
       200: {
-        says: 'Names of tools that came, went or changed.',
+        says: 'The names of added, removed and changed tools.',
         schema: object({ added: list(text()), removed: list(text()), changed: list(text()) }),
       },
     },
     async run({ crib, params }) {
       const { id = '' } = params;
       const changes = await crib.server.reloadSource(id);
-      return changes === undefined ? notFound(`There is no source "${id}".`) : ok(changes);
+      return changes === undefined ? notFound(`The source "${id}" was not found.`) : ok(changes);
     },
   },
 ];
@@ -79,7 +79,7 @@ export const SOURCE_ROUTES: readonly Route[] = [
 function readOutput({ crib, params, query, feed, request }: RouteRequest) {
   const { id = '' } = params;
   const names = crib.sources().map(({ name }) => name);
-  if (!names.includes(id)) return notFound(`There is no source "${id}".${didYouMean(id, names)}`);
+  if (!names.includes(id)) return notFound(`The source "${id}" was not found.${didYouMean(id, names)}`);
   if (query.follow !== true) {
     const output = crib.sourceOutput(id);
     return ok(output === undefined ? { output: '' } : { output, hasProgram: true });
@@ -87,7 +87,11 @@ function readOutput({ crib, params, query, feed, request }: RouteRequest) {
   if (request.method === 'HEAD') return new Response(null, { headers: EVENT_HEADERS });
   const stream = feed.openOwn((send) => crib.server.followOutput(id, (lines) => send('output', { lines })));
   if (stream !== undefined) return new Response(stream, { headers: EVENT_HEADERS });
-  return refuse(503, { code: 'unavailable', message: 'Too many clients listen to events.', retryable: true });
+  return refuse(503, {
+    code: 'unavailable',
+    message: 'Too many clients listen to events. Close some of them, or try again later.',
+    retryable: true,
+  });
 }
 
 async function listSources({ crib }: RouteRequest) {
@@ -104,17 +108,17 @@ async function listSources({ crib }: RouteRequest) {
   return ok({ sources: await Promise.all(sources) });
 }
 
-/** Specs that are kept in the store. How their tools run goes in and never comes out. */
+/** Routes of stored specs. How a tool runs can be written, but not read. */
 export const SPEC_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/specs',
     group: 'specs',
-    says: 'The specs that are kept in the store.',
+    says: 'Lists the stored specs.',
     who: 'operator',
     answers: {
       200: {
-        says: 'By name, with who changed each last. What they say is seen as tools.',
+        says: 'The names, each with its last change. Their content is available as tools.',
         schema: object({ specs: list(object({ name: text(), by: text(), at: time() })) }),
       },
     },
@@ -125,15 +129,15 @@ export const SPEC_ROUTES: readonly Route[] = [
     method: 'POST',
     path: '/api/specs',
     group: 'specs',
-    says: 'Adds specs or replaces those of the same name: all of them, or none where one is wrong.',
+    says: 'Adds specs, or replaces those of the same name. If one is invalid, none is stored.',
     who: 'operator',
-    body: object({ tools: list(anyObject('A tool, in the format of spec files.')) }),
+    body: object({ tools: list(anyObject('A tool in the format of spec files.')) }),
     answers: {
       200: {
-        says: 'What became of each.',
+        says: 'The result for each spec.',
         schema: object({
           specs: list(object({ name: text(), result: choice(['added', 'changed', 'unchanged']) })),
-          unseen: list(text(), 'Stored, but not among the tools: no source reads them, or their name is taken.'),
+          unseen: list(text(), 'Stored, but not available as tools: no source reads them, or their name is taken.'),
         }),
       },
     },
@@ -145,13 +149,13 @@ export const SPEC_ROUTES: readonly Route[] = [
     group: 'specs',
     says: 'Removes a spec.',
     who: 'operator',
-    answers: { 200: { says: 'It is gone.', schema: object({ removed: list(text()) }) } },
+    answers: { 200: { says: 'The spec is removed.', schema: object({ removed: list(text()) }) } },
     run: removeSpec,
   },
 ];
 
 function specsOf({ store }: Crib): StoredSpecs {
-  if (store === undefined) throw notAvailable('The store', 'give createCrib a configuration');
+  if (store === undefined) throw notAvailable('The store', 'pass a configuration to createCrib');
   return store.specs;
 }
 
@@ -161,7 +165,12 @@ async function addSpecs({ crib, asker, body }: RouteRequest) {
   const mistakes = await crib.server.checkStored(tools);
   if (mistakes.length > 0) {
     const issues = mistakes.map(({ index, message }) => ({ path: `/tools/${index}`, message }));
-    return refuse(400, { code: 'invalid_input', message: 'Nothing was stored.', retryable: false, issues });
+    return refuse(400, {
+      code: 'invalid_input',
+      message: 'Invalid specs; nothing was stored.',
+      retryable: false,
+      issues,
+    });
   }
   const results = await specs.putAll(tools, asker.caller.id ?? 'operator');
   await crib.server.reloadStored();
@@ -176,7 +185,7 @@ async function addSpecs({ crib, asker, body }: RouteRequest) {
 async function removeSpec({ crib, asker, params }: RouteRequest) {
   const { name = '' } = params;
   if (!(await specsOf(crib).remove(name, asker.caller.id ?? 'operator')))
-    return notFound(`No spec "${name}" is stored.`);
+    return notFound(`The spec "${name}" was not found in the store.`);
   await crib.server.reloadStored();
   return ok({ removed: [name] });
 }

@@ -10,29 +10,29 @@ import { type Answer, INTERNAL, refuse, type SendWhole, toResponse, writeWhole }
 import { createRestApp, type RestOptions } from './create-rest-app.ts';
 import { isLoopbackHost } from './host-check.ts';
 
-/** How a server listens, and how much it lets others take. */
+/** Options for starting a server. */
 export interface ServerOptions extends RestOptions {
-  /** Default 2742; 0 for any. */
+  /** Default: 2742. 0 for any free port. */
   readonly port?: number;
-  /** Until the headers of a request have come. Default 10 s. */
+  /** Timeout for the headers of a request. Default: 10 s. */
   readonly headersTimeoutMs?: number;
-  /** Until all of a request has come. Default 60 s. */
+  /** Timeout for a complete request. Default: 60 s. */
   readonly requestTimeoutMs?: number;
-  /** How long a connection is kept for another request. Default 5 s. */
+  /** Keep-alive time of an idle connection. Default: 5 s. */
   readonly keepAliveMs?: number;
   readonly maxHeaderBytes?: number;
   readonly maxConnections?: number;
-  /** How long closing waits for calls under way before it ends them. Default: `server.graceMs` of the configuration, else 10 s. */
+  /** Time that `close` waits for running calls before it cancels them. Default: `server.graceMs` of the configuration, else 10 s. */
   readonly graceMs?: number;
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface RunningServer {
-  /** Where it is reached, without a slash at the end. */
+  /** The base URL, without a trailing slash. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Takes no more requests, lets calls under way end or ends them, sends all answers, and then closes; a second time does nothing. The crib stays open. */
+  /** Stops accepting requests, waits for running calls or cancels them, sends all answers, then closes. Idempotent. The crib stays open. */
   close(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ const DEFAULTS = {
 };
 const USUAL_GRACE_MS = 10_000;
 
-/** Serves a crib over HTTP. Beyond this machine only where `access` says who may come in, or where the caller insists. */
+/** Serves a crib over HTTP. Listens beyond this machine only if `access` is configured or `isInsecure` is set. */
 export async function startServer(crib: Crib, given: ServerOptions = {}): Promise<RunningServer> {
   const { host: wanted, port: wantedPort, hosts = [] } = crib.server.serverSettings();
   const host = given.host ?? wanted ?? USUAL_HOST;
@@ -72,7 +72,7 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
     requests.end();
     app.close();
     given.mcp?.endNews?.();
-    // Asked now: the configuration may have changed since the start.
+    // Read now: the configuration may have changed since the start.
     const graceMs = given.graceMs ?? crib.server.serverSettings().graceMs ?? USUAL_GRACE_MS;
     await drain(server, requests, { crib, graceMs });
     await closed;
@@ -88,12 +88,12 @@ export async function startServer(crib: Crib, given: ServerOptions = {}): Promis
   };
 }
 
-/** Throws where strangers could come in and nothing says who they are. */
+/** Throws if other machines could connect without a credential. */
 async function requireAccess(crib: Crib, host: string, isInsecure: boolean): Promise<void> {
   if (isLoopbackHost(host) || isInsecure) return;
   const stranger = await crib.identify();
   if (!stranger.ok) return;
-  const message = `The server listens on this machine only (127.0.0.1) until "access:" in the configuration says who may come in; it does not listen on ${host}. --insecure lets everybody in.`;
+  const message = `The server cannot listen on ${host}, because the configuration does not require a credential. Add "access:" to it, listen on 127.0.0.1, or pass --insecure to let every client call tools.`;
   throw new ToolcribError('not_guarded', message);
 }
 
@@ -106,7 +106,7 @@ function createHttpServer(limits: typeof DEFAULTS): Server {
     keepAliveTimeout: limits.keepAliveMs,
     maxHeaderSize: limits.maxHeaderBytes,
     insecureHTTPParser: false,
-    requireHostHeader: false, // a request without one is refused further in, in the words of all other answers
+    requireHostHeader: false, // the app refuses such a request in the format of all other answers
   });
   server.maxConnections = limits.maxConnections;
   server.maxHeadersCount = 200;
@@ -119,14 +119,14 @@ function createHttpServer(limits: typeof DEFAULTS): Server {
 }
 
 function sendTo(outgoing: ServerResponse | Http2ServerResponse): SendWhole | undefined {
-  if (!(outgoing instanceof ServerResponse)) return undefined; // the types know of servers that this one is not
+  if (!(outgoing instanceof ServerResponse)) return undefined; // the types include HTTP/2, which this server does not use
   return (answer) => {
     writeWhole(outgoing, answer);
     return RESPONSE_ALREADY_SENT;
   };
 }
 
-/** What is said to a request that is HTTP and yet cannot be read. */
+/** The answer to a request that is valid HTTP but cannot be read. */
 function whyUnreadable(cause: unknown): Response {
   const isTheirs = cause instanceof Error && cause.name === 'RequestError';
   return toResponse(isTheirs ? UNREADABLE : INTERNAL);
@@ -134,39 +134,39 @@ function whyUnreadable(cause: unknown): Response {
 
 const UNREADABLE: Answer = refuse(400, {
   code: 'invalid_input',
-  message: 'The address of the request or its Host cannot be read.',
+  message: 'The URL or the Host header of the request is not valid.',
   retryable: false,
 });
 
 const UNEXPECTED: Answer = refuse(417, {
   code: 'invalid_input',
-  message: 'What the request expects is not known here; leave out "Expect".',
+  message: 'The Expect header of the request is not supported. Remove it.',
   retryable: false,
 });
 
 function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)));
-    server.listen({ host, port }, () => resolve(server.address() as AddressInfo)); // no pipe: it was given a port
+    server.listen({ host, port }, () => resolve(server.address() as AddressInfo)); // not a pipe, because a port was given
   });
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something listens there already; choose another with --port, or end it',
-  EACCES: 'this user may not; choose a port above 1023 with --port',
-  EADDRNOTAVAIL: 'this machine has no such address; choose another with --host',
-  ENOTFOUND: 'there is no such host; choose another with --host',
+  EADDRINUSE: 'another program already listens there; choose another port with --port, or stop that program',
+  EACCES: 'this user has no permission; choose a port above 1023 with --port',
+  EADDRNOTAVAIL: 'this machine does not have this address; choose another with --host',
+  ENOTFOUND: 'host not found; choose another with --host',
 };
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ToolcribError {
-  const why = REASONS[cause.code ?? ''] ?? `the system says ${cause.code ?? 'nothing'}`;
+  const why = REASONS[cause.code ?? ''] ?? `the system reports ${cause.code ?? 'no reason'}`;
   return new ToolcribError('cannot_listen', `The server cannot listen on ${host}:${port}: ${why}.`, { cause });
 }
 
-/** How long answers may take to leave once their calls have ended. */
+/** Timeout for sending answers after their calls have ended. */
 const LEAVING_MS = 2000;
 
-/** Lets calls under way end, ends those that take too long, and sends their answers; only then connections are closed. */
+/** Waits for running calls, cancels those that take too long, and sends their answers; then closes the connections. */
 async function drain(server: Server, requests: OpenRequests, { crib, graceMs }: Drain): Promise<void> {
   server.closeIdleConnections();
   await crib.server.idle(graceMs);
@@ -180,18 +180,18 @@ interface Drain {
   readonly graceMs: number;
 }
 
-/** What the parser says, as status and words. */
+/** Errors of the HTTP parser as status and message. */
 const KNOWN: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to come.'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request was not complete in time.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Content Too Large', 'The body is too large.'],
 };
-const OTHER = ['400 Bad Request', 'This is not HTTP.'] as const;
+const OTHER = ['400 Bad Request', 'The request is not valid HTTP.'] as const;
 
-/** Answers what is no request, in the words of all other answers, and hangs up. */
+/** Answers a malformed request in the format of all other answers, and closes the connection. */
 function answerMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
-  const { _httpMessage: answering } = socket as { readonly _httpMessage?: ServerResponse | null }; // Node's own name for it
-  // What is half said to an earlier request must not be broken into.
+  const { _httpMessage: answering } = socket as { readonly _httpMessage?: ServerResponse | null }; // an internal member of Node
+  // A partly sent answer to an earlier request must not be corrupted.
   if (cause.code === 'ECONNRESET' || !socket.writable || answering?.headersSent === true) {
     socket.destroy();
     return;
@@ -208,15 +208,15 @@ function answerMalformed(cause: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Requests that are being answered. */
+/** The requests in progress. */
 interface OpenRequests {
-  /** From now on a connection ends with its answer. */
+  /** From now on, each connection closes after its answer. */
   end(): void;
-  /** Resolves when there are none any more, or after `maxMs`. */
+  /** Resolves when no request is in progress, or after `maxMs`. */
   drained(maxMs: number): Promise<void>;
 }
 
-/** Answers the requests of a server and knows which are under way. */
+/** Answers the requests of a server and tracks those in progress. */
 function trackRequests(server: Server, answer: RequestListener): OpenRequests {
   const open = new Set<ServerResponse>();
   let onEmpty: (() => void) | undefined;

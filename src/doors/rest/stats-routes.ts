@@ -5,30 +5,30 @@ import { ok } from './answers.ts';
 import type { Route, RouteRequest } from './route.ts';
 import { anyObject, flag, list, number, object, text, time, whole } from './shapes.ts';
 
-/** Of so many of the newest calls the figures are. */
+/** Number of newest calls in the statistics. */
 const LOOKED_AT = 1000;
 const MOST_TOOLS = 20;
 
-/** Figures, and whether the record was changed. */
+/** Routes of statistics and of the audit log. */
 export const STATS_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/stats',
     group: 'calls',
-    says: `What there is, and what became of the last ${LOOKED_AT} calls.`,
+    says: `Counts tools, sources and approvals, and summarizes the last ${LOOKED_AT} calls.`,
     who: 'operator',
     answers: {
       200: {
-        says: 'Figures.',
+        says: 'The statistics.',
         schema: object({
           tools: whole(),
           bundles: whole(),
           profiles: whole(),
-          sources: anyObject('How many are ready, down, failed.'),
+          sources: anyObject('Number of sources in each state.'),
           approvalsWaiting: whole(),
           calls: object({
-            count: whole('Without those that were replayed.'),
-            replayed: whole('Calls that were answered without running the tool.'),
+            count: whole('Without replayed calls.'),
+            replayed: whole('Calls answered from a stored result, without running the tool.'),
             'since?': time(),
             byOutcome: anyObject(),
             byTool: list(
@@ -44,11 +44,11 @@ export const STATS_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/audit/verify',
     group: 'calls',
-    says: 'Looks at every row of the record of calls.',
+    says: 'Verifies every row of the audit log.',
     who: 'operator',
     answers: {
       200: {
-        says: 'What was changed, removed, moved, cut off, put back or left open; ok where nothing was.',
+        says: 'The findings: rows that were changed, removed, moved, added, cut off, replaced by an older copy, or left open. ok is true without findings.',
         schema: object({
           ok: flag(),
           rows: whole(),

@@ -22,7 +22,7 @@ import {
 const USUAL_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
-export const PROFILE = shortText('The profile; the default one if absent, all tools for an operator.');
+export const PROFILE = shortText('The profile. Default: the default profile; for an operator, all tools.');
 
 interface ListQuery {
   readonly tag?: readonly string[];
@@ -39,35 +39,39 @@ interface ListQuery {
   readonly cursor?: string;
 }
 
-/** Tools: all that somebody sees, one of them, and why it is seen. */
+/** Routes of tools: the list, one tool, and the explanation of its visibility. */
 export const TOOL_ROUTES: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/tools',
     group: 'tools',
-    says: 'The tools that are shown at first; all filters must hold.',
+    says: 'Lists the tools of active bundles that match all filters.',
     who: 'caller',
     query: {
-      'tag?': list(text(), 'Tools with all of these tags.'),
-      'tagAny?': list(text(), 'Tools with any of these tags.'),
-      'category?': shortText('Tools of this category; a glob.'),
-      'pattern?': shortText('Tools whose name matches this glob.'),
-      'kind?': shortText('Tools that run this way; for operators.'),
-      'source?': shortText('Tools of this source; a glob.'),
-      'bundle?': shortText('Tools of this bundle; a glob.'),
+      'tag?': list(text(), 'Only tools with all of these tags.'),
+      'tagAny?': list(text(), 'Only tools with any of these tags.'),
+      'category?': shortText('Only tools of this category (glob).'),
+      'pattern?': shortText('Only tools whose name matches this glob.'),
+      'kind?': shortText('Only tools of this kind. Only for operators.'),
+      'source?': shortText('Only tools of this source (glob).'),
+      'bundle?': shortText('Only tools of this bundle (glob).'),
       'flag?': list(
         text(),
-        'Tools of which this is true, such as readOnly; NAME=false: false. A flag that no tool has selects none; those other than effects are for operators.',
+        'Only tools where this flag is true, such as readOnly; NAME=false: where it is false. An unknown flag matches no tool. Only operators can filter by flags other than effects.',
       ),
       'profile?': PROFILE,
-      'q?': shortText('Tools that have all of these words in name, title or description.', 1000),
-      'limit?': whole(`At most so many; ${USUAL_LIMIT} if absent.`, 1, MAX_LIMIT),
-      'cursor?': shortText('Where to go on: nextCursor of the page before.', 500),
+      'q?': shortText('Only tools with all of these words in name, title or description.', 1000),
+      'limit?': whole(`Maximum number of tools. Default: ${USUAL_LIMIT}.`, 1, MAX_LIMIT),
+      'cursor?': shortText('Continue after this place: nextCursor of the previous page.', 500),
     },
     answers: {
       200: {
-        says: 'A page of them, in the order of the catalog.',
-        schema: object({ tools: list(LISTED_TOOL), total: whole('On all pages.'), 'nextCursor?': text() }),
+        says: 'One page of tools, in the order of the catalog.',
+        schema: object({
+          tools: list(LISTED_TOOL),
+          total: whole('Number of tools on all pages.'),
+          'nextCursor?': text(),
+        }),
       },
     },
     run: listTools,
@@ -76,7 +80,7 @@ export const TOOL_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/tools/{name}',
     group: 'tools',
-    says: 'One tool.',
+    says: 'Returns one tool.',
     who: 'caller',
     query: { 'profile?': PROFILE },
     answers: { 200: { says: 'The tool.', schema: SHOWN_TOOL } },
@@ -89,7 +93,7 @@ export const TOOL_ROUTES: readonly Route[] = [
         return refuseFor(
           asked.crib.server.isStarting()
             ? notListedYet(name)
-            : toolError('unknown_tool', `There is no tool "${name}".`),
+            : toolError('unknown_tool', `The tool "${name}" was not found.`),
         );
       return ok(await showTool(asked, chest, spec));
     },
@@ -98,16 +102,16 @@ export const TOOL_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/api/tools/{name}/explain',
     group: 'tools',
-    says: 'Why a tool is visible to somebody or not, and which layer set each limit.',
+    says: 'Explains why a tool is visible to a caller or not, and which layer set each limit.',
     who: 'operator',
     query: {
-      'profile?': shortText('The profile; the default one if absent.'),
-      'caller?': shortText('Who asks; nobody in particular if absent.'),
-      'role?': list(text(), 'Their roles.'),
+      'profile?': shortText('The profile. Default: the default profile.'),
+      'caller?': shortText('The id of the caller. Default: anonymous.'),
+      'role?': list(text(), 'The roles of the caller.'),
     },
     answers: {
       200: {
-        says: 'In words, in the order in which it was decided.',
+        says: 'The reasons in words, in the order of the decisions.',
         schema: object({
           caller: anyObject(),
           tool: text(),
@@ -115,9 +119,9 @@ export const TOOL_ROUTES: readonly Route[] = [
           visible: flag(),
           reasons: list(text()),
           bundles: list(text()),
-          'withheld?': anyObject('Arguments that callers neither see nor give.'),
-          'rates?': list(text(), 'How each rate counts.'),
-          policy: anyObject('Each limit with the layers that said it.'),
+          'withheld?': anyObject('Arguments that callers neither see nor set.'),
+          'rates?': list(text(), 'What each rate limit counts.'),
+          policy: anyObject('Each limit with the layers that set it.'),
         }),
       },
     },
@@ -127,7 +131,7 @@ export const TOOL_ROUTES: readonly Route[] = [
 
 async function listTools(asked: RouteRequest) {
   const { profile, limit = USUAL_LIMIT, cursor, ...filters } = asked.query as ListQuery; // as its schema demands
-  // A filter by what a caller is not shown would tell it.
+  // A filter by a hidden property would reveal it.
   if (filters.kind !== undefined && !asked.asker.operator) return refuseFor(KIND_IS_FOR_OPERATORS);
   const chest = await openToList(asked, profile);
   const all = chest.listActive();
@@ -146,21 +150,21 @@ async function listTools(asked: RouteRequest) {
 
 const KIND_IS_FOR_OPERATORS = toolError(
   'denied',
-  'The filter "kind" is for operators: leave it out, or send the operator token.',
+  'Only operators can filter by "kind". Remove the filter, or send the operator token.',
 );
 
-/** The flags that may be asked for: those of tools that the caller sees, and of these only what the caller is shown. */
+/** The flags that a caller can filter by: only flags that it can see, of tools that it can see. */
 function flagsFor({ asker }: RouteRequest, specs: readonly ToolSpec[]): ReadonlySet<string> {
   return new Set([...EFFECT_KEYS, ...(asker.operator ? specs.flatMap((spec) => [...flagsOf(spec).keys()]) : [])]);
 }
 
-/** Each flag on its own: of two that contradict each other, both must hold. */
+/** Compiles each flag separately: two contradicting flags match no tool. */
 function compileFilters({ flag = [], ...filters }: ListQuery, flags: ReadonlySet<string>): Matches {
   const tests = [compileCriteria(toCriteria(filters), flags), ...flag.map((given) => compileFlag(given, flags))];
   return (spec, bundles) => tests.every((matches) => matches(spec, bundles));
 }
 
-/** A flag that no tool has, as far as the caller is shown, selects none; one that is nearly an effect is a mistake. */
+/** An unknown flag matches no tool; a misspelled effect is an error. */
 function compileFlag(given: string, flags: ReadonlySet<string>): Matches {
   const [name, value] = readFlag(given);
   const isAbsent = !flags.has(name) && !isCriterion(name) && nearest(name, EFFECT_KEYS) === undefined;
@@ -171,18 +175,18 @@ function toCriteria({ tag, tagAny, pattern, q, ...rest }: Omit<ListQuery, 'limit
   return defined({ ...rest, tags: tag, tagsAny: tagAny, namePattern: pattern, text: q });
 }
 
-/** Only a boolean: `flag=kind=shell` would be the filter "kind" by another name. */
+/** Accepts only booleans: `flag=kind=shell` would bypass the restriction of the filter "kind". */
 function readFlag(given: string): readonly [string, boolean] {
   const [name = '', ...rest] = given.split('=');
   const value = rest.length === 0 ? 'true' : rest.join('=');
   if (value !== 'true' && value !== 'false')
-    throw new ToolcribError('invalid_criterion', `The flag "${name}" takes true or false, not "${value}".`);
+    throw new ToolcribError('invalid_criterion', `The flag "${name}" must be true or false, not "${value}".`);
   return [name, value === 'true'];
 }
 
 async function explainTool(asked: RouteRequest) {
   const { profile, caller: id, role: roles } = asked.query as ExplainQuery; // as its schema demands
-  await openToCall(asked, profile); // a profile that is not there is no tool that is hidden
+  await openToCall(asked, profile); // an unknown profile is an error, not a hidden tool
   const caller = { ...(id !== undefined && { id }), ...(roles !== undefined && { roles }) };
   return ok({ caller, ...asked.crib.explain(caller, profile, asked.params.name ?? '') });
 }

@@ -7,33 +7,33 @@ import { openToList, type Route, type RouteRequest } from './route.ts';
 const COOKIE = 'toolcrib_page';
 const MOST_ROWS = 2000;
 
-/** A plain list to look at, until the console takes its place. */
+/** The route of a plain HTML list of tools. */
 export const TOOLS_PAGE: Route = {
   method: 'GET',
   path: '/tools',
   group: 'pages',
-  says: 'The tools as a page. With ?token= of the operator, a browser is shown all of them from then on.',
-  who: 'anyone', // who asks is found out here, since a browser sends no header
+  says: 'Shows the tools as an HTML page. ?token= with the operator token signs the browser in and shows all tools.',
+  who: 'anyone', // the route identifies the caller itself, because a browser sends no Authorization header
   query: {
     'token?': {
       type: 'string',
       minLength: 1,
       maxLength: 1000,
-      description: 'The operator token, as in the link that is printed at start.',
+      description: 'The operator token, as in the link that the server prints at start.',
     },
   },
   answers: { 200: { says: 'HTML without scripts.', type: 'text/html' } },
   run: showTools,
 };
 
-/** Whoever opens the bare address is shown the tools. */
+/** The route that redirects the root to the tools. */
 export const START_PAGE: Route = {
   method: 'GET',
   path: '/',
   group: 'pages',
-  says: 'Leads to /tools.',
+  says: 'Redirects to /tools.',
   who: 'anyone',
-  answers: { 302: { says: 'To /tools.' } },
+  answers: { 302: { says: 'A redirect to /tools.' } },
   run: () => new Response(null, { status: 302, headers: { location: '/tools', 'cache-control': 'no-store' } }),
 };
 
@@ -50,7 +50,7 @@ async function showTools(asked: RouteRequest): Promise<Response> {
   return listPage(chest.listActive(), asker, crib);
 }
 
-/** The token leaves the address line, and with it the history. */
+/** Redirects, so that the token does not stay in the address bar and the history. */
 function beginSession(value: string): Response {
   const cookie = `${COOKIE}=${value}; Path=/tools; HttpOnly; SameSite=Strict`;
   const headers = {
@@ -68,7 +68,7 @@ function cookieOf(request: Request): string | undefined {
 }
 
 function refused(): Response {
-  const body = html`<p>Open <code>/tools?token=</code> with the operator token; <code>toolcrib serve</code> says at its start where it is.</p>`;
+  const body = html`<p>Open <code>/tools?token=</code> with the operator token. <code>toolcrib serve</code> prints at start where to find it.</p>`;
   return toPage('Not signed in', body, 401);
 }
 
@@ -84,10 +84,11 @@ function listPage(specs: readonly ToolSpec[], asker: Extract<Identity, { ok: tru
       .join(', ')}</td></tr>
 `,
   );
-  const more = rest === 0 ? html`` : html`<p class="muted">And ${rest} more: GET /api/tools lists them.</p>`;
+  const more =
+    rest === 0 ? html`` : html`<p class="muted">${rest} more tools are not shown. GET /api/tools lists them.</p>`;
   return toPage(
     'Tools',
-    html`<p class="muted">${whose}: ${specs.length}. REST is described at <a href="/openapi.json">/openapi.json</a>, MCP is at <code>/mcp</code>.</p>
+    html`<p class="muted">${whose}: ${specs.length}. The REST API is described at <a href="/openapi.json">/openapi.json</a>; MCP is at <code>/mcp</code>.</p>
 <table><thead><tr><th>Name</th><th>Description</th><th>Source</th><th>Bundles</th></tr></thead><tbody>
 ${rows}</tbody></table>${more}`,
   );
@@ -98,7 +99,7 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:t
 code{font:14px ui-monospace,monospace}.muted{color:#666}
 @media (prefers-color-scheme:dark){body{color:#ddd;background:#111}th,td{border-color:#333}.muted{color:#999}}`;
 
-/** No script, no frame, nothing from elsewhere; this one style. */
+/** Content security policy: no scripts, no frames, no external resources, only this style. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'`;
 
 const HEADERS = {
@@ -112,21 +113,21 @@ const HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** Text that is HTML already. */
+/** Escaped HTML. */
 interface Html {
   readonly html: string;
 }
 
-/** HTML in which every value is text, unless it was made here. */
+/** Template tag that escapes every value except HTML of this tag. */
 function html(texts: TemplateStringsArray, ...values: readonly (string | number | Html | readonly Html[])[]): Html {
   const shown = values.map((value) => {
     if (typeof value === 'string' || typeof value === 'number') return toSafeText(String(value));
-    return Array.isArray(value) ? value.map((part: Html) => part.html).join('') : (value as Html).html; // not a list
+    return Array.isArray(value) ? value.map((part: Html) => part.html).join('') : (value as Html).html; // neither a text nor a list
   });
   return { html: texts.reduce((text, part, index) => `${text}${shown[index - 1] ?? ''}${part}`) };
 }
 
-/** A page. */
+/** Builds the response of a page. */
 function toPage(title: string, body: Html, status = 200): Response {
   const page = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>
@@ -145,7 +146,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-// Names and descriptions come from anywhere: they may neither be markup nor turn the reading direction.
+// Names and descriptions are untrusted: they must neither be markup nor change the text direction.
 function toSafeText(text: string): string {
   return text
     .toWellFormed()

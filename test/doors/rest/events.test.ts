@@ -201,7 +201,7 @@ mcpServers: { noisy: { command: node, args: ${args}, env: { KEY: "\${secret:key}
     const { ask, token } = await follow();
     expect(await ask('/api/sources/nois/output?follow=true', { token })).toMatchObject({
       status: 404,
-      json: { error: { message: 'There is no source "nois". Did you mean "noisy"?' } },
+      json: { error: { message: 'The source "nois" was not found. Did you mean "noisy"?' } },
     });
     expect((await ask('/api/sources/noisy/output?follow=maybe', { token })).status).toBe(400);
     expect((await ask('/api/sources/noisy/output?follow=false', { token })).json).toMatchObject({ hasProgram: true });

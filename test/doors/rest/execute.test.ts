@@ -162,7 +162,7 @@ describe('which profile', () => {
     const { key } = await crib.keys.create({ name: 'ci', roles: ['dev'] }, 'test');
     const unknown = await execute(ask, 'tell', {}, { profile: 'nobody' }, key);
     const hidden = await execute(ask, 'tell', {}, { profile: 'other' }, key);
-    expect(unknown).toMatchObject({ status: 404, json: { error: { message: 'There is no profile "nobody".' } } });
+    expect(unknown).toMatchObject({ status: 404, json: { error: { message: 'The profile "nobody" was not found.' } } });
     expect(hidden.text).toBe(unknown.text.replace('nobody', 'other'));
     for (const path of ['/api/tools?profile=', '/api/search?q=x&profile=', '/api/bundles?profile='])
       expect((await ask(`${path}other`, { token: key })).text).toBe(hidden.text);

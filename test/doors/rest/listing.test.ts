@@ -33,7 +33,7 @@ describe('tools are listed', () => {
         json: {
           error: {
             code: 'unknown_profile',
-            message: 'The default profile is not for you; name another. Yours: other, third.',
+            message: 'You may not use the default profile; name another one. Your profiles: other, third.',
           },
         },
       });
@@ -131,7 +131,7 @@ describe('tools are listed', () => {
       if (status === 403)
         expect(heard.json.error).toMatchObject({
           code: 'denied',
-          message: expect.stringMatching(/"kind" is for operators/),
+          message: expect.stringMatching(/Only operators can filter by "kind"/),
         });
     }
   });

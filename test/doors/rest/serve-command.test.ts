@@ -65,7 +65,7 @@ async function running(
 
 /** The file of the operator token that a server named at its start. */
 function tokenFileOf(stderr: string): string {
-  return /the operator token in (\S+)\)/.exec(stderr)?.[1] ?? '';
+  return /the operator token from (\S+)\)/.exec(stderr)?.[1] ?? '';
 }
 
 describe('toolcrib serve', () => {
@@ -101,7 +101,11 @@ describe('toolcrib serve', () => {
   });
 
   it.each([
-    ['for ever', '', /audit {2}rows are kept for ever, about 0\.67 kB for each call; extensions\.audit\.retentionDays/],
+    [
+      'without a limit',
+      '',
+      /audit {2}rows are never deleted, about 0\.67 kB per call; set extensions\.audit\.retentionDays/,
+    ],
     [
       'for some days',
       'extensions: { audit: { retentionDays: 30 } }',
@@ -110,7 +114,7 @@ describe('toolcrib serve', () => {
     ['not at all', 'extensions: { audit: false }', undefined],
   ])('says how long the record of calls is kept and what it takes: %s', async (_, config, words) => {
     const { said } = await running([], {}, config);
-    if (words === undefined) expect(said().stderr).not.toContain('rows are kept');
+    if (words === undefined) expect(said().stderr).not.toContain('audit  rows');
     else expect(said().stderr).toMatch(words);
   });
 
@@ -163,11 +167,14 @@ describe('toolcrib serve says in a sentence', () => {
   it.each([
     [['--port', 'many'], /^error: --port takes a number/],
     [['--port', '99999'], /^error: --port takes a number/],
-    [['--host', '0.0.0.0'], /^error: The server listens on this machine only/],
+    [
+      ['--host', '0.0.0.0'],
+      /^error: The server cannot listen on 0\.0\.0\.0, because the configuration does not require a credential/,
+    ],
     [['--host', 'no.such.host.invalid', '--insecure'], /^error: The server cannot listen on no\.such\.host\.invalid:0/],
     [
       ['--host', '203.0.113.7', '--insecure'],
-      /^error: The server cannot listen on 203\.0\.113\.7:0: this machine has no such address/,
+      /^error: The server cannot listen on 203\.0\.113\.7:0: this machine does not have this address/,
     ],
   ])('what is wrong with %s', async (args, says) => {
     const shop = createWorkshop(OFFICE);
@@ -188,12 +195,12 @@ describe('toolcrib serve says in a sentence', () => {
     const { port } = taken.address() as { port: number }; // it listens on a port
     const { code, stderr } = await shop.run(['serve', '--port', String(port)]);
     expect(code).toBe(2);
-    expect(stderr).toContain('something listens there already');
+    expect(stderr).toContain('another program already listens there');
   });
 
-  it('loudly that everybody is let in', async () => {
+  it('warns that every client can call tools', async () => {
     const { said } = await running(['--host', '0.0.0.0', '--insecure']);
-    await expect.poll(() => said().stderr).toMatch(/WARNING: --insecure: whoever can reach 0\.0\.0\.0/);
+    await expect.poll(() => said().stderr).toMatch(/WARNING: --insecure: every client that can reach 0\.0\.0\.0/);
   });
 });
 
@@ -205,5 +212,5 @@ async function begun(shop: Workshop): Promise<void> {
 
 /** Resolves when the process has said that it is closing. */
 async function closing(child: ChildProcessWithoutNullStreams): Promise<void> {
-  for (let text = ''; !text.includes('Closing;'); ) text += (await once(child.stderr, 'data')).join('');
+  for (let text = ''; !text.includes('Shutting down:'); ) text += (await once(child.stderr, 'data')).join('');
 }

@@ -302,7 +302,7 @@ describe('where a server listens', () => {
   it('is this machine, unless access says who may come in', async () => {
     const open = await serve();
     await expect(startServer(open.crib, { host: '0.0.0.0', port: 0 })).rejects.toThrow(
-      /this machine only.*access:.*--insecure/,
+      /cannot listen on 0\.0\.0\.0.*require a credential.*access:.*--insecure/,
     );
     const guarded = await serve({ access: true });
     const server = await startServer(guarded.crib, { host: '0.0.0.0', port: 0 });
@@ -330,7 +330,7 @@ describe('where a server listens', () => {
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number }; // it listens on a port
     await expect(startServer(crib, { port })).rejects.toThrow(
-      `The server cannot listen on 127.0.0.1:${port}: something listens there already; choose another with --port, or end it.`,
+      `The server cannot listen on 127.0.0.1:${port}: another program already listens there; choose another port with --port, or stop that program.`,
     );
     await expect(startServer(crib, { host: '127.0.0.1', port: 70_000 })).rejects.toThrow();
   });

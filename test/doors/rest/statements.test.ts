@@ -22,7 +22,7 @@ describe('A view keeps catalog order; an excluded tool is neither listed nor cal
       '/api/profiles/usual/definitions',
       '/tools',
     ])
-      expect((await ask(path)).text.replace('There is no tool \\"secret_tool\\"', ''), path).not.toContain(
+      expect((await ask(path)).text.replace('The tool \\"secret_tool\\" was not found', ''), path).not.toContain(
         'secret_tool',
       );
     expect(await crib.calls.get(json.callId)).toMatchObject({
