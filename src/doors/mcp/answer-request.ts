@@ -8,23 +8,23 @@ import { answerPlainCall, readPlainCall } from './fast-path.ts';
 import type { ListChanges } from './listings.ts';
 import { headerMismatch } from './param-headers.ts';
 
-/** What a door works with once it is open. */
+/** The parts of an open door. */
 export interface OpenDoor {
   readonly gateway: Gateway;
   readonly handler: McpHttpHandler;
   readonly changes: ListChanges;
   readonly cancellations: Cancellations;
   readonly takesEnvelope: EnvelopeCheck;
-  /** Aborts when streams of news are to end. */
+  /** Aborts when subscription streams have to end. */
   readonly news: AbortSignal;
-  /** Tells the protocol's package whose request it is that it works on. */
+  /** Gives the MCP SDK the context of the current request. */
   readonly contexts: AsyncLocalStorage<RequestContext>;
 }
 
-/** What is sent back: an answer of the web, or JSON that is there as a whole, which costs less to send. */
+/** A web Response, or complete JSON text, which is cheaper to send. */
 export type McpAnswer = Response | { readonly status: number; readonly text: string };
 
-/** Who sends a request, and to which profile. */
+/** The caller and the profile of a request. */
 export interface McpCaller {
   readonly caller: Caller;
   readonly profile: string | undefined;
@@ -33,17 +33,17 @@ export interface McpCaller {
 type Message = Readonly<Record<string, unknown>>;
 
 const SESSION = 'mcp-session-id';
-/** Revisions are dates. */
+/** The first revision of the modern era. Revisions are dates, so they compare as text. */
 const FIRST_MODERN = '2026-07-28';
 
-/** Answers one request over HTTP. Rejects where the profile is not for the caller. */
+/** Answers one HTTP request. Rejects if the caller may not use the profile. */
 export async function answerRequest(door: OpenDoor, request: Request, asker: McpCaller): Promise<McpAnswer> {
   const { crib, sdk } = door.gateway;
-  const chest = await crib.open(asker.profile, asker.caller); // who may not is refused before anything is read
-  // Without access control and without a credential everybody sees the same.
+  const chest = await crib.open(asker.profile, asker.caller); // refuses before the body is read
+  // Without access control and without a credential, every caller sees the same list.
   const context: RequestContext = { ...asker, isPublic: asker.caller.id === 'local' };
   const isJson = request.method === 'POST' && sdk.isJsonContentType(request.headers.get('content-type'));
-  if (!isJson) return door.contexts.run(context, () => door.handler.fetch(request)); // refused there, as each revision wants it
+  if (!isJson) return door.contexts.run(context, () => door.handler.fetch(request)); // the SDK refuses it in the way of each revision
   const read = await readBody(sdk, request);
   if (!read.ok) return errorResponse(read.status, read.code, read.message);
   const { body } = read;
@@ -60,7 +60,7 @@ export async function answerRequest(door: OpenDoor, request: Request, asker: Mcp
   return message.method === 'initialize' && response.ok ? withSession(response) : response;
 }
 
-/** The tools stand in the answer as the text that was made of them once. */
+/** Answers `tools/list` with the cached text of the tools. */
 async function answerList(
   { contexts, handler }: OpenDoor,
   request: Request,
@@ -73,19 +73,19 @@ async function answerList(
   const response = await contexts.run({ ...context, takeTools }, () => handler.fetch(request, { parsedBody: body }));
   const text = await response.text();
   const { status, headers } = response;
-  // In JSON these letters cannot be part of a text, where quotes are escaped.
+  // These characters cannot occur inside a JSON string, where quotes are escaped.
   return new Response(tools === undefined ? text : text.replace('"tools":[]', () => `"tools":${tools}`), {
     status,
     headers,
   });
 }
 
-/** The request of a stream that would not end by itself. */
+/** The request with a signal that also ends its stream. */
 function untilEnded({ url, method, headers, signal }: Request, ended: AbortSignal): Request {
   return new Request(url, { method, headers, signal: AbortSignal.any([signal, ended]) });
 }
 
-/** What only some requests need: the handshake its instructions, calls a way to be ended. */
+/** Adds what only some requests need: instructions for the handshake, cancellation for calls. */
 async function equip(
   { gateway, cancellations }: OpenDoor,
   request: Request,
@@ -114,46 +114,46 @@ function endCalls(
   for (const requestId of cancelledIds(body)) cancellations.cancel({ callerId: caller.id, session, requestId });
 }
 
-/** Nothing is kept for a session: it tells the calls of one client from those of others. */
+/** Adds a session id. It only separates the calls of different clients; no session state is stored. */
 function withSession(response: Response): Response {
   const headers = new Headers(response.headers);
   headers.set(SESSION, randomUUID());
   return new Response(response.body, { status: response.status, headers });
 }
 
-/** Whether arguments that stand in headers, too, are the same there; whatever else is wrong with headers is found elsewhere. */
+/** The refusal if arguments differ from the headers that repeat them. The SDK checks all other headers. */
 function mismatchIn(request: Request, { method, id, params }: Message, chest: Chest): Response | undefined {
   if (method !== 'tools/call' || (request.headers.get('mcp-protocol-version') ?? '') < FIRST_MODERN) return undefined;
   const { name, arguments: given } = singleMessage(params) ?? {};
   const spec = typeof name === 'string' && request.headers.get('mcp-name') === name ? chest.get(name) : undefined;
   const why = spec === undefined ? undefined : headerMismatch(spec.input, given, request.headers);
   if (why === undefined) return undefined;
-  const error = { code: -32_020, message: `Bad Request: headers and body do not say the same: ${why}.` };
+  const error = { code: -32_020, message: `Bad Request: the headers do not match the body: ${why}.` };
   return Response.json(
     { jsonrpc: '2.0', error, id: typeof id === 'string' || typeof id === 'number' ? id : null },
     { status: 400 },
   );
 }
 
-/** The messages of a request, or why they cannot be read. */
+/** The parsed body of a request, or the error. */
 type RequestBody =
   | { readonly ok: true; readonly body: unknown }
   | { readonly ok: false; readonly status: number; readonly code: number; readonly message: string };
 
-/** As much as a request may hold; a call with a megabyte of arguments fits. */
+/** Maximum size of a request body; enough for a call with a megabyte of arguments. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Reads a body that says it is JSON. */
+/** Reads a body with a JSON content type. */
 async function readBody({ readRequestBody }: ServerSdk, request: Request): Promise<RequestBody> {
   try {
     const length = request.headers.get('content-length');
-    // A length that is given is kept by the server, and reading it at once is far cheaper than piece by piece.
+    // The HTTP server enforces a given Content-Length, and reading the body at once is much cheaper than in chunks.
     const isKept = length !== null && !request.headers.has('transfer-encoding');
     const isBounded = isKept && Number(length) <= MAX_BODY_BYTES;
     const read = isBounded
       ? { tooLarge: false as const, text: await request.text() }
       : await readRequestBody(request, MAX_BODY_BYTES);
-    if (read.tooLarge) return refused(413, -32_000, `A request holds at most ${MAX_BODY_BYTES} bytes.`);
+    if (read.tooLarge) return refused(413, -32_000, `The request is larger than the limit of ${MAX_BODY_BYTES} bytes.`);
     return { ok: true, body: JSON.parse(read.text) };
   } catch {
     return refused(400, -32_700, 'Parse error: the request body is not JSON.');
@@ -164,7 +164,7 @@ function refused(status: number, code: number, message: string): RequestBody {
   return { ok: false, status, code, message };
 }
 
-/** The error of JSON-RPC as HTTP. */
+/** A JSON-RPC error as an HTTP response. */
 export function errorResponse(
   status: number,
   code: number,
@@ -174,12 +174,12 @@ export function errorResponse(
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers });
 }
 
-/** The single message of a body, whatever it is; undefined for a batch. */
+/** The message of a body; undefined for a batch. */
 function singleMessage(body: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : undefined;
 }
 
-/** The ids of requests that the client no longer waits for. */
+/** The ids of the requests that the client cancels. */
 function cancelledIds(body: unknown): readonly unknown[] {
   return (Array.isArray(body) ? body : [body]).flatMap((message) => {
     const { method, params } = singleMessage(message) ?? {};
@@ -187,7 +187,7 @@ function cancelledIds(body: unknown): readonly unknown[] {
   });
 }
 
-/** True for what a client may say of itself with a request of this revision. */
+/** Returns true if the client metadata of a request is valid for its revision. */
 export type EnvelopeCheck = (said: Said) => boolean;
 
 interface Said {
@@ -198,7 +198,7 @@ interface Said {
 const MOST_KNOWN = 64;
 const LONGEST_KNOWN = 2000;
 
-/** Asks the protocol's package, once: a client says the same with every request. */
+/** Checks envelopes with the MCP SDK and caches valid ones: a client repeats its envelope with every request. */
 export function createEnvelopeCheck(sdk: ServerSdk): EnvelopeCheck {
   const known = new Set<string>();
   return ({ meta, version }) => {
@@ -217,13 +217,13 @@ export function createEnvelopeCheck(sdk: ServerSdk): EnvelopeCheck {
   };
 }
 
-/** Undefined for what is too much to be remembered. */
+/** The envelope as text; undefined if it is too large to cache. */
 function textOf(envelope: object): string | undefined {
   try {
     const text = JSON.stringify(envelope);
     return text.length > LONGEST_KNOWN ? undefined : text;
   } catch (cause) {
-    if (cause instanceof RangeError) return undefined; // nested too deeply to be written
+    if (cause instanceof RangeError) return undefined; // nested too deeply to serialize
     throw cause;
   }
 }

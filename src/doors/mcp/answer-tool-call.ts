@@ -19,7 +19,7 @@ import { runAsking } from './held-calls.ts';
 import { askClient, mayAskInside, type Round, readAnswers } from './input-rounds.ts';
 import { type Era, isWrapped, KEPT_KEY } from './output-schema.ts';
 
-/** Calls a tool for a client. An unknown name is an error of the protocol; whatever else goes wrong is an answer that a model can read. */
+/** Calls a tool for a client. An unknown tool is a protocol error; every other failure is a result that the model can read. */
 export async function callTool(gateway: Gateway, context: RequestContext, asked: AskedCall): Promise<CallToolResult> {
   const watched = context.watch?.(asked);
   try {
@@ -27,7 +27,7 @@ export async function callTool(gateway: Gateway, context: RequestContext, asked:
     return await answerCall(gateway, context, { asked, options });
   } finally {
     watched?.release();
-    await asked.progress?.told(); // the answer is written behind it
+    await asked.progress?.told(); // the answer must follow the progress
   }
 }
 
@@ -42,10 +42,10 @@ async function answerCall(
   const chest = await crib.open(profile, caller);
   const spec = chest.get(name);
   if (spec === undefined) {
-    const refused = await chest.call(name, given, options); // it is on record all the same
+    const refused = await chest.call(name, given, options); // so that the attempt is recorded
     const isUnknown = refused.status === 'failed' && refused.error.code === 'unknown_tool';
     if (isUnknown) throw invalidParams(gateway, refused.error.message);
-    return toCallResult(refused, spec, wire) as CallToolResult; // of its shapes
+    return toCallResult(refused, spec, wire) as CallToolResult; // the shapes of the SDK are wider
   }
   const target = targetOf(chest, spec, given);
   const said = { called: name, arguments: given, capabilities, responses };
@@ -69,7 +69,7 @@ async function answerCall(
   return (question ?? toCallResult(result, spec, wire)) as CallToolResult; // of its shapes
 }
 
-/** The tool that runs, which a call of `call_tool` only names: a question of one definition is not answered to another. */
+/** The tool that runs; a call of `call_tool` only names it. An answer is bound to the definition that asked. */
 function targetOf(chest: Chest, spec: ToolSpec, given: unknown): ToolSpec {
   const inner = spec.name === 'call_tool' && isJsonObject(given) ? unwrapCall(given) : undefined;
   return inner === undefined || 'code' in inner ? spec : (chest.get(inner.name) ?? spec);
@@ -77,7 +77,7 @@ function targetOf(chest: Chest, spec: ToolSpec, given: unknown): ToolSpec {
 
 const LONGEST_TEXT = 200;
 
-/** What a request says about its call besides name and arguments. What is malformed there is as if it were not said. */
+/** The options of a call from the metadata of its request. Malformed values are ignored. */
 function readCallOptions({ meta, progress, ...asked }: AskedCall, signal: AbortSignal): CallOptions {
   const traceparent = meta.traceparent ?? asked.traceparent;
   return {
@@ -100,18 +100,18 @@ function textOption(
   return typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT ? { [name]: value } : {};
 }
 
-/** The answer to one `tools/call`, without what the protocol itself adds. */
+/** The result of `tools/call`, without the members that the protocol adds. */
 type CallResult = Omit<McpResult, 'structuredContent'> & { readonly structuredContent?: unknown };
 
-/** What the answer has to suit. */
+/** The properties of the connection that shape a result. */
 interface Wire {
   readonly era: Era;
-  /** True for a part of an answer that the protocol knows. */
+  /** Returns true for a content part that the protocol defines. */
   readonly isContent: IsContent;
 }
 type IsContent = (part: unknown) => boolean;
 
-/** Brings a result into the shape of the wire: content part by part, data as structured content, a failure as `isError`. */
+/** Converts a result to MCP: content part by part, data as structured content, a failure as `isError`. */
 function toCallResult(result: ToolResult, spec: ToolSpec | undefined, wire: Wire): CallResult {
   const [shown] = toMcpResults([{ id: '', name: spec?.name ?? '', result: inItsOwnWords(result) }]);
   const { structuredContent: _objects, content = [], ...rest } = shown ?? {};
@@ -127,64 +127,64 @@ function toCallResult(result: ToolResult, spec: ToolSpec | undefined, wire: Wire
   };
 }
 
-/** A tool that says itself why it failed is quoted part by part; a failure of ours begins with its code. */
+/** A failure with content of the tool keeps that content; other failures begin with their error code. */
 function inItsOwnWords(result: ToolResult): ToolResult {
   if (result.status !== 'failed' || result.error.code !== 'tool_error') return result;
   const { content = [] } = result;
   return content.length === 0 ? result : { ok: true, status: 'done', content };
 }
 
-/** What to send as structured content before the era has its say. */
+/** The structured content of a result, before it is adapted to the era. */
 function structuredOf(result: DoneResult | FailedResult, spec: ToolSpec | undefined): JsonValue | undefined {
   if (result.data !== undefined || !result.ok || spec?.output === undefined) return result.data;
   const kept = result.meta?.[KEPT_KEY];
-  // Of a tool with an output schema clients want structured content, and the text is what was checked by the schema.
-  return kept === undefined ? textOf(result) : { [KEPT_KEY]: kept as JsonValue }; // made by us of numbers and a name
+  // Clients require structured content from a tool with an output schema; the schema validated the text.
+  return kept === undefined ? textOf(result) : { [KEPT_KEY]: kept as JsonValue }; // created by the crib from JSON values
 }
 
-/** Older clients take nothing but objects. A note of what was kept is one, and listed as such. */
+/** Wraps data for older clients, which accept only objects. The note of a stored result is already an object. */
 function toWireData(data: JsonValue, spec: ToolSpec | undefined, era: Era): JsonValue {
   const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
   if (isObject && (KEPT_KEY in data || !isWrapped(spec?.output, era))) return data;
   return era === 'legacy' ? { result: data } : data;
 }
 
-/** Says what to do, since a model reads it. */
+/** Tells the model what to do next. */
 function toWaitingText(result: WaitingResult): string {
   const { for: reason } = result.waiting;
   const then =
     reason === 'approval'
-      ? 'Somebody else has to approve it; after that, call it again with the same arguments.'
-      : 'This client cannot be asked for it.';
+      ? 'Another person must approve it. After that, call it again with the same arguments.'
+      : 'This client does not support such questions.';
   return `${textOf(result)} ${then}`;
 }
 
-/** The protocol's own keys are ours to set, not those of a server further up. */
+/** Removes keys that are reserved for the protocol: an upstream server must not set them. */
 function publicMeta(meta: DoneResult['meta']): Readonly<Record<string, unknown>> | undefined {
   const entries = Object.entries(meta ?? {}).filter(([key]) => !key.startsWith('io.modelcontextprotocol/'));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** A client refuses a whole answer for one part that the protocol does not know. */
+/** Replaces invalid parts by text: clients reject a whole result because of one invalid part. */
 function toKnownContent(part: McpContent, isContent: IsContent): McpContent {
   const isPlain = part.type === 'text' && part.annotations === undefined && part._meta === undefined;
   if (isPlain || isContent(part)) return part;
   if (part.type === 'text') return { type: 'text', text: part.text };
-  return { type: 'text', text: `[The tool sent a part of type ${part.type} that is malformed and cannot be shown.]` };
+  return { type: 'text', text: `[The tool returned a malformed part of type ${part.type}, which cannot be shown.]` };
 }
 
-/** What `notifications/progress` says besides the token. */
+/** The members of `notifications/progress` except the token. */
 export interface ProgressNote {
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** A tool that reports without end must not fill the memory of whoever reads slowly. */
+/** Limits the progress messages of a call, to protect slow clients. */
 const MOST_NOTES = 10_000;
 const LONGEST_MESSAGE = 2000;
 
-/** Tells a client how far a call has come, in the protocol's words: a number that always grows. */
+/** Converts progress to MCP, where the number must always increase. */
 function createProgress(send: (note: ProgressNote) => void): (progress: Progress) => void {
   let last: number | undefined;
   let count = 0;
@@ -194,7 +194,7 @@ function createProgress(send: (note: ProgressNote) => void): (progress: Progress
     const note = toNote(progress);
     const { progress: given, ...rest } = note;
     const isNews = given !== undefined && (last === undefined || given > last);
-    if (!isNews && rest.message === undefined) return; // said before
+    if (!isNews && rest.message === undefined) return; // already sent
     last = isNews ? given : (last ?? 0) + 1;
     send({ ...rest, progress: last });
   };

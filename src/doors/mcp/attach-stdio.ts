@@ -7,11 +7,11 @@ import { declaredHeaders } from './param-headers.ts';
 import type { StdioConnection } from './serve-stdio.ts';
 import { createSpacing, type Ping } from './spacing.ts';
 
-/** Where to forward to, and as whom. */
+/** Options for forwarding stdio to a running server. */
 export interface AttachOptions {
-  /** The address of a profile, such as http://127.0.0.1:2742/mcp. */
+  /** The URL of a profile, such as http://127.0.0.1:2742/mcp. */
   readonly url: string;
-  /** A key or token; nobody in particular if absent. */
+  /** A key or token. Without it, no credential is sent. */
   readonly credential?: string;
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -20,16 +20,16 @@ export interface AttachOptions {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Hands what a client says over stdin to a crib that listens, and back what it answers: the crib itself is not opened twice. */
+/** Forwards the messages of a stdio client to a running server, so that the crib is not opened twice. */
 export async function attachStdio(options: AttachOptions): Promise<StdioConnection> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
   const transport = new StdioServerTransport(options.stdin, options.stdout);
-  const send = (message: unknown) => transport.send(message as JSONRPCMessage).catch(() => undefined); // a client that is gone wants no answer
+  const send = (message: unknown) => transport.send(message as JSONRPCMessage).catch(() => undefined); // the client is gone
   const headers = createForwardHeaders(options.url, options.credential);
   const spacing = createSpacing(options.stdout);
   const underWay = new Map<unknown, AbortController>();
   const pings = createPings(send);
-  // The handshake of older clients says under which session everything after it comes.
+  // The handshake of older clients sets the session of all later messages.
   let greeting: Promise<void> = Promise.resolve();
   let isOlder = false;
 
@@ -46,8 +46,11 @@ export async function attachStdio(options: AttachOptions): Promise<StdioConnecti
       });
     } catch (cause) {
       if (controller.signal.aborted) return;
-      options.warn(`${String(method)} could not be handed to ${options.url}: ${messageOf(cause)}`);
-      const error = { code: -32_603, message: 'The crib that this was attached to does not answer; start it again.' };
+      options.warn(`${String(method)} could not be forwarded to ${options.url}: ${messageOf(cause)}`);
+      const error = {
+        code: -32_603,
+        message: 'The Toolcrib server does not answer. Restart it with "toolcrib serve".',
+      };
       if (id !== undefined) await send({ jsonrpc: '2.0', id, error });
     } finally {
       if (underWay.get(id) === controller) underWay.delete(id);
@@ -58,9 +61,9 @@ export async function attachStdio(options: AttachOptions): Promise<StdioConnecti
     transport.onclose = resolve;
   });
   transport.onmessage = (received) => {
-    const message = received as unknown as Message; // a message of JSON-RPC, as the transport has seen to
+    const message = received as unknown as Message; // the transport has validated the JSON-RPC message
     if (message.method === 'notifications/cancelled') {
-      underWay.get((message.params as Message | undefined)?.requestId)?.abort(); // who hangs up has cancelled, in every revision
+      underWay.get((message.params as Message | undefined)?.requestId)?.abort(); // closing the request cancels it, in every revision
       return;
     }
     if (pings.take(message)) return;
@@ -79,10 +82,10 @@ export async function attachStdio(options: AttachOptions): Promise<StdioConnecti
   };
 }
 
-/** Pings of our own between the messages that are handed on. */
+/** Pings of this process, between the forwarded messages. */
 interface Pings {
   readonly ask: Ping;
-  /** True for an answer to one of them. */
+  /** True if the message answers one of these pings. */
   take(message: Message): boolean;
 }
 
@@ -110,11 +113,11 @@ interface Posting {
   readonly headers: ForwardHeaders;
   readonly signal: AbortSignal;
   send(message: unknown): Promise<unknown>;
-  /** Resolves when the client has taken what was sent at this moment. */
+  /** Resolves when the client has read what was sent at this moment. */
   taken(moment: number): Promise<void>;
 }
 
-/** Arguments that a tool wants in headers are known when it was refused for the lack of them: then nothing has run. */
+/** The refusal of a call without the headers that its tool requires. The tool has not run, so the call can be repeated. */
 const HEADER_MISMATCH = -32_020;
 
 async function post(url: string, message: Message, posting: Posting): Promise<void> {
@@ -137,7 +140,8 @@ async function post(url: string, message: Message, posting: Posting): Promise<vo
     await send(message.id !== undefined && answer.id === null ? { ...answer, id: message.id } : answer);
     if (answer.method === 'notifications/progress') progressAt = systemClock.now();
   }
-  if (!isAnswered && message.id !== undefined) throw new Error(`it answered ${response.status} and nothing else`);
+  if (!isAnswered && message.id !== undefined)
+    throw new Error(`the server returned status ${response.status} without an answer`);
 }
 
 function codeIn(answer: unknown): unknown {
@@ -147,18 +151,18 @@ function codeIn(answer: unknown): unknown {
 
 type ForwardedMessage = Readonly<Record<string, unknown>>;
 
-/** The headers with which HTTP repeats what a message says, and what over stdin the client need not say. */
+/** The HTTP headers of forwarded messages: repeated values, and values that stdio does not need. */
 interface ForwardHeaders {
   for(message: ForwardedMessage): Record<string, string>;
-  /** Learns what an answer says about the messages to come. */
+  /** Stores the session and the revision from the answer to the handshake. */
   note(message: ForwardedMessage, response: Response, answer: ForwardedMessage): void;
-  /** Looks up which arguments of a tool stand in headers; false if none do. */
+  /** Loads the schema of a tool, which names the arguments to repeat in headers; false if the tool is not listed. */
   learn(message: ForwardedMessage, signal: AbortSignal): Promise<boolean>;
 }
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
 
-/** Headers for one client, to one address. */
+/** Creates the headers for one client and one URL. */
 function createForwardHeaders(url: string, credential: string | undefined): ForwardHeaders {
   let session: string | undefined;
   let negotiated: string | undefined;
@@ -217,13 +221,13 @@ function membersOf(value: unknown): ForwardedMessage {
 
 type EventMessage = Readonly<Record<string, unknown>>;
 
-/** The messages of an answer over HTTP, as they come: one as JSON, or several as events. */
+/** The messages of an HTTP response as they arrive: one as JSON, or several as events. */
 async function* messagesIn(response: Response): AsyncGenerator<EventMessage> {
   const type = response.headers.get('content-type') ?? '';
   if (type.startsWith('application/json'))
-    yield* [(await response.json()) as EventMessage].flat(); // judged by whoever takes it
+    yield* [(await response.json()) as EventMessage].flat(); // the receiver validates it
   else if (type.startsWith('text/event-stream') && response.body !== null) yield* eventsIn(response.body);
-  else await response.body?.cancel(); // accepted, and nothing to say
+  else await response.body?.cancel(); // accepted without a message
 }
 
 async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<EventMessage> {
@@ -237,7 +241,7 @@ async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Event
   }
 }
 
-/** What is sent to keep the connection alive has no data. */
+/** The message of an event; heartbeats have no data. */
 function* dataOf(event: string): Generator<EventMessage> {
   const data = event.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []));
   if (data.length > 0) yield JSON.parse(data.join('\n'));

@@ -7,67 +7,67 @@ import type { Listings } from './listings.ts';
 import type { Era } from './output-schema.ts';
 import { createProgressTeller, type ProgressTeller, type Spacing } from './spacing.ts';
 
-/** The package that speaks the protocol; loaded by its first use. */
+/** The MCP SDK, loaded lazily. */
 export type ServerSdk = typeof import('@modelcontextprotocol/server');
 
-/** What all requests at a door share. */
+/** The objects that all requests of a door share. */
 export interface Gateway {
   readonly crib: Crib;
   readonly sdk: ServerSdk;
   readonly listings: Listings;
   readonly held: HeldCalls;
   readonly version: string;
-  /** There where the client may take several messages at once. */
+  /** Present if the client may read several messages at once. */
   readonly spacing?: Spacing;
   warn(message: string): void;
 }
 
-/** Who is served, and how. */
+/** The context of a request. */
 export interface RequestContext {
   readonly caller: Caller;
-  /** The name in the address; the default profile if absent. */
+  /** The profile in the URL; the default profile if absent. */
   readonly profile: string | undefined;
-  /** True if the list of another caller would be the same. */
+  /** True if every caller sees the same list. */
   readonly isPublic: boolean;
   readonly instructions?: string;
-  /** Takes the tools as text, where whoever sends the answer puts them in. */
+  /** Receives the tools as text, which are then inserted into the answer. */
   takeTools?(text: string): void;
-  /** A signal that ends the call, where that can come from elsewhere than from its own request. */
+  /** Watches a call that another request can cancel. */
   watch?(asked: AskedCall): Watch;
-  /** What becomes of the call, where it was begun before the protocol's package was asked to answer. */
+  /** The result of a call that was started before the MCP SDK handles its request. */
   readonly outcome?: Promise<CallToolResult>;
 }
 
-/** What a client asked for cannot be: the error of the protocol for that. */
+/** The protocol error for invalid parameters. */
 export function invalidParams({ sdk }: Gateway, message: string, data?: unknown): Error {
   return new sdk.ProtocolError(sdk.INVALID_PARAMS, message, data);
 }
 
-/** Calls that are under way and can be ended: by another request of the same client, or because the door closes. */
+/** Running calls that can be cancelled, by another request of the same client or when the door closes. */
 export interface Cancellations {
-  /** Watches a call until it is released; `ended` ends it, too. Without a name no other request can end it. */
+  /** Watches a call until it is released; `ended` also cancels it. Without `call`, no other request can cancel it. */
   watch(ended: AbortSignal, call?: WatchedCall): Watch;
-  /** Ends the call, if it is under way. */
+  /** Cancels the call if it is running. */
   cancel(call: WatchedCall): void;
-  /** Ends all of them, and those to come. */
+  /** Cancels all calls, including later ones. */
   close(): void;
   isClosed(): boolean;
 }
 
-/** A call that is watched. */
+/** A watched call. */
 interface Watch {
   readonly signal: AbortSignal;
   release(): void;
 }
 
-/** Ids are counted by each client for itself, hence the session; and nobody ends calls of another caller. */
+/** The key of a running call. Request ids are unique only within a session; a caller can cancel only its own calls. */
 interface WatchedCall {
   readonly callerId: string | undefined;
   readonly session: string;
   readonly requestId: unknown;
 }
 
-/** Older clients say by a request of its own that they no longer wait for another. */
+/** Tracks running calls: older clients cancel a call with a separate request. */
 export function createCancellations(): Cancellations {
   const underWay = new Set<AbortController>();
   const named = new Map<string, AbortController>();
@@ -103,41 +103,41 @@ function keyOf({ callerId = '', session, requestId }: WatchedCall): string {
   return JSON.stringify([callerId, session, requestId]);
 }
 
-/** A request to call a tool, whichever way it came. */
+/** A request to call a tool, from any transport. */
 export interface AskedCall {
   readonly era: Era;
-  /** By which the client knows it. */
+  /** The request id of the client. */
   readonly id: string | number;
   readonly name: string;
   readonly arguments: unknown;
-  /** What the client says besides. */
+  /** The `_meta` of the request. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Of a header, where there are any. */
+  /** The value of the HTTP header, if any. */
   readonly traceparent: string | undefined;
-  /** What the client can be asked for; undefined where it cannot be asked at all. */
+  /** The capabilities of the client; undefined if it cannot be asked at all. */
   readonly capabilities: JsonObject | undefined;
-  /** What it answered to questions of an earlier round. */
+  /** Answers of the client to questions of an earlier round. */
   readonly responses: Readonly<Record<string, unknown>> | undefined;
   readonly requestState: string | undefined;
-  /** Ends when nobody waits for the answer any more. */
+  /** Aborts when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
-  /** Tells how far the call has come; absent where the client does not want to know. */
+  /** Reports progress; absent if the client did not ask for it. */
   readonly progress?: ProgressTeller;
 }
 
-/** By which server of the protocol's package a request is answered. */
+/** The SDK server that answers a request. */
 interface Answering {
   readonly era: Era;
   readonly server: Pick<Server, 'getClientCapabilities' | 'ping'>;
   readonly spacing: Spacing | undefined;
 }
 
-/** A request as the protocol's package hands it over. */
+/** Converts a request of the MCP SDK. */
 export function toAskedCall(request: CallToolRequest, context: ServerContext, answering: Answering): AskedCall {
   const { era, server, spacing } = answering;
   const { mcpReq, http } = context;
   const { name, arguments: given } = request.params;
-  const said = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined; // its type leaves out the names of its keys
+  const said = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined; // the SDK type omits its keys
   const declared = said?.['io.modelcontextprotocol/clientCapabilities'] ?? server.getClientCapabilities();
   const progressToken = mcpReq._meta?.progressToken;
   return {

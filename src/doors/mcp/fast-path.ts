@@ -6,17 +6,17 @@ import type { AskedCall, RequestContext } from './context.ts';
 import type { Era } from './output-schema.ts';
 import { guarded, selfOf } from './tool-server.ts';
 
-/** A call without anything special about it. */
+/** A call that the fast path can answer. */
 type PlainCall = Pick<AskedCall, 'era' | 'id' | 'name' | 'arguments' | 'meta' | 'capabilities'>;
 
 type Members = Readonly<Record<string, unknown>>;
 
 const MODERN = '2026-07-28';
-/** Those before it that have a header for themselves, or none. */
+/** Older revisions in the version header; null if the header is absent. */
 const LEGACY: readonly (string | null)[] = [null, '2025-11-25', '2025-06-18', '2025-03-26'];
 const MESSAGE_KEYS: readonly string[] = ['jsonrpc', 'id', 'method', 'params'];
 const PARAMS_KEYS: readonly string[] = ['name', 'arguments', '_meta'];
-/** Of the protocol itself; whoever uses others is not on the beaten track. */
+/** Prefix of protocol keys; calls with unknown ones do not take the fast path. */
 const RESERVED = 'io.modelcontextprotocol/';
 const VERSION_KEY = `${RESERVED}protocolVersion`;
 const CLIENT_KEY = `${RESERVED}clientInfo`;
@@ -24,8 +24,8 @@ const CAPABILITIES_KEY = `${RESERVED}clientCapabilities`;
 const ENVELOPE_KEYS: readonly string[] = [VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY];
 
 /**
- * Reads what nearly every call looks like. Undefined for whatever else there is, be it right or wrong: that is for the
- * protocol's package to read, or to refuse in its own words. So in doubt it is undefined.
+ * Reads a call in its most common form. Undefined for all other requests, valid or not: the MCP SDK answers or refuses
+ * them. In doubt, undefined.
  */
 export function readPlainCall(body: unknown, headers: Headers, takesEnvelope: EnvelopeCheck): PlainCall | undefined {
   if (!isObjectOf(body, MESSAGE_KEYS)) return undefined;
@@ -45,11 +45,11 @@ export function readPlainCall(body: unknown, headers: Headers, takesEnvelope: En
     name,
     arguments: given,
     meta,
-    capabilities: isModern ? (meta[CAPABILITIES_KEY] as JsonObject) : undefined, // an object, as `takesEnvelope` found
+    capabilities: isModern ? (meta[CAPABILITIES_KEY] as JsonObject) : undefined, // `takesEnvelope` has validated it
   };
 }
 
-/** The headers repeat the body to the letter. */
+/** True if the headers repeat the body exactly. */
 function isModernCall(name: string, meta: Members, headers: Headers): boolean {
   return (
     meta[VERSION_KEY] === MODERN &&
@@ -80,7 +80,7 @@ function isArguments(given: unknown): boolean {
   return given === undefined || (isRecord(given) && !Object.hasOwn(given, '__proto__'));
 }
 
-/** A plain call, and the request that it came by. */
+/** A plain call and its HTTP request. */
 interface PlainRequest {
   readonly request: Request;
   readonly body: unknown;
@@ -88,7 +88,7 @@ interface PlainRequest {
   readonly context: RequestContext;
 }
 
-/** Calls the tool, and has the protocol's package write only the answers that are not plain: it does a lot for each request. */
+/** Calls the tool, and uses the MCP SDK only for results that are not plain text: the SDK is slow per request. */
 export async function answerPlainCall(
   door: OpenDoor,
   { request, body, call, context }: PlainRequest,
@@ -104,10 +104,10 @@ export async function answerPlainCall(
   return contexts.run({ ...context, outcome }, () => handler.fetch(request, { parsedBody: body }));
 }
 
-/** How long an older client hears nothing; after that the answer comes as an event, and until then signs of life. */
+/** After this time, the answer to an older client is sent as an event stream with heartbeats. */
 const SILENCE_MS = 1000;
 
-/** Undefined for a call that fails, and for one that takes its time where the client is to be told that it goes on. */
+/** The result; undefined if the call fails, or if it takes longer than an older client should wait without a heartbeat. */
 function settledSoon(outcome: Promise<CallToolResult>, era: Era): Promise<CallToolResult | undefined> {
   if (era === 'modern') return outcome.catch(() => undefined);
   return new Promise((resolve) => {
@@ -123,8 +123,8 @@ function settledSoon(outcome: Promise<CallToolResult>, era: Era): Promise<CallTo
 const RESULT_KEYS: readonly string[] = ['content', 'structuredContent', 'isError', '_meta'];
 
 /**
- * The message that answers a plain call, as the protocol's package would write it. Undefined for a result that it would
- * look at more closely: a question, or content that is more than text.
+ * The answer to a plain call, as the MCP SDK would write it. Undefined for results that the SDK must process: questions,
+ * or content other than text.
  */
 function toPlainAnswer(result: CallToolResult, { era, id }: PlainCall, serverInfo: Implementation): string | undefined {
   if (!isPlainResult(result)) return undefined;

@@ -7,21 +7,21 @@ import { idleClock } from '../../system/clock.ts';
 import type { Gateway } from './context.ts';
 import { type AnsweredRound, askInside, type Round } from './input-rounds.ts';
 
-/** How far a call has come: it has ended, or asks a question. */
+/** The next step of a call: its result or a question. */
 type CallStep = { readonly result: ToolResult } | { readonly question: string };
 
-/** A call whose client may be asked in the middle of it. */
+/** A running call that can ask its client questions. */
 interface HeldCall {
-  /** Waits for the next step, as long as its request does: a call that no request waits for, and that asks nothing, is cancelled. */
+  /** Waits for the next step. The call is cancelled if its request ends while no question is open. */
   step(signal: AbortSignal): Promise<CallStep>;
-  /** Keeps the call for the request that answers the question, until then; its own request ends now. */
+  /** Holds the call until `expiresAt` for the request that answers the question; the current request ends now. */
   holdFor(question: string, expiresAt: number): void;
 }
 
-/** Calls that go on in memory while their client is asked. */
+/** Calls that stay in memory while their client answers a question. */
 export interface HeldCalls {
   begin(work: (options: Pick<CallOptions, 'signal' | 'onQuestion'>) => Promise<ToolResult>): HeldCall;
-  /** The call that asked a question, once; undefined where it is not here, or has been taken up. */
+  /** Returns the call that asked a question, only once; undefined if this process does not hold it. */
   takeUp(question: string): HeldCall | undefined;
 }
 
@@ -44,7 +44,7 @@ export function createHeldCalls(): HeldCalls {
           tellNext = () => {
             const question = questions.shift();
             if (question === undefined) return;
-            tellNext = () => {}; // others wait for the next step
+            tellNext = () => {}; // further questions wait for the next step
             resolve({ question });
           };
           tellNext();
@@ -62,7 +62,7 @@ export function createHeldCalls(): HeldCalls {
         },
         holdFor(question, expiresAt) {
           held.set(question, call);
-          // What asks goes on by itself when its time is up; a client that comes later finds nothing.
+          // The call itself handles its timeout; a client that answers later does not find the call.
           idleClock.setTimer(Math.max(0, expiresAt - Date.now()), () => held.delete(question));
         },
       };
@@ -76,14 +76,14 @@ export function createHeldCalls(): HeldCalls {
   };
 }
 
-/** How a call that may ask in the middle is begun, or what its client answered it. */
+/** A call to start, or the answer for a call that is held. */
 interface AskingCall {
   begin(more: CallOptions): Promise<ToolResult>;
   readonly asking: AnsweredRound['question'];
   readonly options: CallOptions;
 }
 
-/** Begins a call, or goes on with the one that asked, until it ends or asks its client. It runs on while the client is asked. */
+/** Starts a call, or continues the held one, until it ends or asks its client. It keeps running while the client is asked. */
 export async function runAsking(
   { crib, held }: Gateway,
   round: Round,
@@ -91,7 +91,7 @@ export async function runAsking(
 ): Promise<ToolResult | InputRequiredResult> {
   if (asking !== undefined) {
     const decision = asking.isYes ? 'approve' : 'deny';
-    await crib.approvals.answer(asking.id, { decision }, round.caller); // another answer may have been first, and counts
+    await crib.approvals.answer(asking.id, { decision }, round.caller); // an earlier answer takes precedence
   }
   const call = asking === undefined ? held.begin(begin) : held.takeUp(asking.id);
   if (call === undefined) return notHeld(round.spec);
@@ -100,13 +100,13 @@ export async function runAsking(
     const step = await call.step(signal);
     if ('result' in step) return step.result;
     const asked = await askInside(crib, round, step.question);
-    if (asked === undefined) continue; // somebody else answers
+    if (asked === undefined) continue; // another approver answers
     call.holdFor(step.question, asked.expiresAt);
     return asked.result;
   }
 }
 
 function notHeld({ name }: ToolSpec): FailedResult {
-  const message = `The answer was noted, but "${name}" does not run here any more: it has gone on without it, or runs in another process. Look what it has done before you call it again.`;
+  const message = `The answer was recorded, but the call of "${name}" no longer waits for it here: it went on without the answer, or it runs in another process. Check what the tool has done before you call it again.`;
   return failed(toolError('unknown_outcome', message));
 }

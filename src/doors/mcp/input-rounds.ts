@@ -8,7 +8,7 @@ import type { WaitingResult } from '../../core/tool-result.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import type { Crib } from '../../crib/crib.ts';
 
-/** One request of a call that may take several. */
+/** One request of a call that may need several requests. */
 export interface Round {
   readonly caller: Caller;
   readonly profile: string;
@@ -17,37 +17,37 @@ export interface Round {
   /** The tool that runs. */
   readonly spec: ToolSpec;
   readonly arguments: unknown;
-  /** What the client can be asked for; undefined where it cannot be asked at all. */
+  /** The capabilities of the client; undefined if it cannot be asked at all. */
   readonly capabilities: JsonObject | undefined;
-  /** What it answered to questions of an earlier round. */
+  /** Answers of the client to questions of an earlier round. */
   readonly responses: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What the text that a client carries says to us. */
+/** The content of the sealed `requestState` that a client returns. */
 interface Carried {
-  /** The request for approval that it was asked about. */
+  /** The approval request that the client was asked about. */
   readonly approvalId?: string;
-  /** The request by which a running call asked, which waits for the answer. */
+  /** The approval request of a running call that waits for the answer. */
   readonly question?: string;
-  /** What the tool's own server wants back. */
+  /** The state of the upstream server of the tool. */
   readonly state?: string;
-  /** The keys of the questions that the tool's server asked: answers under other keys are not for it. */
+  /** The keys of the questions of the upstream server: it gets no answers under other keys. */
   readonly asked?: readonly string[];
-  /** Answers for the tool that came before it was asked about the approval. */
+  /** Answers for the tool from before the approval question. */
   readonly responses?: JsonObject;
 }
 
-/** What was answered; who closed the question without an answer is not asked again at once. */
+/** The answers of a round. `isClosed`: the user dismissed the question, and is not asked again at once. */
 export interface AnsweredRound extends Pick<CallOptions, 'answers' | 'approvalId'> {
   readonly isClosed: boolean;
-  /** What a running call asked, and whether the client says yes. */
+  /** The question of a running call, and the answer. */
   readonly question?: { readonly id: string; readonly isYes: boolean };
 }
 
-/** Under this name a client is asked whether a tool may run; no server further up can ask so. */
+/** The key of our approval question; an upstream server cannot use it. */
 const APPROVAL_KEY = 'toolcrib/approval';
 
-/** What the client's answers mean for the call. Without what we sealed when we asked they mean nothing; undefined if what it carries is not ours, changed, over, or used before. */
+/** Reads the answers of the client. They count only with our sealed state; undefined if that state is foreign, changed, expired or already used. */
 export async function readAnswers(
   crib: Crib,
   round: Round,
@@ -57,7 +57,7 @@ export async function readAnswers(
   if (carried === undefined) return undefined;
   const { approvalId, state, question } = carried;
   if (question !== undefined) {
-    const isYes = decisionOf(answerTo(APPROVAL_KEY, round)) === true; // no answer is a no
+    const isYes = decisionOf(answerTo(APPROVAL_KEY, round)) === true; // no answer means no
     return { isClosed: false, question: { id: question, isYes } };
   }
   const said = approvalId === undefined ? undefined : decisionOf(answerTo(APPROVAL_KEY, round));
@@ -73,7 +73,7 @@ export async function readAnswers(
   };
 }
 
-/** What the client answered to what the tool's server asked for, and nothing else; undefined if that is nothing. */
+/** The answers to questions of the upstream server, and no others; undefined if there are none. */
 function answersTo(asked: readonly string[], round: Round): JsonObject | undefined {
   const given = asked.flatMap((key) => {
     const answer = key === APPROVAL_KEY ? undefined : answerTo(key, round);
@@ -86,7 +86,7 @@ function answerTo(key: string, { responses = {} }: Round): JsonValue | undefined
   return Object.hasOwn(responses, key) ? (responses[key] as JsonValue) : undefined; // JSON from the wire
 }
 
-/** A clear yes, or a clear no. */
+/** True for yes, false for no, `closed` if the user dismissed the question; undefined for anything else. */
 function decisionOf(response: unknown): boolean | 'closed' | undefined {
   if (typeof response !== 'object' || response === null || !('action' in response)) return undefined;
   if (response.action === 'decline') return false;
@@ -95,7 +95,7 @@ function decisionOf(response: unknown): boolean | 'closed' | undefined {
   return typeof content === 'object' && content !== null && 'approve' in content && content.approve === true;
 }
 
-/** The question to the client itself; undefined where somebody else has to answer, or it cannot be asked. */
+/** The question to the client; undefined if another approver must answer or the client cannot be asked. */
 export async function askClient(
   crib: Crib,
   round: Round,
@@ -109,12 +109,12 @@ export async function askClient(
   return { resultType: 'input_required', inputRequests: asked.requests, requestState };
 }
 
-/** True if a running tool may ask its client, where that may answer for itself. */
+/** True if a running tool may ask its client: the client supports it, and the policy lets the caller answer. */
 export function mayAskInside({ capabilities, spec }: Round): boolean {
   return mayElicit(capabilities) && spec.policy.approvers?.includes('caller') === true;
 }
 
-/** What a running call asks, for its client; undefined where somebody else has to answer. Its time is that of the request. */
+/** The question of a running call to its client; undefined if another approver must answer. It expires with its approval request. */
 export async function askInside(
   crib: Crib,
   round: Round,
@@ -127,7 +127,7 @@ export async function askInside(
   return { result: { resultType: 'input_required', inputRequests: requests, requestState }, expiresAt };
 }
 
-/** What came for the tool already is not asked for again. */
+/** The state of an approval question. It includes answers that the tool already has, so that they are not asked again. */
 function approvalState(approvalId: string, { answers }: AnsweredRound): JsonObject & Carried {
   const { responses, state } = answers?.input ?? {};
   return { approvalId, ...(responses !== undefined && { responses }), ...(state !== undefined && { state }) };
@@ -149,32 +149,32 @@ async function askApproval(
 ): Promise<(Asked & { readonly expiresAt: number }) | undefined> {
   if (!mayElicit(round.capabilities)) return undefined;
   const approval = await crib.approvals.get(id);
-  // Of the tool that is to run, which a call of `call_tool` only names.
+  // The approvers of the tool that runs; a call of `call_tool` only names it.
   if (!approval?.approvers.includes('caller')) return undefined;
   const message = approvalText(approval);
   const words =
     approval.question === undefined
-      ? { title: 'Run it', description: `Whether "${approval.tool}" may run.` }
-      : { title: 'Yes', description: `What "${approval.tool}" is answered.` };
+      ? { title: 'Run it', description: `Allow "${approval.tool}" to run.` }
+      : { title: 'Yes', description: `Answer the question of "${approval.tool}" with yes.` };
   const approve = { type: 'boolean', ...words } as const;
   const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] } as const;
   const params = { mode: 'form', message, requestedSchema } as const;
-  const request = { method: 'elicitation/create', params } as unknown as InputRequest; // as the protocol has it
+  const request = { method: 'elicitation/create', params } as unknown as InputRequest; // the shape of the protocol
   return { requests: { [APPROVAL_KEY]: request }, expiresAt: approval.expiresAt };
 }
 
-/** A bare `elicitation: {}` means forms. */
+/** True if the client supports forms; an empty `elicitation: {}` means forms. */
 function mayElicit(capabilities: JsonObject | undefined): boolean {
   const elicitation = capabilities?.elicitation;
   if (typeof elicitation !== 'object' || elicitation === null) return false;
   return 'form' in elicitation || !('url' in elicitation);
 }
 
-/** What a server further up asks for, as it came. */
+/** The questions of an upstream server, unchanged. */
 function readAsk(ask: JsonValue | undefined): Asked | undefined {
   if (typeof ask !== 'object' || ask === null || Array.isArray(ask)) return undefined;
   const { inputRequests, requestState } = ask as JsonObject; // neither null nor a list
   if (typeof inputRequests !== 'object' || inputRequests === null) return undefined;
-  const requests = inputRequests as unknown as Asked['requests']; // the protocol judges each of them
+  const requests = inputRequests as unknown as Asked['requests']; // the SDK validates each of them
   return { requests, ...(typeof requestState === 'string' && { state: requestState }) };
 }

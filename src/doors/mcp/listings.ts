@@ -6,31 +6,31 @@ import type { CribServer } from '../../crib/crib-server.ts';
 import { type McpTool, toMcp } from '../../formats/mcp.ts';
 import { type Era, listedOutput, type OutputShape } from './output-schema.ts';
 
-/** What one caller sees at one moment, ready to be sent. The same tools are the same object, as long as it is remembered. */
+/** The list of one caller at one moment. Equal lists are the same object while it is cached. */
 export interface ToolListing {
-  /** One page; undefined if the cursor is none of ours. */
+  /** One page; undefined if the cursor is invalid. */
   page(era: Era, cursor?: string): Page | undefined;
 }
 
-/** Some of the tools. */
+/** One page of tools. */
 interface Page {
   tools(): readonly McpTool[];
-  /** The same as JSON, made once. */
+  /** The tools as JSON, cached. */
   text(): string;
   readonly nextCursor?: string;
 }
 
-/** Finds the listing for what a chest lists. */
+/** Finds or creates the listing of these specs. */
 export type Listings = (specs: readonly ToolSpec[], options: { readonly mayBeKept: boolean }) => ToolListing;
 
-/** Few clients ask for a second page, so the first one is large. */
+/** Tools per page. Few clients ask for a second page, so the first one is large. */
 const PAGE_TOOLS = 1000;
-/** Clients take more pages for a list that never ends. */
+/** Maximum number of pages: clients treat a longer list as endless. */
 const MOST_PAGES = 60;
-/** So many different listings are remembered: profiles, times the callers who see them differently. */
+/** Number of cached listings: profiles times callers with different views. */
 const REMEMBERED = 32;
 
-/** Keeps what was written for each tool and each listing, until another generation brings others. */
+/** Creates the cache of listings and tool texts. */
 export function createListings(): Listings {
   const textOf = createToolTexts();
   const recent: { readonly specs: readonly ToolSpec[]; readonly mayBeKept: boolean; readonly listing: ToolListing }[] =
@@ -50,7 +50,7 @@ function isSameList(a: readonly ToolSpec[], b: readonly ToolSpec[]): boolean {
   return a.length === b.length && a.every((spec, index) => isSameEntry(spec, b[index]));
 }
 
-/** What of a spec is listed. A tool that stays the same keeps these from one generation to the next. */
+/** The listed members of a spec. An unchanged tool keeps these objects when the catalog changes. */
 const LISTED = ['name', 'title', 'description', 'input', 'output', 'effects', 'meta', 'source'] as const;
 
 function isSameEntry(a: ToolSpec, b: ToolSpec | undefined): boolean {
@@ -79,7 +79,7 @@ function createListing(specs: readonly ToolSpec[], mayBeKept: boolean, textOf: T
         text() {
           const key = `${era} ${from}`;
           const text = texts.get(key) ?? write(era, from);
-          if (from % pageTools === 0) texts.set(key, text); // who asks for odd places fills no memory
+          if (from % pageTools === 0) texts.set(key, text); // odd cursors do not fill the cache
           return text;
         },
         ...(to < specs.length && { nextCursor: toCursor(specs, to) }),
@@ -100,7 +100,7 @@ function createToolTexts(): TextOf {
   };
 }
 
-/** Names the last tool that was sent, so that a list which changed meanwhile goes on where it stood. */
+/** A cursor with the last tool sent, so that a changed list continues at the right place. */
 function toCursor(specs: readonly ToolSpec[], to: number): string {
   return Buffer.from(`${to}:${specs[to - 1]?.name}`).toString('base64url');
 }
@@ -114,7 +114,7 @@ function placeOf(cursor: string, specs: readonly ToolSpec[]): number | undefined
   return found === -1 ? Math.min(place, specs.length) : found + 1;
 }
 
-/** An entry of `tools/list`. What an MCP server said of its own tool besides is passed on as it was. */
+/** An entry of `tools/list`. Icons and `_meta` of an upstream MCP server are passed on unchanged. */
 function toListedTool(spec: ToolSpec, shape: OutputShape): McpTool {
   const [tool] = toMcp([spec]);
   if (tool === undefined) throw new Error(`"${spec.name}" cannot be listed.`);
@@ -129,7 +129,7 @@ function toListedTool(spec: ToolSpec, shape: OutputShape): McpTool {
   } as McpTool; // in the newer revision an output schema may have any root
 }
 
-/** One icon without an address, and clients refuse the whole list. */
+/** Keeps only valid icons: clients reject a whole list because of one icon without a URL. */
 function extrasOf({ icons, _meta }: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const shown = Array.isArray(icons) ? icons.filter(isIcon) : [];
   return { ...(shown.length > 0 && { icons: shown }), ...(isRecord(_meta) && { _meta }) };
@@ -146,7 +146,7 @@ function isIcon(icon: unknown): boolean {
   );
 }
 
-/** `true` and `false` are schemas, too, but older clients refuse a list for them. */
+/** Replaces boolean schemas of properties: they are valid, but older clients reject a list with them. */
 function withObjectProperties<Schema extends JsonSchema>(schema: Schema): Schema {
   const { properties } = schema;
   if (!isRecord(properties) || Object.values(properties).every((property) => typeof property === 'object'))
@@ -158,14 +158,14 @@ function withObjectProperties<Schema extends JsonSchema>(schema: Schema): Schema
   return { ...schema, properties: Object.fromEntries(entries) };
 }
 
-/** Tells clients that their list has changed: each only of what it sees, so that hidden tools stay hidden. */
+/** Notifies clients of list changes. A client hears only of changes in its own list, so that hidden tools stay hidden. */
 export interface ListChanges {
-  /** Calls back when the listing is another one; returns how to stop. */
+  /** Calls `changed` when the listing changes; returns a function that stops it. */
   follow(look: () => Promise<ToolListing>, changed: () => void): () => void;
   close(): void;
 }
 
-/** Watches a crib while somebody follows. */
+/** Watches the crib while at least one client follows. */
 export function createListChanges({ onListings }: Pick<CribServer, 'onListings'>): ListChanges {
   const lookers = new Set<() => void>();
   let stop = () => {};
@@ -175,14 +175,14 @@ export function createListChanges({ onListings }: Pick<CribServer, 'onListings'>
   return {
     follow(look, changed) {
       if (lookers.size === 0) stop = onListings(lookAll);
-      const see = () => look().catch(() => undefined); // the profile is gone, and so is what it listed
-      // One look after the other: of two that overtake each other the older one would win.
+      const see = () => look().catch(() => undefined); // the profile no longer exists
+      // Looks run one after another: with concurrent looks, an outdated one could win.
       let isSeen = false;
       let last = see().finally(() => {
         isSeen = true;
       });
       const lookAgain = () => {
-        const isEarly = !isSeen; // the first look may see this change already, and whoever follows never saw the list before it
+        const isEarly = !isSeen; // the first look may already include this change, and the client never saw the list before it
         last = last.then(async (before) => {
           const now = await see();
           if ((isEarly || now !== before) && lookers.has(lookAgain)) changed();
@@ -201,7 +201,7 @@ export function createListChanges({ onListings }: Pick<CribServer, 'onListings'>
   };
 }
 
-/** Where the protocol's package looks for news: each stream that it opens follows the listing of its own client. */
+/** The event bus of the MCP SDK: each stream follows the listing of its own client. */
 export function createEventBus(follow: (changed: () => void) => () => void): ServerEventBus {
   return {
     publish: () => {},

@@ -8,24 +8,24 @@ import { createHeldCalls } from './held-calls.ts';
 import { createEventBus, createListChanges, createListings } from './listings.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
-/** MCP over HTTP: every revision on one address, a profile to each. */
+/** MCP over HTTP: all revisions at one URL per profile. */
 export interface McpDoor {
-  /** Answers one request to `/mcp` or `/mcp/{profile}`. Who is refused is told so in the protocol's own words. Never rejects. */
+  /** Answers one request to `/mcp` or `/mcp/{profile}`. Refusals are JSON-RPC errors. Never rejects. */
   fetch(request: Request, identity: Identity, profile?: string): Promise<McpAnswer>;
-  /** Ends streams of news; requests that are under way go on. */
+  /** Ends subscription streams; running requests continue. */
   endNews(): void;
-  /** Ends streams of news and requests that are under way. */
+  /** Ends subscription streams and running requests. */
   close(): Promise<void>;
 }
 
 export interface McpDoorOptions {
-  /** Told to clients. */
+  /** The server version sent to clients. */
   readonly version: string;
-  /** Takes what is for the owner to know. */
+  /** Receives warnings for the operator. */
   warn?(message: string): void;
 }
 
-/** A door over a crib. The protocol's package is loaded by the first request. */
+/** Creates the MCP door of a crib. The first request loads the MCP SDK. */
 export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
   const { warn = (message) => process.emitWarning(message, 'ToolcribWarning') } = options;
   let opening: Promise<OpenDoor> | undefined;
@@ -37,14 +37,14 @@ export function createMcpDoor(crib: Crib, options: McpDoorOptions): McpDoor {
   };
   return {
     async fetch(request, identity, profile) {
-      if (isClosed) return errorResponse(503, -32_000, 'The server is closing.');
+      if (isClosed) return errorResponse(503, -32_000, 'The server is shutting down.');
       if (!identity.ok) return refuseIdentity(identity.error);
       try {
         return await answerRequest(await opened(), request, { caller: identity.caller, profile });
       } catch (cause) {
         if (isForOthers(cause)) return errorResponse(404, -32_000, wayOf(identity, profile));
         warn(`A request to /mcp failed: ${messageOf(cause)}`);
-        return errorResponse(500, -32_603, 'Something went wrong inside; it is in the log.');
+        return errorResponse(500, -32_603, 'Internal error. The log of the server has the details.');
       }
     },
     endNews: () => news.abort(),
@@ -72,14 +72,14 @@ async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenD
   const contexts = new AsyncLocalStorage<RequestContext>();
   const current = (): RequestContext => {
     const context = contexts.getStore();
-    if (context === undefined) throw new Error('There is no request to answer.');
+    if (context === undefined) throw new Error('No request context is set.');
     return context;
   };
   const bus = createEventBus((changed) => {
     const context = current();
     return changes.follow(() => listingFor(gateway, context), changed);
   });
-  // Whoever speaks an older revision has no stream on which changes could be told.
+  // Older revisions over HTTP have no stream for change notifications.
   const handler = sdk.createMcpHandler(
     ({ era }) => createToolServer(gateway, current(), { era, isToldOfChanges: era === 'modern' }),
     { bus },
@@ -95,20 +95,20 @@ async function open(crib: Crib, { version, warn, news }: Opening): Promise<OpenD
   };
 }
 
-/** True where a profile is not there, and where it is not for the caller: both are answered with the same words. */
+/** True if the profile does not exist or the caller may not use it: both get the same answer. */
 function isForOthers(cause: unknown): boolean {
   return cause instanceof ToolcribError && ['unknown_profile', 'denied'].includes(cause.code);
 }
 
-/** How many addresses are named at most. */
+/** Maximum number of URLs in an error message. */
 const MOST_ADDRESSES = 20;
 
-/** Where the caller finds its profiles. A caller without a credential is told of none. */
+/** The error for an unknown profile, with the URLs that the credential opens. A caller without a credential sees none. */
 function wayOf({ caller, profiles }: Recognised, profile: string | undefined): string {
   const missing =
-    profile === undefined ? 'The default profile is not open to this credential.' : 'There is no such profile.';
-  if (caller.credential?.kind === 'none') return 'There is no such profile.';
-  if (profiles.length === 0) return `${missing} This credential opens no profile.`;
+    profile === undefined ? 'This credential does not open the default profile.' : 'The profile was not found.';
+  if (caller.credential?.kind === 'none') return 'The profile was not found.';
+  if (profiles.length === 0) return `${missing} This credential does not open any profile.`;
   const shown = profiles.slice(0, MOST_ADDRESSES).map((name) => `/mcp/${encodeURIComponent(name)}`);
   const more = profiles.length > shown.length ? ` and ${profiles.length - shown.length} more` : '';
   return `${missing} This credential opens ${shown.join(', ')}${more}.`;

@@ -1,21 +1,21 @@
 import type { JsonSchema } from '../../core/json.ts';
 
-/** Which revisions of the protocol a client speaks: 2026-07-28, or one before it. */
+/** The era of a client's protocol revision: modern is 2026-07-28, legacy is older. */
 export type Era = 'modern' | 'legacy';
 
-/** How the answers of a tool are shaped on the wire. */
+/** The form of a tool's results in the protocol. */
 export interface OutputShape {
   readonly era: Era;
-  /** True if a large answer may be kept, and only a note of it handed over. */
+  /** True if a large result may be stored and replaced by a note. */
   readonly mayBeKept: boolean;
 }
 
-/** The member under which a note stands in the place of a large answer. */
+/** The key of the note that replaces a large result. */
 export const KEPT_KEY = 'toolcrib/result';
 
 const KEPT: JsonSchema = {
   type: 'object',
-  description: 'Stands in the place of an answer that is too large to be handed over; read_result reads parts of it.',
+  description: 'Replaces a result that is too large to return; read_result reads parts of it.',
   properties: {
     [KEPT_KEY]: {
       type: 'object',
@@ -26,13 +26,13 @@ const KEPT: JsonSchema = {
   required: [KEPT_KEY],
 };
 
-/** The output schema to list: what is sent as structured content must meet it, or clients refuse the answer. */
+/** The output schema to list. Clients reject structured content that does not match it. */
 export function listedOutput(output: JsonSchema, { era, mayBeKept }: OutputShape): JsonSchema {
   const shaped = isWrapped(output, era) ? wrap(output) : output;
   return mayBeKept ? orKept(shaped) : shaped;
 }
 
-/** True if older clients get the answer as the member `result` of an object: they take nothing but objects. */
+/** True if the data is wrapped as `{ result }` for older clients, which accept only objects. */
 export function isWrapped(output: JsonSchema | undefined, era: Era): boolean {
   return era === 'legacy' && output !== undefined && output.type !== 'object';
 }
@@ -51,14 +51,14 @@ function dialectOf({ $schema }: JsonSchema): JsonSchema {
   return typeof $schema === 'string' ? { $schema } : {};
 }
 
-/** The same schema further down in another one: what points at its root points there. */
+/** The schema for use inside another schema: its references are rewritten to the new place. */
 function moved({ $schema: _dialect, ...schema }: JsonSchema, pointer: string): JsonSchema {
   return isBase(schema) ? schema : (withReferences(schema, pointer, 'schema') as JsonSchema); // a schema stays one
 }
 
-/** Values of these are data, whatever they look like. */
+/** Keywords whose values are data, not schemas. */
 const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples']);
-/** Values of these are schemas by names that somebody chose, which may read like keywords. */
+/** Keywords whose values map free names to schemas; a name can look like a keyword. */
 const NAMED: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -85,7 +85,7 @@ function redirected(reference: unknown, pointer: string): unknown {
   return typeof reference === 'string' && reference.startsWith('#/') ? `${pointer}${reference.slice(1)}` : reference;
 }
 
-/** A schema with an id of its own is the root of what it points at, wherever it stands. */
+/** True if the schema has its own `$id`: its references are relative to itself. */
 function isBase(schema: object): boolean {
   const id = '$id' in schema ? schema.$id : undefined;
   return typeof id === 'string' && !id.startsWith('#');

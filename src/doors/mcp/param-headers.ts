@@ -3,10 +3,10 @@ import { argumentAt, headerText, type ParamHeader, paramHeadersOf } from '../../
 
 const TYPES = ['string', 'integer', 'number', 'boolean'];
 
-/** What a schema asks for never changes. */
+/** Cache by schema; schemas are immutable. */
 const known = new WeakMap<JsonSchema, readonly ParamHeader[]>();
 
-/** The arguments of a tool that headers repeat. Clients ignore a schema that asks for a header where there can be none, and so do we. */
+/** The arguments of a tool that headers repeat. An invalid declaration counts as none, as in clients. */
 export function declaredHeaders(input: JsonSchema): readonly ParamHeader[] {
   const before = known.get(input);
   if (before !== undefined) return before;
@@ -16,12 +16,12 @@ export function declaredHeaders(input: JsonSchema): readonly ParamHeader[] {
   return declared;
 }
 
-/** Why headers and arguments of a call do not say the same; undefined if they do. */
+/** The first difference between the headers and the arguments of a call; undefined if they match. */
 export function headerMismatch(input: JsonSchema, given: unknown, headers: Headers): string | undefined {
   for (const { path, header } of declaredHeaders(input)) {
     const value = argumentAt(path, given);
     const text = headerText(value);
-    if (text === undefined) continue; // nothing there that a header could hold
+    if (text === undefined) continue; // a header cannot hold this value
     const name = `Mcp-Param-${header}`;
     const sent = headers.get(name);
     const read = sent === null ? undefined : decode(sent);
@@ -34,7 +34,7 @@ export function headerMismatch(input: JsonSchema, given: unknown, headers: Heade
   return undefined;
 }
 
-/** A value in Base64 says so; undefined if it says so and is none. */
+/** Decodes a header value that is marked as Base64; undefined if it is not valid Base64. */
 function decode(value: string): string | undefined {
   const [, coded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];
   if (coded === undefined) return value;

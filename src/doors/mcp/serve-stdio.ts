@@ -10,10 +10,10 @@ import { createListChanges, createListings } from './listings.ts';
 import { createSpacing } from './spacing.ts';
 import { createToolServer, listingFor } from './tool-server.ts';
 
-/** Whom a connection over stdin and stdout serves. */
+/** Options for serving one client over stdio. */
 export interface StdioOptions {
   readonly caller: Caller;
-  /** The default profile if absent. */
+  /** Default: the default profile. */
   readonly profile?: string;
   readonly version: string;
   readonly stdin: Readable;
@@ -22,23 +22,23 @@ export interface StdioOptions {
   warn(message: string): void;
 }
 
-/** A connection that is open. */
+/** An open connection. */
 export interface StdioConnection {
   /** Resolves when the client is gone. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Turns of the event loop that the protocol's package has from the result of a call to writing its answer; it needs one. */
+/** Turns of the event loop to wait until the MCP SDK has written an answer; it needs one. */
 const ANSWER_TURNS = 4;
 
-/** A connection whose calls are answered here. */
+/** A connection whose calls run in this process. */
 export interface ServedStdio extends StdioConnection {
-  /** Resolves when the answers of calls that have ended are written. */
+  /** Resolves when the answers of all ended calls are written. */
   flushed(): Promise<void>;
 }
 
-/** Serves one client over stdin and stdout, of whichever revision it turns out to be. Rejects where the profile is not for the caller. */
+/** Serves one client of any revision over stdio. Rejects if the caller may not use the profile. */
 export async function serveStdio(crib: Crib, options: StdioOptions): Promise<ServedStdio> {
   const { caller, profile, version, stdin, stdout, clock, warn } = options;
   const chest = await crib.server.openAtDoor(profile, caller);
@@ -64,7 +64,7 @@ export async function serveStdio(crib: Crib, options: StdioOptions): Promise<Ser
   return {
     ended,
     async flushed() {
-      await setImmediate(); // those that wait behind their progress do so by then
+      await setImmediate(); // by then, answers that wait for their progress are registered
       await spacing.settled();
       for (let turn = 0; turn < ANSWER_TURNS; turn++) await setImmediate();
       await new Promise<void>((resolve) => stdout.write('', () => resolve()));
@@ -80,14 +80,14 @@ function untilEnded(stdin: Readable): Promise<void> {
   return new Promise((resolve) => stdin.once('end', resolve).once('close', resolve));
 }
 
-/** A client that cannot be served, and why. */
+/** The streams of a client that cannot be served, and the reason. */
 export interface RefusedStdio extends Pick<StdioOptions, 'stdin' | 'stdout'> {
   readonly reason: string;
 }
 
 const SERVER_ERROR = -32_000;
 
-/** Answers whatever a client asks, the handshake first of all, with the reason why it cannot be served. Resolves when the client is gone. */
+/** Answers every request, including the handshake, with the reason as an error. Resolves when the client is gone. */
 export async function refuseStdio({ stdin, stdout, reason }: RefusedStdio): Promise<void> {
   const { StdioServerTransport } = await import('@modelcontextprotocol/server/stdio');
   const transport = new StdioServerTransport(stdin, stdout);

@@ -3,24 +3,24 @@ import type { Clock } from '../../core/ports/crib-context.ts';
 import { systemClock } from '../../system/clock.ts';
 import type { ProgressNote } from './answer-tool-call.ts';
 
-/** Whatever was written so long ago was taken; so long an answer to a ping is waited for. */
+/** After this time a client has read what was written. Also the timeout of a ping. */
 const TAKEN_MS = 1000;
-/** The most that Node reads at once. */
+/** The largest chunk that Node reads at once. */
 const CHUNK_BYTES = 65_536;
 
-/** Asks the client for a sign of life. */
+/** Sends a ping to the client. */
 export type Ping = () => Promise<unknown>;
 
 /**
- * Keeps answers apart from the progress before them. Clients that use the protocol's package forget a call with its answer
- * before they hand out progress that was read in the same chunk. An older client answers a ping when it has taken the
- * progress. One of the newest revision cannot be asked: spaces, which JSON allows before a value, fill the chunk.
+ * Separates answers from the progress before them. Clients with the MCP SDK drop progress that arrives in the same chunk
+ * as the answer. An older client answers a ping after it has read the progress. A modern client cannot be pinged: spaces,
+ * which JSON allows before a value, fill the chunk.
  */
 export interface Spacing {
   now(): number;
-  /** Resolves when the answer may follow progress that was written at this moment. */
+  /** Resolves when the answer may follow progress written at this moment. */
   after(moment: number | undefined, ping?: Ping): Promise<void>;
-  /** Resolves when no answer waits any more. */
+  /** Resolves when no answer is waiting. */
   settled(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createSpacing(stdout: Writable, clock: Clock = systemClock): Spa
     new Promise<void>((resolve) => {
       const stopTimer = clock.setTimer(leftMs, resolve);
       ping()
-        .catch(() => undefined) // an answer, too
+        .catch(() => undefined) // an error is also an answer
         .then(() => {
           stopTimer();
           resolve();
@@ -51,19 +51,19 @@ export function createSpacing(stdout: Writable, clock: Clock = systemClock): Spa
   };
 }
 
-/** Tells one client how far one call has come. */
+/** Reports the progress of one call to its client. */
 export interface ProgressTeller {
   tell(note: ProgressNote): void;
-  /** Resolves when all of it is written, and the answer may follow. */
+  /** Resolves when all progress is written and the answer may follow. */
   told(): Promise<void>;
 }
 
-/** How a client is told. */
+/** Options for reporting progress. */
 export interface Telling {
   notify(note: ProgressNote): Promise<void>;
-  /** Absent where the client takes each message by itself. */
+  /** Absent if the client reads each message separately. */
   readonly spacing: Spacing | undefined;
-  /** Absent where the client cannot be asked. */
+  /** Absent if the client cannot be pinged. */
   readonly ping?: Ping | undefined;
 }
 
@@ -72,7 +72,7 @@ export function createProgressTeller({ notify, spacing, ping }: Telling): Progre
   let lastAt: number | undefined;
   return {
     tell(note) {
-      // A client that is gone misses nothing: the call is cancelled by its signal.
+      // Errors are ignored: if the client is gone, its signal cancels the call.
       const sent = notify(note).catch(() => undefined);
       written = Promise.all([written, sent]).then(() => {
         lastAt = spacing?.now();

@@ -5,14 +5,14 @@ import { type Gateway, invalidParams, type RequestContext, toAskedCall } from '.
 import type { ToolListing } from './listings.ts';
 import type { Era } from './output-schema.ts';
 
-/** How a request is served. */
+/** Options of a server for one request or connection. */
 export interface Serving {
   readonly era: Era;
-  /** True if changes of the list can be told. */
+  /** True if the client can be notified of list changes. */
   readonly isToldOfChanges: boolean;
 }
 
-/** A server for one request or one connection: the tools of one caller under one profile. */
+/** Creates an SDK server for one request or one connection, with the tools of one caller and profile. */
 export function createToolServer(gateway: Gateway, context: RequestContext, { era, isToldOfChanges }: Serving): Server {
   const { sdk, spacing } = gateway;
   const cacheHint = { ttlMs: 0, cacheScope: context.isPublic ? 'public' : 'private' } as const; // tools may change at any time
@@ -34,17 +34,17 @@ export function createToolServer(gateway: Gateway, context: RequestContext, { er
   return server;
 }
 
-/** Who we are to clients. */
+/** The server info sent to clients. */
 export function selfOf({ version }: Pick<Gateway, 'version'>): Implementation {
   return { name: 'toolcrib', title: 'Toolcrib', version };
 }
 
-/** What we ask a client is checked by us; without this the package would make a checker for every request. */
+/** Disables the validator of the MCP SDK, which it would create for every request. The crib checks answers of clients itself. */
 const NO_VALIDATOR = {
-  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'not checked here' }),
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'validation is disabled' }),
 };
 
-/** The listing that a caller gets at this moment. */
+/** The current listing of a caller. */
 export async function listingFor(
   { crib, listings }: Gateway,
   { profile, caller }: Pick<RequestContext, 'profile' | 'caller'>,
@@ -53,7 +53,7 @@ export async function listingFor(
   return listings(chest.list(), { mayBeKept: crib.get('read_result') !== undefined });
 }
 
-/** How long a client that asks shortly after the start waits for the lists of sources; what comes later is announced. */
+/** Maximum wait of `tools/list` for starting sources. Tools that arrive later are announced as a list change. */
 const FIRST_LIST_MS = 5000;
 
 async function listTools(
@@ -63,14 +63,15 @@ async function listTools(
 ): Promise<ListToolsResult> {
   await gateway.crib.server.listed(FIRST_LIST_MS);
   const page = (await listingFor(gateway, context)).page(era, request.params?.cursor);
-  if (page === undefined) throw invalidParams(gateway, 'The cursor is not one of this list; ask again without it.');
+  if (page === undefined)
+    throw invalidParams(gateway, 'The cursor is not valid. Request the list again without a cursor.');
   const { nextCursor } = page;
   context.takeTools?.(page.text());
   const tools = context.takeTools === undefined ? page.tools() : [];
-  return { tools: [...tools] as ListToolsResult['tools'], ...(nextCursor !== undefined && { nextCursor }) }; // schemas are any JSON
+  return { tools: [...tools] as ListToolsResult['tools'], ...(nextCursor !== undefined && { nextCursor }) }; // the SDK type of schemas is narrower
 }
 
-/** What goes wrong in here is for the owner to know; a client is told that it did. */
+/** Logs unexpected errors for the operator; the client gets a general message. */
 export async function guarded<Result>({ sdk, warn }: Gateway, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -79,8 +80,8 @@ export async function guarded<Result>({ sdk, warn }: Gateway, work: () => Promis
     warn(`A request of an MCP client failed: ${messageOf(cause)}`);
     const isStore = cause instanceof ToolcribError && cause.code === 'store_unavailable';
     const message = isStore
-      ? 'The store does not answer; try again later.'
-      : 'Something went wrong inside; it is in the log.';
+      ? 'The store is not available at the moment. Try again later.'
+      : 'Internal error. The log of the server has the details.';
     throw new sdk.ProtocolError(sdk.INTERNAL_ERROR, message, undefined);
   }
 }

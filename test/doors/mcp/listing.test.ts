@@ -96,7 +96,7 @@ describe('what is listed', () => {
     for (const profile of ['all', 'nowhere', '__proto__']) {
       expect(await post(url(profile), request('tools/list'))).toMatchObject({
         status: 404,
-        messages: [{ error: { message: 'There is no such profile.' } }],
+        messages: [{ error: { message: 'The profile was not found.' } }],
       });
     }
     const headers = { authorization: `Bearer ${await crib.operatorToken()}` };
@@ -123,13 +123,13 @@ describe('what is listed', () => {
     const addresses = 'This credential opens /mcp/reader, /mcp/all%20tools.';
     expect(await refusalAt(undefined, 'two')).toEqual([
       404,
-      `The default profile is not open to this credential. ${addresses}`,
+      `This credential does not open the default profile. ${addresses}`,
     ]);
-    expect(await refusalAt('hidden', 'two')).toEqual([404, `There is no such profile. ${addresses}`]);
-    expect(await refusalAt('nowhere', 'two')).toEqual([404, `There is no such profile. ${addresses}`]);
+    expect(await refusalAt('hidden', 'two')).toEqual([404, `The profile was not found. ${addresses}`]);
+    expect(await refusalAt('nowhere', 'two')).toEqual([404, `The profile was not found. ${addresses}`]);
     expect(await refusalAt(undefined, 'none')).toEqual([
       404,
-      'The default profile is not open to this credential. This credential opens no profile.',
+      'This credential does not open the default profile. This credential does not open any profile.',
     ]);
     const [status, unknown] = await refusalAt(undefined);
     expect(status).toBe(401);

@@ -294,7 +294,7 @@ describe('a client that cannot be served', () => {
     const { refusals, code, stderr, folder } = await refusalOf({});
     expect(code).toBe(2);
     for (const told of [...refusals, stderr]) {
-      expect(told).toContain(`There is no toolcrib.yaml in "${folder}", so there are no tools.`);
+      expect(told).toContain(`No toolcrib.yaml found in "${folder}", so no tools are available.`);
       expect(told).toContain('--config');
     }
   });
