@@ -16,26 +16,26 @@ import {
   WORK_KEYWORD,
 } from './schema-keywords.ts';
 
-/** A schema made fit for compiling, and what had to be said about it. */
+/** A schema prepared for compiling, with its problems. */
 export interface CompilableSchema {
   readonly dialect: Dialect;
   readonly schema: JsonSchema;
-  /** True if it names a property that every object inherits (`constructor`), so that own ones must be told apart. */
+  /** True if it names a property that every object inherits (`constructor`), so that only own properties must count. */
   readonly namesInherited: boolean;
-  /** Why it cannot be used at all. */
+  /** Reasons why it cannot be used at all. */
   readonly refusals: readonly string[];
-  /** What is left out of the check. */
+  /** Parts that are not checked. */
   readonly losses: readonly string[];
 }
 
-/** What may stay in the copy. */
+/** Options for the copy. */
 export interface CompilableOptions {
   readonly patterns: LinearPatterns;
-  /** Defaults are filled into arguments; an answer is checked as it is. */
+  /** Defaults are filled into arguments; results are checked unchanged. */
   readonly defaults: 'keep' | 'drop';
 }
 
-// Ajv's time grows with the square of the width, and its code is nested as deeply as the schema is wide.
+// Ajv's time grows with the square of the width, and its code nests as deeply as the schema is wide.
 const MAX_DEPTH = 200;
 const MAX_NODES = 10_000;
 const MAX_WIDTH = 1000;
@@ -58,12 +58,12 @@ interface Place {
 
 type Copy = Record<string, unknown>;
 
-/** Copies a schema without what cannot be run: patterns beyond the linear engine, keywords that would change how Ajv works. */
+/** Copies a schema without parts that cannot be used: patterns that the linear engine cannot run, keywords that would change how Ajv works. */
 export function toCompilable(schema: JsonSchema, options: CompilableOptions): CompilableSchema {
   if (!isRecord(schema)) throw new ToolcribError('invalid_schema', 'A schema must be an object.');
   const whole = walkSchema(schema, 'keep', options);
   if (whole.losses.length === 0) return whole;
-  // What is left out must never make the check refuse more than the author meant.
+  // Dropping a part must never make the check stricter than the author intended.
   return { ...whole, schema: walkSchema(schema, 'drop', options).schema };
 }
 
@@ -73,7 +73,7 @@ function walkSchema(schema: Copy, contrary: Walk['contrary'], options: Compilabl
   const walk: Walk = { ...options, contrary, refs, refusals: [], losses: [], namesInherited: false, nodes: 0 };
   const copy = copySchema(schema, { path: '', base: ROOT_BASE, depth: 0 }, walk) as Copy; // an object stays one
   for (const ref of refs.remote(dialect)) {
-    walk.refusals.push(`$ref "${ref}" points outside the schema and is never fetched`);
+    walk.refusals.push(`$ref "${ref}" points outside the schema; remote references are not fetched`);
   }
   const { namesInherited, refusals, losses } = walk;
   return { dialect, schema: copy, namesInherited, refusals, losses };
@@ -114,7 +114,7 @@ function copyKeyword(key: string, source: Copy, { copy, here, walk }: Target): v
     copy[WORK_KEYWORD] ??= 'ref';
   }
   if (key === 'type' && typeof value === 'string' && !JSON_TYPES.has(value)) {
-    walk.refusals.push(`type "${value}" at ${here.path || 'the top'} is not a type of JSON`);
+    walk.refusals.push(`type "${value}" at ${here.path || 'the top'} is not a JSON type`);
   }
   if (key === 'required' && Array.isArray(value)) noteInherited(value, walk);
   if (key === 'patternProperties' && isRecord(value)) copy[key] = copyPatternProperties(value, below(here, key), walk);
@@ -132,7 +132,7 @@ function copyMap(source: Copy, at: Place, walk: Walk): Copy {
   const copy: Copy = {};
   for (const key of names) {
     const member = copySchema(source[key], below(at, key), walk);
-    // A default for an inherited name would be "there already"; without it the name is simply optional.
+    // For an inherited name, a default would count as present; without it, the name is optional.
     if (key in Object.prototype && isRecord(member)) delete (member as Copy).default; // our own copy
     setOwn({ copy, here: at, walk }, key, member);
   }
@@ -151,7 +151,7 @@ function copyContains(value: unknown, { copy, here, walk }: Target): void {
 }
 
 function isRunnable(pattern: string, path: string, walk: Walk): boolean {
-  // Compiling a long pattern takes as long as many small parts.
+  // A long pattern takes as long to compile as many small parts.
   walk.nodes += Math.ceil(pattern.length / PATTERN_PART);
   const found = walk.patterns(pattern);
   if (typeof found !== 'string') return true;
@@ -170,7 +170,7 @@ function copyData(value: unknown, at: Place, walk: Walk): unknown {
   return copy;
 }
 
-// A default below `__proto__` would be written into the prototype of every object.
+// A default for `__proto__` would be written into the prototype of every object.
 function setOwn({ copy, here, walk }: Target, key: string, value: unknown): void {
   if (key !== '__proto__') copy[key] = value;
   else walk.refusals.push(`"__proto__" at ${here.path === '' ? 'the top' : here.path} is not allowed as a name`);
@@ -180,7 +180,7 @@ function noteInherited(names: readonly unknown[], walk: Walk): void {
   walk.namesInherited ||= names.some((name) => typeof name === 'string' && name in Object.prototype);
 }
 
-// Draft 4 and OpenAPI 3.0 say with `true` that a limit is exclusive; Ajv throws at `nullable` without `type`.
+// In draft 4 and OpenAPI 3.0, `true` makes a limit exclusive; Ajv throws for `nullable` without `type`.
 function repair(copy: Copy, source: Copy): void {
   for (const [exclusive, limit] of [
     ['exclusiveMinimum', 'minimum'],
@@ -193,7 +193,7 @@ function repair(copy: Copy, source: Copy): void {
     if (isExclusive) delete copy[limit];
   }
   if (copy.type === undefined) delete copy.nullable;
-  // Without one of its patterns nobody can say which names are left over, so none is refused.
+  // Without one of the patterns it is unknown which names are additional, so none is refused.
   if (countKeys(copy.patternProperties) < countKeys(source.patternProperties)) copy.additionalProperties = true;
 }
 
@@ -201,7 +201,7 @@ function countKeys(value: unknown): number {
   return isRecord(value) ? Object.keys(value).length : 0;
 }
 
-// Shared and circular objects end here too: unrolled, they are too deep or too large.
+// Shared and circular objects end here, too: unrolled, they are too deep or too large.
 function enter(at: Place, walk: Walk): void {
   walk.nodes += 1;
   if (at.depth <= MAX_DEPTH && walk.nodes <= MAX_NODES) return;

@@ -11,9 +11,9 @@ import { isKnownDialect, JSON_TYPES } from './schema-keywords.ts';
 import { createWithheldParse } from './withheld-parse.ts';
 import { createWorkLimit, TooMuchWorkError, type WorkLimit } from './work-limit.ts';
 
-/** How much is remembered. */
+/** Options for `createSchemas`. */
 export interface SchemasOptions {
-  /** How many compiled schemas are kept for tools that come back as new objects, as after a reload. */
+  /** Number of compiled schemas to cache for tools that come back as new objects, for example after a reload. */
   readonly maxCompiled?: number;
 }
 
@@ -21,7 +21,7 @@ type Side = 'input' | 'output';
 
 const MAX_COMPILED = 1000;
 
-// Some 50 million steps take half a second at the very worst; an ordinary check takes a few hundred.
+// 50 million steps take half a second in the worst case; an ordinary check takes a few hundred.
 const CHECK_UNITS = 50_000_000;
 const EXPLAIN_UNITS = 2_000_000;
 const MAX_EXPLAINED_NODES = 10_000;
@@ -29,10 +29,9 @@ const MAX_EXPLAINED_NODES = 10_000;
 const ACCEPT: Parse = (value) => ({ ok: true, value });
 
 /**
- * Checks arguments and answers by their schemas. What a hostile schema or value can cost is bounded: patterns run in
- * linear time, references and patterns draw on an allowance, recursion ends in an issue. What remains: the largest
- * schema that is accepted takes Ajv a few seconds to compile, once; the most expensive check that is allowed, half a
- * second.
+ * Checks arguments and results against their schemas. The cost of a hostile schema or value is bounded: patterns run in
+ * linear time, references and patterns draw on an allowance, recursion ends in an issue. The largest accepted schema
+ * takes Ajv a few seconds to compile, once; the most expensive allowed check takes half a second.
  */
 export function createSchemas(options: SchemasOptions = {}): Schemas {
   const work = createWorkLimit();
@@ -56,7 +55,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
     }
   }
 
-  // The schema that is shown of a tool with withheld arguments is its alone, so what it leads to can be kept under it.
+  // The shown schema of a tool with withheld arguments belongs to this tool only, so the result is cached under it.
   function prepareInput(spec: ToolSpec): Parse {
     const withheld = spec[RUN][WITHHELD];
     if (withheld === undefined) return prepare(spec.input, 'input');
@@ -93,7 +92,7 @@ export function createSchemas(options: SchemasOptions = {}): Schemas {
       if (spec.output === undefined) return ACCEPT;
       return parses.output.get(spec.output) ?? prepare(spec.output, 'output');
     },
-    // Like an answer, the value is only looked at: it may be frozen, and it belongs to somebody else.
+    // Like a result, the value is only read: it may be frozen, and it belongs to the caller.
     parser: (schema) => parses.output.get(schema) ?? prepare(schema, 'output'),
     problems(schema) {
       if (isHarmless(schema)) return NO_PROBLEMS;
@@ -119,7 +118,7 @@ interface ParseContext {
   readonly schema: JsonSchema;
   readonly side: Side;
   readonly work: WorkLimit;
-  /** Some default may be written into the value, which then has to be a copy. */
+  /** True if a default may be written into the value, which must then be a copy. */
   readonly mayFillIn: boolean;
 }
 
@@ -137,8 +136,8 @@ function createParse(compiled: CompiledSchema, context: ParseContext): Parse {
   };
 }
 
-// The check stops at the first error, so that a million wrong items cost no more than one. Where the value is small,
-// a second pass collects the rest.
+// The check stops at the first error, so that a million wrong items cost no more than one. For a small value, a second
+// pass collects the rest.
 function explain(value: unknown, compiled: CompiledSchema, { schema, side, work }: ParseContext): readonly Issue[] {
   const first = compiled.check.errors ?? [];
   const options = { noun: side === 'input' ? 'argument' : 'property', schema };
@@ -148,7 +147,7 @@ function explain(value: unknown, compiled: CompiledSchema, { schema, side, work 
   try {
     return toIssues(all(value) ? first : (all.errors ?? first), options);
   } catch (error) {
-    // Ajv trips over some schemas when it collects all errors; the value is wrong all the same.
+    // Ajv fails for some schemas when it collects all errors; the value is invalid in any case.
     if (error instanceof TooMuchWorkError || error instanceof TypeError) return toIssues(first, options);
     throw error;
   }
@@ -160,7 +159,7 @@ function toLimitIssue(error: unknown): Issue {
   if (error instanceof RangeError) {
     return {
       path: '',
-      message: 'cannot be checked: it is nested too deeply, or its schema refers to itself without end',
+      message: 'cannot be checked: it is nested too deeply, or its schema refers to itself endlessly',
     };
   }
   throw error;
@@ -184,8 +183,8 @@ const MAX_DEPTH = 50;
 const MAX_NODES = 2000;
 
 /**
- * True for most schemas: small plain data without a single word that could make trouble. Ten thousand tools are
- * looked at when a crib starts, so this comes before any closer look; false means only "look closer".
+ * True for most schemas: small plain data without a keyword that could cause trouble. A start checks ten thousand tools,
+ * so this fast check comes first; false only means that a closer look is needed.
  */
 function isHarmless(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false;

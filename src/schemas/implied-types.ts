@@ -5,7 +5,7 @@ import { MAP_KEYWORDS, SCHEMA_KEYWORDS } from './schema-keywords.ts';
 type Schema = Readonly<Record<string, unknown>>;
 type JsonType = 'number' | 'string' | 'array' | 'object';
 
-/** Keywords that hold for values of one type and let every other value pass. */
+/** Keywords that apply to values of one type and accept every other value. */
 const BOUNDS: Readonly<Record<JsonType, readonly string[]>> = {
   number: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
   string: ['maxLength', 'minLength', 'pattern', 'format'],
@@ -23,28 +23,28 @@ const TYPE_OF = new Map(
 );
 const NUMBER_FORMATS: readonly unknown[] = ['int32', 'int64', 'float', 'double'];
 
-/** Keywords whose schemas judge nothing where they stand. */
+/** Keywords whose schemas do not apply where they stand. */
 const APART: readonly string[] = ['$defs', 'definitions', 'contentSchema'];
-/** Keywords that are rewritten together with others of their schema. */
+/** Keywords that are rewritten together with others of the same schema. */
 const REWRITTEN: readonly string[] = [
   ...['oneOf', 'if', 'then', 'else', 'contains', 'maxContains'],
   ...['$anchor', '$dynamicAnchor', '$recursiveAnchor'],
 ];
 
 /**
- * Where a bound meets a value of another type: `narrow` refuses it, `wide` lets it pass as JSON Schema does. What stands
- * under `not` is read the other way round, so that no type is a way past a rule.
+ * How a bound treats a value of another type: `narrow` refuses it, `wide` accepts it as JSON Schema does. Under `not` the
+ * two are swapped, so that no type is a way around a rule.
  */
 type Width = 'narrow' | 'wide';
 
 interface Reading {
   readonly root: JsonSchema;
-  /** Schemas that references lead to, by width and pointer. */
+  /** Referenced schemas, by width and pointer. */
   readonly names: Map<string, string>;
   readonly definitions: Record<string, unknown>;
 }
 
-/** The schema in which a bound on a value implies its type: `maximum: 100` is met by numbers only. A type that is written down stays. */
+/** Rewrites a schema so that a bound implies a type: `maximum: 100` accepts only numbers. An explicit type stays. */
 export function withImpliedTypes(root: JsonSchema): JsonSchema {
   const written = isRecord(root.$defs) ? root.$defs : {};
   const reading: Reading = { root, names: new Map(), definitions: { ...written } };
@@ -52,7 +52,7 @@ export function withImpliedTypes(root: JsonSchema): JsonSchema {
   return { ...made, $defs: reading.definitions };
 }
 
-/** A schema with the type that its bounds imply, together with all that holds at the same place. */
+/** Rewrites a schema and adds the type implied by all schemas that apply at the same place. */
 function readPlace(schema: unknown, width: Width, reading: Reading): unknown {
   const made = readPart(schema, width, reading);
   if (width === 'wide' || !isRecord(schema) || !isRecord(made) || isTyped(schema, reading)) return made;
@@ -61,7 +61,7 @@ function readPlace(schema: unknown, width: Width, reading: Reading): unknown {
   return { ...made, type: types.length === 1 ? types[0] : types };
 }
 
-/** A schema whose own type, if it has none, is the business of the place where it stands. */
+/** Rewrites a schema without adding a type, which is decided at its place. */
 function readPart(schema: unknown, width: Width, reading: Reading): unknown {
   if (!isRecord(schema)) return schema;
   const at: At = { width, reading, isRoot: schema === reading.root };
@@ -100,7 +100,7 @@ function readContains(schema: Schema, width: Width, reading: Reading): readonly 
   if (contains === undefined) return [];
   const least = { contains: readPlace(contains, width, reading), ...(minContains !== undefined && { minContains }) };
   if (maxContains === undefined) return [least];
-  // A bound on how many there may be: to count fewer would let more pass.
+  // An upper limit on matches: counting fewer of them would accept more.
   return [least, { contains: readPlace(contains, other(width), reading), minContains: 0, maxContains }];
 }
 
@@ -113,7 +113,7 @@ function readOneOf({ oneOf }: Schema, width: Width, reading: Reading): readonly 
   return [{ anyOf: alone }];
 }
 
-/** A value of which the condition says nothing has to meet both branches. */
+/** If the condition says nothing about a value, the value must satisfy both branches. */
 function readIf(schema: Schema, width: Width, reading: Reading): readonly Schema[] {
   if (schema.if === undefined) return [];
   const met = readPlace(schema.if, other(width), reading);
@@ -129,7 +129,7 @@ function other(width: Width): Width {
   return width === 'narrow' ? 'wide' : 'narrow';
 }
 
-/** The name of the definition that stands for what a reference leads to. */
+/** The name of the definition for a referenced schema. */
 function define(ref: unknown, width: Width, reading: Reading): string {
   const key = `${width} ${String(ref)}`;
   const known = reading.names.get(key);
@@ -139,7 +139,7 @@ function define(ref: unknown, width: Width, reading: Reading): string {
   while (Object.hasOwn(reading.definitions, `typed_${count}`)) count++;
   const name = `typed_${count}`;
   reading.names.set(key, name);
-  reading.definitions[name] = {}; // taken, before what it holds is read: it may refer to itself
+  reading.definitions[name] = {}; // reserved before its content is read, because it may refer to itself
   reading.definitions[name] = readPart(target, width, reading);
   return name;
 }
@@ -153,11 +153,11 @@ function follow(ref: unknown, { root }: Reading): unknown {
 function notFollowed(key: string, value: unknown): ToolcribError {
   return new ToolcribError(
     'invalid_schema',
-    `${key} ${JSON.stringify(value)} cannot be followed here: refer to a part of the rule itself, as in "#/$defs/name".`,
+    `${key} ${JSON.stringify(value)} cannot be resolved here; refer to a part of the rule itself, as in "#/$defs/name".`,
   );
 }
 
-/** The schemas that all hold at one place: the schema itself, those under `allOf`, and what references lead to. */
+/** All schemas that apply at one place: the schema itself, those under `allOf`, and referenced ones. */
 function partsOf(schema: unknown, reading: Reading, seen: readonly unknown[] = []): readonly Schema[] {
   if (!isRecord(schema) || seen.includes(schema)) return [];
   const inner = [
@@ -167,7 +167,7 @@ function partsOf(schema: unknown, reading: Reading, seen: readonly unknown[] = [
   return [schema, ...inner.flatMap((one) => partsOf(one, reading, [...seen, schema]))];
 }
 
-/** True if the author says which values are meant: by type, by listing them, or in each of several forms. */
+/** True if the author restricts the values: by type, by listing them, or in each of several forms. */
 function isTyped(schema: unknown, reading: Reading, seen: readonly unknown[] = []): boolean {
   if (seen.includes(schema)) return false;
   const isTypedInside = (one: unknown) => isTyped(one, reading, [...seen, schema]);

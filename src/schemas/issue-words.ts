@@ -5,18 +5,18 @@ const MAX_VALUE = 40;
 const MAX_LIST = 200;
 const MAX_LISTED = 10;
 
-/** Text cut to `length` characters. */
+/** Cuts a text to `length` characters. */
 export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** What is wrong, in words that continue "`/path` ...". */
+/** The problem, in words that continue "`/path` ...". */
 export function toWords(error: ErrorObject, noun: string): string {
   const words = WORDS[error.keyword];
   return words === undefined ? (error.message ?? 'is not valid') : words(error, noun);
 }
 
-/** What would have been right, as a noun: `a number`, `one of "a", "b"`; undefined where that takes a sentence. */
+/** The expected value as a noun: `a number`, `one of "a", "b"`; undefined if that takes a sentence. */
 export function toWanted(error: ErrorObject): string | undefined {
   switch (error.keyword) {
     case 'type':
@@ -30,7 +30,7 @@ export function toWanted(error: ErrorObject): string | undefined {
   }
 }
 
-/** The value at fault, shortly: `the string "abc"`. A value that its schema calls secret is not shown. */
+/** The wrong value in short form: `the string "abc"`. A value marked as secret in its schema is not shown. */
 export function toGot(error: ErrorObject): string {
   const value: unknown = error.data;
   if (typeof value === 'string') return `the string ${showOf(error)}`;
@@ -62,12 +62,12 @@ const WORDS: Readonly<Record<string, Words>> = {
   items: sizeWords('at most', 'item'),
   additionalItems: sizeWords('at most', 'item'),
   unevaluatedItems: (error) => `must have at most ${count(error.params.len, 'item')}`,
-  uniqueItems: ({ params }) => `must have no two equal items; ${params.j} and ${params.i} are equal`,
+  uniqueItems: ({ params }) => `must not have equal items; items ${params.j} and ${params.i} are equal`,
   contains: ({ params }) => containsWords(params.minContains, params.maxContains),
   pattern: (error) => `must match the pattern "${cut(error.params.pattern, MAX_LIST)}"; got ${showOf(error)}`,
   format: (error) => `must be a valid ${formatName(error.params.format)}; got ${showOf(error)}`,
-  not: () => 'must not be of the excluded form',
-  anyOf: (error) => `must be of one of the ${formsOf(error)} allowed forms; got ${toGot(error)}`,
+  not: () => 'must not match the excluded schema',
+  anyOf: (error) => `must match one of the ${formsOf(error)} allowed forms; got ${toGot(error)}`,
   oneOf: oneOfWords,
   propertyNames: ({ params }) => `the name ${show(params.propertyName)} is not allowed`,
   'false schema': () => 'is not allowed here',
@@ -107,14 +107,15 @@ function sizeOf(data: unknown): number {
 }
 
 function containsWords(min: number, max: number | undefined): string {
-  const limits = max === undefined ? `at least ${min}` : `at least ${min} and at most ${max}`;
-  return `must contain ${limits} of the items that its schema asks for`;
+  const limits =
+    max === undefined ? `at least ${count(min, 'item')}` : `at least ${min} and at most ${count(max, 'item')}`;
+  return `must contain ${limits} matching its schema`;
 }
 
 function oneOfWords(error: ErrorObject): string {
   if (error.params.passingSchemas === null)
-    return `must be of exactly one of the ${formsOf(error)} allowed forms; got ${toGot(error)}`;
-  return `is of more than one of the ${formsOf(error)} allowed forms; make it fit exactly one`;
+    return `must match exactly one of the ${formsOf(error)} allowed forms; got ${toGot(error)}`;
+  return `matches more than one of the ${formsOf(error)} allowed forms; make it match exactly one`;
 }
 
 function formsOf(error: ErrorObject): number {

@@ -7,28 +7,28 @@ const MAX_ISSUES = 20;
 const MAX_PATH = 200;
 const MAX_WANTED = 400;
 
-/** What is known about the errors beside themselves. */
+/** Context of the errors. */
 export interface IssueOptions {
-  /** What a member of the top object is called: an argument, a property. */
+  /** The noun for a member of the top object: argument or property. */
   readonly noun: string;
-  /** The schema that was checked, to tell which branch of a union an error comes from. */
+  /** The checked schema, to find the branch of a union that an error belongs to. */
   readonly schema?: JsonSchema;
 }
 
-/** An error with those errors that only explain it. */
+/** An error with the errors that explain it. */
 interface Finding {
   readonly error: ErrorObject;
   readonly parts: readonly Finding[];
 }
 
-/** Ajv's errors as issues that a model can act on: one for each thing to correct. */
+/** Converts Ajv's errors to issues that a model can act on: one for each thing to correct. */
 export function toIssues(errors: readonly ErrorObject[], options: IssueOptions): readonly Issue[] {
   const reach = createReach(options.schema);
   const issues = toFindings(errors, reach).flatMap((finding) => describe(finding, options.noun, reach));
   return limitIssues(issues);
 }
 
-/** Issues without repetition, and only so many of them as anybody reads. */
+/** Removes duplicate issues, and limits their number. */
 export function limitIssues(issues: readonly Issue[]): readonly Issue[] {
   const unique = new Map(issues.map((issue) => [`${issue.path}\n${issue.message}`, issue]));
   const all = [...unique.values()];
@@ -37,11 +37,11 @@ export function limitIssues(issues: readonly Issue[]): readonly Issue[] {
   return [...shown, { path: '', message: `and ${all.length - shown.length} more` }];
 }
 
-// Ajv reports flatly, first what failed inside a union and then the union: put the parts back under their whole.
+// Ajv reports a flat list, the errors inside a union before the union itself: group them under their union.
 function toFindings(errors: readonly ErrorObject[], reach: Reach): readonly Finding[] {
   const findings: Finding[] = [];
   for (const error of errors) {
-    // The errors of the branch that was taken, or of the name itself, stand before these and say it all.
+    // The errors of the taken branch, or of the name itself, come before these and are sufficient.
     if (error.keyword === 'if' || error.keyword === 'propertyNames') continue;
     let first = findings.length;
     if (branchesOf(error).length > 0) while (isPart(findings[first - 1], error, reach)) first -= 1;
@@ -82,7 +82,7 @@ function mention(issue: Issue, forms: number): Issue {
 
 type Miss = 'kind' | 'mark' | 'place';
 
-// The branches that are missed by least, those with the fewest errors first.
+// The branches that the value misses by least, those with the fewest errors first.
 function nearestOf(branches: readonly (readonly Finding[])[], union: ErrorObject): readonly (readonly Finding[])[] {
   const byMiss = Object.groupBy(
     branches.filter((branch) => branch.length > 0),
@@ -92,8 +92,8 @@ function nearestOf(branches: readonly (readonly Finding[])[], union: ErrorObject
   return nearest.toSorted((a, b) => a.length - b.length);
 }
 
-// How a value misses a branch: it is of another kind altogether, marked as another branch (`shape: "circle"`), or
-// wrong in some place.
+// How a value misses a branch: it has another type altogether (kind), is marked as another branch (`shape: "circle"`), or
+// is wrong in some place.
 function missOf(branch: readonly Finding[], union: ErrorObject): Miss {
   const depth = depthOf(union.instancePath);
   let miss: Miss = 'place';
@@ -110,7 +110,7 @@ function depthOf(pointer: string): number {
   return pointer.split('/').length;
 }
 
-// No branch fits: if all of them object to the same place, say what each wants to see there.
+// No branch matches: if all of them object to the same place, list what each expects there.
 function describeMismatch(union: ErrorObject, branches: readonly (readonly Finding[])[], noun: string): Issue {
   const objections = branches.map((parts) => parts.find(({ error }) => toWanted(error) !== undefined)?.error);
   const [first] = objections;
@@ -130,7 +130,7 @@ function toIssue(error: ErrorObject, noun: string): Issue {
   return { path: pathOf(error), message };
 }
 
-// What is missing or too much is pointed at itself, not the object that lacks or holds it.
+// Point at the missing or additional member itself, not at its object.
 function pathOf(error: ErrorObject): string {
   const { missingProperty, additionalProperty, unevaluatedProperty } = error.params;
   const name: unknown = missingProperty ?? additionalProperty ?? unevaluatedProperty ?? error.propertyName;
@@ -138,10 +138,10 @@ function pathOf(error: ErrorObject): string {
   return cut(path, MAX_PATH);
 }
 
-/** True if `part` is applied by `branch`: it stands inside it, or inside what it refers to. */
+/** True if `branch` applies `part`: it contains it, or refers to a schema that does. */
 type Reach = (branch: unknown, part: unknown) => boolean;
 
-/** Tells which part of `schema` belongs to which branch. Without a schema every part belongs to every branch. */
+/** Finds which part of `schema` belongs to which branch. Without a schema, every part belongs to every branch. */
 function createReach(schema: JsonSchema | undefined): Reach {
   if (schema === undefined) return () => true;
   const reached = new Map<unknown, ReadonlySet<unknown>>();
@@ -151,7 +151,7 @@ function createReach(schema: JsonSchema | undefined): Reach {
       parts = collect(branch, schema);
       reached.set(branch, parts);
     }
-    // `false` is a schema too, but has no identity; what stands among a branch's errors is taken for its own.
+    // `false` is a schema, too, but has no identity; among a branch's errors it counts as part of the branch.
     return parts.has(part) || typeof part !== 'object';
   };
 }
@@ -164,7 +164,7 @@ function collect(branch: unknown, root: JsonSchema): ReadonlySet<unknown> {
     if (typeof node !== 'object' || node === null || found.has(node)) continue;
     found.add(node);
     const { $ref } = node as { $ref?: unknown }; // an array has none
-    if (typeof $ref === 'string') open.push(resolveReference($ref, root)); // anchors and embedded ids are rare; there an issue is merely told less well;
+    if (typeof $ref === 'string') open.push(resolveReference($ref, root)); // anchors and embedded ids are rare; for them the message is only less specific
     for (const member of Object.values(node)) open.push(member);
   }
   return found;

@@ -2,14 +2,14 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import type { WorkLimit } from './work-limit.ts';
 
-/** A regular expression that cannot hang. */
+/** A regular expression that runs in linear time. */
 interface LinearPattern {
   test(text: string): boolean;
-  /** Ajv tells patterns apart by this. */
+  /** The identity of the pattern for Ajv. */
   toString(): string;
 }
 
-/** The patterns of schemas, compiled once; a string is the reason why one cannot be used. */
+/** Returns the compiled pattern of a schema, cached; or a string with the reason why it cannot be used. */
 export type LinearPatterns = (pattern: string) => LinearPattern | string;
 
 const MAX_PATTERNS = 1000;
@@ -18,12 +18,12 @@ const MAX_SIZE = 2000;
 const MAX_NATIVE_COST = 200;
 
 interface Engine {
-  /** How many units of work a character of the text may cost. */
+  /** Maximum units of work per character of the text. */
   readonly cost: number;
   test(text: string): boolean;
 }
 
-/** Compiles patterns for a linear engine and charges their work to `work`. */
+/** Compiles patterns for a linear engine and charges their cost to `work`. */
 export function createLinearPatterns(work: WorkLimit): LinearPatterns {
   const known = new Map<string, LinearPattern | string>();
   return function linearPattern(pattern) {
@@ -50,19 +50,19 @@ function toLinearPattern(pattern: string, engine: Engine, work: WorkLimit): Line
 function compile(pattern: string): Engine | string {
   if (pattern.length > MAX_LENGTH) return `is longer than ${MAX_LENGTH} characters`;
   const native = compileNative(pattern);
-  if (native === undefined) return 'is not a regular expression of JavaScript';
+  if (native === undefined) return 'is not a valid JavaScript regular expression';
   const tokens = patternTokens(pattern);
   const cost = nativeCost(tokens);
   if (cost !== undefined) return { cost, test: (text) => native.test(text) };
-  if (patternSize(tokens) > MAX_SIZE) return 'is too large to be run';
+  if (patternSize(tokens) > MAX_SIZE) return 'is too large to run';
   const translated = translatePattern(tokens);
   const linear = translated === undefined ? undefined : compileLinear(translated);
   if (linear === undefined) return 'cannot be run in linear time';
   return { cost: linear.programSize(), test: (text) => linear.test(text) };
 }
 
-// JSON Schema asks for the `u` flag. Many patterns were written without it (`\-`); they get their older meaning,
-// unless they hold an escape that means something else in it.
+// JSON Schema requires the `u` flag. Many patterns were written without it (`\-`); they are read without it, unless they
+// contain an escape whose meaning differs.
 function compileNative(pattern: string): RegExp | undefined {
   try {
     return new RegExp(pattern, 'u');
@@ -77,7 +77,7 @@ function compileNative(pattern: string): RegExp | undefined {
 }
 
 function compileLinear(translated: string): RE2JS | undefined {
-  const module = createRequire(import.meta.url)('re2js') as { RE2JS: typeof RE2JS }; // what this package exports
+  const module = createRequire(import.meta.url)('re2js') as { RE2JS: typeof RE2JS }; // the exports of this package
   try {
     return module.RE2JS.compile(translated);
   } catch {
@@ -85,9 +85,9 @@ function compileLinear(translated: string): RE2JS | undefined {
   }
 }
 
-// The built-in engine is linear too where it can hardly go back: no groups, no alternatives, one thing of variable
-// length at most, and the pattern tied to the start. Most patterns are like that (`^[a-z0-9-]{1,64}$`), and there
-// the built-in engine is faster and needs no translation.
+// The built-in engine is also linear if it can hardly backtrack: no groups, no alternatives, at most one part of variable
+// length, and anchored at the start. Most patterns are like that (`^[a-z0-9-]{1,64}$`); for them the built-in engine is
+// faster and needs no translation.
 function nativeCost(tokens: readonly string[]): number | undefined {
   let variable = 0;
   let optional = 0;
@@ -117,17 +117,17 @@ const QUANTIFIER = String.raw`(?:[*+?]|\{\d+(?:,\d*)?\})\??`;
 const TOKEN = new RegExp([CLASS, SURROGATE_PAIR, ESCAPE, GROUP, QUANTIFIER, '.'].join('|'), 'gsu');
 const CLASS_TOKEN = new RegExp([SURROGATE_PAIR, ESCAPE, '.'].join('|'), 'gsu');
 
-// The linear engine's own \s, \S and dot know ASCII only; these are JavaScript's.
+// In RE2, \s, \S and the dot only cover ASCII; these are JavaScript's.
 const SPACE = String.raw`\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`;
 const NOT_SPACE = String.raw`\x00-\x08\x0e-\x1f!-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`;
 const DOT = String.raw`[^\n\r\x{2028}\x{2029}]`;
 
-/** The parts of a valid JavaScript pattern: classes, escapes, groups, quantifiers, single characters. */
+/** Splits a valid JavaScript pattern into classes, escapes, groups, quantifiers and single characters. */
 function patternTokens(pattern: string): readonly string[] {
   return pattern.match(TOKEN) ?? [];
 }
 
-/** About how large a pattern gets when its counted repetitions (`a{100}`) are written out, as RE2 does. */
+/** Estimates the size of a pattern with its counted repetitions (`a{100}`) written out, as RE2 does. */
 function patternSize(tokens: readonly string[]): number {
   const outer: number[] = [];
   let size = 0;
@@ -150,7 +150,7 @@ function patternSize(tokens: readonly string[]): number {
   return size;
 }
 
-/** A valid JavaScript pattern in RE2's syntax with the same meaning; undefined where RE2 has no word for it. */
+/** Translates a valid JavaScript pattern to RE2's syntax; undefined if RE2 has no equivalent. */
 function translatePattern(tokens: readonly string[]): string | undefined {
   let out = '';
   for (const token of tokens) {
@@ -165,7 +165,7 @@ function translateToken(token: string): string | undefined {
   if (token === '.') return DOT;
   if (token === '{' || token === '}' || token === ']') return `\\${token}`;
   if (token === '(' || token === '(?:') return token;
-  // Look-around and inline flags have no place here; the name of a group does not matter to a test.
+  // RE2 has no look-around, and inline flags are not translated; the name of a group does not matter for a test.
   if (token.startsWith('(')) return /^\(\?<[^=!]/.test(token) ? '(' : undefined;
   if (token.startsWith('[')) return translateClass(token);
   if (token === '\\s') return `[${SPACE}]`;

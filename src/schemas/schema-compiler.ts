@@ -16,7 +16,7 @@ export interface CompiledSchema {
   readonly explain: () => ValidateFunction;
 }
 
-// An Ajv instance keeps every function that it ever made; a new one now and then lets go of those nobody uses.
+// An Ajv instance keeps every function it ever compiled; a new instance now and then frees the unused ones.
 const MAX_COMPILED_BY_ONE = 500;
 const COMPILE_UNITS = 50_000_000;
 
@@ -66,11 +66,11 @@ function attempt(ajv: Ajv, compile: () => ValidateFunction): ValidateFunction {
   try {
     return compile();
   } catch (cause) {
-    // Ajv throws plain errors for whatever it cannot compile; here that is always the schema's fault.
+    // Ajv throws plain errors for schemas it cannot compile; here the cause is always the schema.
     if (cause instanceof ToolcribError) throw cause;
     throw new ToolcribError('invalid_schema', `The schema does not compile: ${toReason(cause)}.`, { cause });
   } finally {
-    // Nothing of one schema may be seen by the next: two tools may use the same `$id`.
+    // One schema must not affect the next: two tools may use the same `$id`.
     ajv.removeSchema();
   }
 }
@@ -79,16 +79,16 @@ function toReason(cause: unknown): string {
   if (cause instanceof RangeError || cause instanceof TooMuchWorkError) return 'it is nested too deeply, or too large';
   const { missingRef } = cause as { missingRef?: unknown }; // only Ajv's MissingRefError has it
   if (typeof missingRef !== 'string') return cause instanceof Error ? cause.message : String(cause);
-  return `$ref "${missingRef}" points at nothing inside it, and is never fetched`;
+  return `$ref "${missingRef}" is not found in the schema; remote references are not fetched`;
 }
 
-/** What the checks of one Ajv draw on. */
+/** Shared resources of the checks of one Ajv instance. */
 interface AjvOptions {
   readonly work: WorkLimit;
   readonly patterns: LinearPatterns;
 }
 
-/** What an Ajv is made for; it cannot be changed later. */
+/** The variant of an Ajv instance; it cannot be changed later. */
 interface AjvFlavour {
   readonly dialect: Dialect;
   readonly namesInherited: boolean;
@@ -97,7 +97,7 @@ interface AjvFlavour {
 
 const REF_UNITS = 50;
 
-/** An Ajv that logs nothing, fetches nothing and runs no pattern of its own. */
+/** Creates an Ajv instance that logs nothing, fetches nothing and does not run patterns itself. */
 function createAjv(flavour: AjvFlavour, { work, patterns }: AjvOptions): Ajv {
   const load = createRequire(import.meta.url);
   const options: Options = {
@@ -107,20 +107,20 @@ function createAjv(flavour: AjvFlavour, { work, patterns }: AjvOptions): Ajv {
     strictNumbers: true,
     useDefaults: true,
     validateSchema: false,
-    // Each reference is a call: inlined, a small schema can grow without bounds.
+    // Each reference stays a call: inlined, a small schema could grow without bounds.
     inlineRefs: false,
     verbose: true,
     logger: false,
-    // Making the code takes half the time; running it takes the same.
+    // Without optimization, code generation takes half the time, and the code is as fast.
     code: {
       optimize: false,
       regExp: Object.assign((pattern: string) => requirePattern(patterns, pattern), { code: 'linearPattern' }),
     },
   };
   const ajv = createOfDialect(flavour.dialect, options, load);
-  const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats'); // what this package exports
+  const { default: addFormats } = load('ajv-formats') as typeof import('ajv-formats'); // the exports of this package
   addFormats.default(ajv);
-  // The one of ajv-formats takes quadratic time, and refuses localhost.
+  // The one in ajv-formats takes quadratic time, and refuses localhost.
   ajv.addFormat('url', (text: string) => /^(?:https?|ftp):\/\//i.test(text) && URL.canParse(text));
   addUniqueItems(ajv);
   addWork(ajv, work);
@@ -131,15 +131,15 @@ function createAjv(flavour: AjvFlavour, { work, patterns }: AjvOptions): Ajv {
 function createOfDialect(dialect: Dialect, options: Options, load: NodeJS.Require): Ajv {
   switch (dialect) {
     case 'draft-07': {
-      const { Ajv } = load('ajv') as typeof import('ajv'); // what this package exports
+      const { Ajv } = load('ajv') as typeof import('ajv'); // the exports of this package
       return new Ajv(options);
     }
     case '2019-09': {
-      const { Ajv2019 } = load('ajv/dist/2019.js') as typeof import('ajv/dist/2019.js'); // likewise
+      const { Ajv2019 } = load('ajv/dist/2019.js') as typeof import('ajv/dist/2019.js'); // as above
       return new Ajv2019(options);
     }
     case '2020-12': {
-      const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js'); // likewise
+      const { Ajv2020 } = load('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js'); // as above
       return new Ajv2020(options);
     }
   }
@@ -151,7 +151,7 @@ function requirePattern(patterns: LinearPatterns, pattern: string): Exclude<Retu
   return found;
 }
 
-// Ajv compares every item with every other; by their JSON it takes one pass.
+// Ajv compares every item with every other; comparing their JSON takes one pass.
 function addUniqueItems(ajv: Ajv): void {
   const uniqueItems: { (wanted: boolean, items: readonly unknown[]): boolean; errors?: Partial<ErrorObject>[] } = (
     wanted,
@@ -174,9 +174,9 @@ function addUniqueItems(ajv: Ajv): void {
   ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: uniqueItems });
 }
 
-// A schema without references does no more than its own size for every value. References can multiply that without
-// bounds (anyOf of two references, thirty levels deep), so each costs. Below `contains` Ajv copies all errors so far
-// at every item that fails, hence the square.
+// Without references, a check costs at most the size of the schema per value. References can multiply that without bounds
+// (anyOf of two references, thirty levels deep), so each is charged. Below `contains`, Ajv copies all errors so far for
+// every item that fails, hence the square.
 function addWork(ajv: Ajv, work: WorkLimit): void {
   ajv.addKeyword({
     keyword: WORK_KEYWORD,

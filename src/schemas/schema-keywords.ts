@@ -1,10 +1,10 @@
 import { canonicalJson, isRecord, type JsonValue } from '../core/json.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 
-/** Our own keyword, put where a schema can be reached again and again: it charges work. */
+/** A keyword of our own, added where a schema can be entered repeatedly: it charges work. */
 export const WORK_KEYWORD = 'toolcrib:work';
 
-/** Keywords that hold a schema or a list of schemas. What is not named here or below is data. */
+/** Keywords that hold a schema or a list of schemas. Keywords that are neither here nor below hold data. */
 export const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set([
   ...['items', 'prefixItems', 'additionalItems', 'unevaluatedItems', 'contains', 'additionalProperties'],
   ...['unevaluatedProperties', 'propertyNames', 'allOf', 'anyOf', 'oneOf', 'not'],
@@ -21,16 +21,16 @@ export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'dependencies',
 ]);
 
-/** Keywords that apply a schema from elsewhere. */
+/** Keywords that apply another schema. */
 export const REF_KEYWORDS: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
-/** `$async` would turn the check into a promise; `id` is draft 4's, and Ajv throws at it; `$schema` is known by then. */
+/** `$async` would turn the check into a promise; `id` is from draft 4, and Ajv throws for it; `$schema` has been evaluated by then. */
 export const DROPPED_KEYWORDS: ReadonlySet<string> = new Set(['$async', 'id', '$schema', WORK_KEYWORD]);
 
-/** Keywords that refuse more when what is below them refuses less. */
+/** Keywords that accept less when the schema below them accepts more. */
 export const CONTRARY_KEYWORDS: ReadonlySet<string> = new Set(['not', 'if', 'then', 'else', 'maxContains', 'oneOf']);
 
-/** What `type` may say. */
+/** The values of `type`. */
 export const JSON_TYPES: ReadonlySet<string> = new Set([
   'array',
   'boolean',
@@ -41,10 +41,10 @@ export const JSON_TYPES: ReadonlySet<string> = new Set([
   'string',
 ]);
 
-/** The dialects of JSON Schema that can be checked. Draft 4 and 6 are read as draft 7. */
+/** Supported dialects of JSON Schema. Draft 4 and 6 are read as draft 7. */
 export type Dialect = 'draft-07' | '2019-09' | '2020-12';
 
-/** What `$schema` says where it says nothing new: this is the dialect of a schema without one. */
+/** The dialect of a schema without `$schema`. */
 export const DEFAULT_SCHEMA_URI = 'https://json-schema.org/draft/2020-12/schema';
 
 const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
@@ -55,7 +55,7 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   [DEFAULT_SCHEMA_URI, '2020-12'],
 ]);
 
-/** The dialect that `$schema` names; an unknown one throws. */
+/** The dialect in `$schema`; throws for an unknown one. */
 export function dialectOf($schema: unknown): Dialect {
   if ($schema === undefined) return '2020-12';
   const dialect = typeof $schema === 'string' ? findDialect($schema) : undefined;
@@ -71,12 +71,12 @@ export function isKnownDialect($schema: unknown): boolean {
   return $schema === undefined || (typeof $schema === 'string' && findDialect($schema) !== undefined);
 }
 
-/** True for the address of a dialect itself, which is known without fetching it. */
+/** True for the address of a dialect itself, which need not be fetched. */
 function isDialectUri(uri: string, dialect: Dialect): boolean {
   return findDialect(uri) === dialect;
 }
 
-// Written with http or https, with or without the empty fragment: all of these are seen.
+// It may be written with http or https, with or without an empty fragment.
 function findDialect(uri: string): Dialect | undefined {
   const bare = uri.replace(/#$/, '');
   return (
@@ -86,22 +86,22 @@ function findDialect(uri: string): Dialect | undefined {
   );
 }
 
-/** The addresses that a schema has and those that it points at. */
+/** The addresses that a schema defines and refers to. */
 export interface SchemaRefs {
   /** The base address below a schema with this `$id`. */
   enter($id: unknown, base: string): string;
-  /** Notes that a `$ref` stands in a schema of this base address. */
+  /** Records a `$ref` in a schema with this base address. */
   refer(ref: string, base: string): void;
-  /** How many references there are so far. */
+  /** Number of references so far. */
   count(): number;
-  /** The references that point outside, as they were written. */
+  /** References that point outside the schema, as written. */
   remote(dialect: Dialect): readonly string[];
 }
 
-/** The address of a schema that has none. */
+/** The base address of a schema without `$id`. */
 export const ROOT_BASE = 'schema://local/';
 
-/** Follows `$id` and `$ref` as far as it takes to tell inside from outside. */
+/** Tracks `$id` and `$ref`, to tell local references from remote ones. */
 export function createSchemaRefs(): SchemaRefs {
   const known = new Set([ROOT_BASE]);
   let count = 0;
@@ -132,13 +132,13 @@ function resolve(uri: string, base: string): string | undefined {
   return resolved.href;
 }
 
-/** Keywords that a look decides, and those that decide nothing. */
+/** Keywords that can be decided without a validator, and annotations. */
 const PLAIN_KEYWORDS: ReadonlySet<string> = new Set([
   ...['type', 'const', 'enum', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly', '$comment'],
 ]);
 
-/** Whether a schema accepts a value, as far as a look can tell; undefined where it takes a validator. */
+/** True or false if it can be decided without a validator whether a schema accepts a value; otherwise undefined. */
 export function acceptsPlainly(schema: unknown, value: JsonValue): boolean | undefined {
   if (typeof schema === 'boolean') return schema;
   if (!isRecord(schema)) return undefined;
@@ -171,6 +171,6 @@ function isOfType(type: unknown, value: JsonValue): boolean | undefined {
     case 'boolean':
       return typeof value === type;
     default:
-      return undefined; // not a type of JSON: the schema is refused elsewhere
+      return undefined; // not a JSON type: the schema is refused elsewhere
   }
 }

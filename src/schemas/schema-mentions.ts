@@ -5,10 +5,10 @@ import { REF_KEYWORDS } from './schema-keywords.ts';
 const MAX_DEPTH = 200;
 const MAX_NODES = 20_000;
 
-/** Keywords whose schemas speak of the same arguments, each as a list, by name, or alone. */
+/** Keywords whose schemas apply to the same arguments, as a list, by name, or alone. */
 const SAME_PLACE = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies', 'if', 'then', 'else', 'not'];
 
-/** All arguments that a schema names, wherever it does. Throws where it could name others that are not seen. */
+/** All arguments that a schema names anywhere. Throws if it may name others that cannot be seen. */
 export function argumentsOf(schema: JsonSchema): ReadonlySet<string> {
   requireReadable(schema);
   const names = new Set<string>();
@@ -19,7 +19,7 @@ export function argumentsOf(schema: JsonSchema): ReadonlySet<string> {
   return names;
 }
 
-/** The default that validation puts in for an argument. */
+/** The default that validation fills in for an argument. */
 export function defaultOf(schema: unknown, name: string): { readonly value: unknown } | undefined {
   if (!isRecord(schema)) return undefined;
   const { properties, allOf } = schema;
@@ -29,10 +29,10 @@ export function defaultOf(schema: unknown, name: string): { readonly value: unkn
   return allOf.map((branch) => defaultOf(branch, name)).find((found) => found !== undefined);
 }
 
-// Nothing can be taken out of a schema that is known only by reference, or that points at itself.
+// Arguments cannot be removed from a schema that is only referenced, or that refers to itself.
 function requireReadable(schema: JsonSchema): void {
   for (const { keyword, value } of wordsOf(schema)) {
-    // What lies under definitions is not touched; a reference elsewhere may point at what is.
+    // Definitions are not changed; a reference elsewhere may point at a part that is.
     if (REF_KEYWORDS.has(keyword) && typeof value === 'string' && !/^#\/(\$defs|definitions)\//.test(value))
       throw unreadable(`its schema refers to itself by ${keyword} "${value}"`);
   }
@@ -44,14 +44,14 @@ function requireReadable(schema: JsonSchema): void {
   }
 }
 
-/** A condition that says nothing about these arguments, as it is; throws for any other. */
+/** Returns a condition that does not mention these arguments; throws for any other. */
 export function requireSilent(keyword: string, condition: unknown, names: ReadonlyMap<string, unknown>): unknown {
   for (const { keyword: word, value } of wordsOf(condition)) {
     const listed = Array.isArray(value) ? value.find((item) => names.has(item)) : undefined;
     const name = names.has(word) ? word : listed;
-    if (name !== undefined) throw unreadable(`"${name}" stands in a condition (${keyword}) of its schema`);
+    if (name !== undefined) throw unreadable(`"${name}" is used in a condition (${keyword}) of its schema`);
     if (COUNTING.has(word))
-      throw unreadable(`a condition (${keyword}) of its schema speaks of all arguments (${word})`);
+      throw unreadable(`a condition (${keyword}) of its schema applies to all arguments (${word})`);
   }
   return condition;
 }
@@ -65,7 +65,7 @@ function unreadable(why: string): ToolcribError {
   return new ToolcribError('invalid_config', why);
 }
 
-/** The schema itself and every schema in it that is about the same object. */
+/** The schema itself and every schema in it that applies to the same object. */
 function* partsOf(schema: unknown): Generator<Readonly<Record<string, unknown>>> {
   if (!isRecord(schema)) return;
   yield schema;
@@ -76,7 +76,7 @@ function* partsOf(schema: unknown): Generator<Readonly<Record<string, unknown>>>
   }
 }
 
-/** Every key of a schema with its value, at any depth. Shared and circular objects end in a refusal. */
+/** Every key of a schema with its value, at any depth. Throws for shared and circular objects that are too large. */
 function* wordsOf(schema: unknown): Generator<{ readonly keyword: string; readonly value: unknown }> {
   const open = [{ value: schema, depth: 0 }];
   let nodes = 0;

@@ -3,39 +3,39 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { acceptsPlainly } from './schema-keywords.ts';
 import { requireSilent } from './schema-mentions.ts';
 
-/** Arguments that callers do not give: the value that the tool gets all the same, or undefined where it gets none. */
+/** Arguments that callers do not give: the value that the tool gets instead, or undefined if it gets none. */
 export type Ungiven = ReadonlyMap<string, { readonly value: JsonValue } | undefined>;
 
-/** A schema of the other arguments, or why no arguments satisfy it any more. */
+/** The schema of the remaining arguments, or the reason why no arguments can satisfy it. */
 type Reduced = Fitting | { readonly never: string };
 interface Fitting {
   readonly schema: unknown;
-  /** False if it accepts something that only the whole schema can judge. */
+  /** False if it accepts something that only the whole schema can decide. */
   readonly isExact: boolean;
 }
 
-/** One schema on its way to the reduced one. */
+/** The state of reducing one schema. */
 interface Draft {
   readonly node: Readonly<Record<string, unknown>>;
   readonly ungiven: Ungiven;
-  /** Names that are demanded besides those of `required`. */
+  /** Required names besides those in `required`. */
   readonly demanded: Set<unknown>;
-  /** What has to hold besides, reduced. */
+  /** Additional reduced schemas that must hold. */
   readonly also: unknown[];
-  /** How many arguments there have to be besides, and may be. */
+  /** Additional limits for the number of arguments. */
   least: number;
   most: number;
   never: string | undefined;
   isExact: boolean;
 }
 
-/** What a keyword says about the other arguments; undefined if that is nothing. */
+/** Reduces a keyword to the remaining arguments; undefined if nothing is left. */
 type Reducer = (value: unknown, draft: Draft) => unknown;
 
 /**
- * The schema of the arguments that are left. It accepts whatever the whole schema accepts once the others are put in,
- * and more only where their values take a validator to judge. Throws where there is no such schema; `argumentsOf` has to
- * have read it.
+ * The schema of the remaining arguments. It accepts everything that the whole schema accepts once the others are filled
+ * in, and more only if a validator is needed to check their values. Throws if such a schema does not exist. Call `argumentsOf`
+ * first, which checks that the schema can be read.
  */
 export function schemaWithout(schema: JsonSchema, ungiven: Ungiven): JsonSchema {
   const reduced = reduce(schema, ungiven);
@@ -78,7 +78,7 @@ function numberOr(value: unknown, otherwise: number): number {
 
 const keepAsIs: Reducer = (value) => value;
 
-/** What the value of an argument nobody gives might break, and only a validator could tell. */
+/** Keeps a keyword that a withheld value may violate, which only a validator could tell. */
 const leaveOpen: Reducer = (value, draft) => {
   draft.isExact = false;
   return value;
@@ -113,7 +113,7 @@ function reduceProperties(value: unknown, draft: Draft): unknown {
   if (!isRecord(value)) return value;
   for (const [name, given] of draft.ungiven) {
     if (given !== undefined && Object.hasOwn(value, name))
-      judge(acceptsPlainly(value[name], given.value), draft, `the value of "${name}" does not fit its schema`);
+      judge(acceptsPlainly(value[name], given.value), draft, `the value of "${name}" does not match its schema`);
   }
   return omit(value, draft.ungiven);
 }
@@ -123,15 +123,15 @@ function judge(verdict: boolean | undefined, draft: Draft, never: string): void 
   if (verdict === undefined) draft.isExact = false;
 }
 
-/** Notes what callers have to give. Where nobody gives what is needed, there is no way. */
+/** Records the arguments that callers must give. If a required one can be given by neither side, the schema is impossible. */
 function demand(names: unknown, draft: Draft): unknown {
   if (!Array.isArray(names)) return names;
   for (const name of names) {
     if (!draft.ungiven.has(name)) draft.demanded.add(name);
     else if (draft.ungiven.get(name) === undefined)
-      draft.never ??= `"${name}" is required and has no default: give it a value by fixedArguments`;
+      draft.never ??= `"${name}" is required and has no default; set its value in fixedArguments`;
   }
-  return undefined; // written with what else is demanded
+  return undefined; // written later, with the other required names
 }
 
 function reduceDependents(value: unknown, draft: Draft): unknown {
@@ -139,7 +139,7 @@ function reduceDependents(value: unknown, draft: Draft): unknown {
   const left = Object.entries(value).flatMap(([name, needs]) => {
     if (!draft.ungiven.has(name)) return [[name, reduceNeeds(name, needs, draft)] as const];
     if (draft.ungiven.get(name) === undefined) return [];
-    // It is always there, so what it needs is always needed.
+    // The argument is always present, so what it requires is always required.
     if (Array.isArray(needs)) demand(needs, draft);
     else hold(reduce(needs, draft.ungiven), draft, (schema) => countHere(schema, draft));
     return [];
@@ -151,11 +151,11 @@ function reduceNeeds(name: string, needs: unknown, { ungiven }: Draft): unknown 
   if (!Array.isArray(needs)) return orFalse(reduce(needs, ungiven));
   const lacking = needs.find((need) => ungiven.has(need) && ungiven.get(need) === undefined);
   if (lacking !== undefined)
-    throw new ToolcribError('invalid_config', `"${name}" needs "${lacking}", which nobody could give any more`);
+    throw new ToolcribError('invalid_config', `"${name}" requires "${lacking}", which callers could no longer give`);
   return needs.filter((need) => !ungiven.has(need));
 }
 
-/** What is demanded and counted is, as in the whole schema, once defaults are filled in: `allOf` is judged before. */
+/** Moves required names and limits to the top level, where they apply after defaults are filled in; `allOf` is checked before. */
 function countHere(schema: unknown, draft: Draft): unknown {
   if (!isRecord(schema)) return schema;
   const { required, minProperties, maxProperties, allOf, ...rest } = schema;
@@ -180,7 +180,7 @@ function hold(reduced: Reduced, draft: Draft, taken: (schema: unknown) => unknow
 function reduceAllOf(value: unknown, draft: Draft): unknown {
   if (!Array.isArray(value)) return value;
   for (const branch of value) hold(reduce(branch, draft.ungiven), draft);
-  return undefined; // written with what else holds
+  return undefined; // written later, with the other parts
 }
 
 function reduceAnyOf(value: unknown, draft: Draft): unknown {
@@ -195,7 +195,7 @@ function reduceOneOf(value: unknown, draft: Draft): unknown {
   const branches = possible(value, draft);
   const schemas = branches.map(({ schema }) => schema);
   if (branches.every((branch) => branch.isExact)) return schemas;
-  // Two branches that differ in what was taken out may both be met now: which one it is, the whole schema says.
+  // Two branches that differ only in removed arguments may both match now; the whole schema decides.
   draft.isExact = false;
   draft.also.push({ anyOf: schemas });
   return undefined;
@@ -206,7 +206,7 @@ function possible(branches: readonly unknown[], draft: Draft): readonly Fitting[
     const reduced = reduce(branch, draft.ungiven);
     return 'never' in reduced ? [] : [reduced];
   });
-  if (left.length === 0) draft.never ??= 'none of the forms that its schema allows is left';
+  if (left.length === 0) draft.never ??= 'none of the forms that its schema allows remains';
   return left;
 }
 
@@ -215,7 +215,8 @@ function orFalse(reduced: Reduced): unknown {
 }
 
 function reduceMaximum(value: unknown, draft: Draft): unknown {
-  if (typeof value === 'number' && value < countGiven(draft.ungiven)) draft.never ??= 'it takes fewer arguments';
+  if (typeof value === 'number' && value < countGiven(draft.ungiven))
+    draft.never ??= 'its schema allows fewer arguments';
   return lower(value, draft.ungiven);
 }
 
@@ -227,13 +228,13 @@ function countGiven(ungiven: Ungiven): number {
   return [...ungiven.values()].filter((given) => given !== undefined).length;
 }
 
-/** What stands under no name of `properties` here is additional, also where another part of the schema names it. */
+/** Arguments that `properties` does not name here are additional, even if another part of the schema names them. */
 function judgeAdditional(value: unknown, draft: Draft): unknown {
   const { properties, patternProperties } = draft.node;
   for (const [name, given] of draft.ungiven) {
     if (given === undefined || (isRecord(properties) && Object.hasOwn(properties, name))) continue;
     const verdict = patternProperties === undefined ? acceptsPlainly(value, given.value) : undefined;
-    judge(verdict, draft, `"${name}" is not among what a part of its schema allows`);
+    judge(verdict, draft, `a part of its schema does not allow "${name}"`);
   }
   return value;
 }

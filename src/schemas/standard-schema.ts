@@ -9,7 +9,7 @@ import { zod3Standard, zodConversion } from './zod-schema.ts';
 
 const MAX_MESSAGE = 1000;
 
-/** A schema as data, to be shown, and the author's own check where there is one. */
+/** A JSON Schema to show, with the author's own validation if there is one. */
 export interface SchemaPair {
   readonly schema: JsonSchema;
   readonly parse?: Parse;
@@ -17,17 +17,17 @@ export interface SchemaPair {
 
 type JsonSchemaOf = (options: { readonly target: string }) => unknown;
 
-/** The side of Standard Schema, and of Standard JSON Schema 1.1, that is used here. */
+/** The members of Standard Schema, and of Standard JSON Schema 1.1, that are used here. */
 interface Standard {
   readonly vendor?: unknown;
   validate(value: unknown): unknown;
   readonly jsonSchema?: { readonly input?: JsonSchemaOf };
 }
 
-/** Reads whatever an author may give as a schema: any Standard Schema that knows its JSON Schema, any schema of zod, or a JSON Schema. */
+/** Reads a schema given by an author: a Standard Schema with JSON Schema support, a zod schema, or a JSON Schema. */
 export function toSchemaPair(schema: unknown, side: 'input' | 'output'): SchemaPair {
   const standard = standardOf(schema);
-  const shown = toShown(standard === undefined ? schema : toJsonSchema(schema as object, standard, side), side); // it has members
+  const shown = toShown(standard === undefined ? schema : toJsonSchema(schema as object, standard, side), side); // an object or function
   if (side === 'input') requireObjectType(shown);
   return standard === undefined ? { schema: shown } : { schema: shown, parse: createParse(standard) };
 }
@@ -38,8 +38,8 @@ function standardOf(schema: unknown): Standard | undefined {
   return typeof standard?.validate === 'function' ? standard : zod3Standard(schema);
 }
 
-// On both sides the schema of what goes *into* validation is shown. An answer is handed on as the tool returned it and
-// only checked, so what a caller sees is what went into the check, without the defaults and changes that came out.
+// Both sides show the schema of the *input* of validation. A result is checked and passed on as the tool returned it, so
+// callers see it without the defaults and transformations of the validation.
 function toJsonSchema(schema: object, standard: Standard, side: string): unknown {
   const { jsonSchema } = standard;
   const conversion =
@@ -50,7 +50,7 @@ function toJsonSchema(schema: object, standard: Standard, side: string): unknown
     const vendor = typeof standard.vendor === 'string' ? standard.vendor : 'unknown vendor';
     throw new ToolcribError(
       'invalid_schema',
-      `The ${side} schema (${vendor}) cannot tell its JSON Schema. ${conversion?.advice ?? adviceFor(vendor)}`,
+      `The ${side} schema (${vendor}) cannot be converted to JSON Schema. ${conversion?.advice ?? adviceFor(vendor)}`,
     );
   }
   try {
@@ -58,7 +58,7 @@ function toJsonSchema(schema: object, standard: Standard, side: string): unknown
   } catch (cause) {
     throw new ToolcribError(
       'invalid_schema',
-      `The ${side} schema has no JSON Schema: ${messageOf(cause)}. Use types that JSON has, or give a JSON Schema.`,
+      `The ${side} schema cannot be converted to JSON Schema: ${messageOf(cause)}. Use JSON types, or give a JSON Schema.`,
       { cause },
     );
   }
@@ -86,9 +86,9 @@ function toShown(schema: unknown, side: string): JsonSchema {
   const given = requireObject(schema, side);
   try {
     const { '~standard': _, ...data } = given as Record<string, unknown>; // an object
-    // The dialect that everybody assumes need not be paid for in every prompt.
+    // The default dialect is dropped, to save tokens in every prompt.
     if (data.$schema === DEFAULT_SCHEMA_URI) delete data.$schema;
-    return frozenCopy(data) as JsonSchema; // a copied object is an object
+    return frozenCopy(data) as JsonSchema; // a copy of an object
   } catch (cause) {
     const why = cause instanceof NotJsonError ? cause.message : 'a getter throws';
     throw new ToolcribError('invalid_schema', `The ${side} schema is not plain JSON: ${why}.`, { cause });
@@ -116,12 +116,12 @@ function createParse(standard: Standard): Parse {
 }
 
 function toParsed(result: unknown): Parsed {
-  const { issues, value } = result as { issues?: readonly StandardIssue[]; value?: unknown }; // Standard Schema's promise
+  const { issues, value } = result as { issues?: readonly StandardIssue[]; value?: unknown }; // guaranteed by Standard Schema
   if (issues === undefined) return { ok: true, value };
   return { ok: false, issues: limitIssues([...issues].map(toIssue)) };
 }
 
-// The text of a foreign error may hold anything, a password too; its name is enough to go and look.
+// The message of a foreign error may contain anything, even a password; its name is enough to find the cause.
 function toFailure(error: unknown): Parsed {
   const name = error instanceof Error ? error.name : typeof error;
   return { ok: false, issues: [{ path: '', message: `could not be checked: its schema threw a ${name}` }] };

@@ -13,13 +13,13 @@ const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
 };
 
-/** The keywords that are understood here; each holds for values that it says nothing about. */
+/** The supported keywords; each accepts values that it does not apply to. */
 const KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: (value, types: string | readonly string[]) => [types].flat().some((type) => TYPES[type]?.(value) === true),
   const: (value, wanted: unknown) => isPlain(wanted) && value === wanted,
   enum: (value, wanted: readonly unknown[]) => wanted.some((one) => isPlain(one) && one === value),
   minLength: (value, least: number) => typeof value !== 'string' || [...value].length >= least,
-  // Schemas of runs are written by whoever wrote the code that runs them, so their patterns mean no harm.
+  // Schemas of runs come with the code that runs them, so their patterns are trusted.
   pattern: (value, pattern: string) => typeof value !== 'string' || new RegExp(pattern, 'u').test(value),
   minItems: (value, least: number) => !Array.isArray(value) || value.length >= least,
   minProperties: (value, least: number) => !isObject(value) || Object.keys(value).length >= least,
@@ -43,8 +43,8 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
 };
 
 /**
- * True for a value that is valid without doubt. False says nothing: what is not understood here, or not valid, is for
- * those who know all of JSON Schema and can say what is wrong. They take long to be loaded, and most values are fine.
+ * True for a value that is certainly valid. False means unknown: a keyword is not supported here, or the value is invalid.
+ * The full validator then decides. It takes long to load, and most values are valid.
  */
 export function isSurelyValid(value: unknown, schema: unknown): boolean {
   if (typeof schema === 'boolean') return schema;
@@ -54,7 +54,7 @@ export function isSurelyValid(value: unknown, schema: unknown): boolean {
   );
 }
 
-/** Only of these is `===` what JSON Schema means by equal. */
+/** Values for which `===` is equality in JSON Schema. */
 function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null;
 }

@@ -12,15 +12,15 @@ import {
 import { argumentsOf, defaultOf } from './schema-mentions.ts';
 import { schemaWithout, type Ungiven } from './schema-without.ts';
 
-/** Arguments that callers shall neither see nor give: some with a value, some only by name. */
+/** Arguments that callers neither see nor give: some with a fixed value, some hidden. */
 export interface Withholding {
   readonly fixed: JsonObject;
   readonly hidden: readonly string[];
 }
 
 /**
- * The spec as callers see it without these arguments. The tool gets the fixed ones all the same; one that it does not
- * have is not sent to it, and not taken from callers either. Throws where its schema does not allow that.
+ * The spec without these arguments, as callers see it. The tool still gets the fixed ones; one that the tool does not have
+ * is neither sent to it nor accepted from callers. Throws if its schema does not allow this.
  */
 export function withhold(spec: ToolSpec, wanted: Withholding): ToolSpec {
   try {
@@ -60,11 +60,11 @@ function without(spec: ToolSpec, wanted: Withholding): ToolSpec {
   });
 }
 
-/** What is wanted besides what was wanted before; what was fixed stays fixed. */
+/** Adds the wanted arguments to those withheld before; fixed values stay fixed. */
 function unite(input: JsonSchema, wanted: Withholding, before: Withheld | undefined): Withholding {
   const known = argumentsOf(input);
   const fixedBefore = (before?.fixed ?? []).map((name) => [name, before?.values[name]] as const);
-  const fixed = Object.fromEntries([...Object.entries(wanted.fixed), ...fixedBefore]) as JsonObject; // values of JSON
+  const fixed = Object.fromEntries([...Object.entries(wanted.fixed), ...fixedBefore]) as JsonObject; // JSON values
   const sent = Object.fromEntries(Object.entries(fixed).filter(([name]) => known.has(name)));
   const names = new Set([...(before?.hidden ?? []), ...wanted.hidden, ...Object.keys(fixed)]);
   return { fixed: sent, hidden: [...names].filter((name) => !Object.hasOwn(sent, name)) };
@@ -80,7 +80,7 @@ function defaultsOf(input: JsonSchema, names: readonly string[]): Defaults {
   return new Map(found);
 }
 
-/** An author's own schema fills in its defaults itself, and they need not be of the form that goes in. */
+/** Defaults to send. An author's own schema fills in its defaults itself, and they may have another form than the input. */
 function sentDefaults(defaults: Defaults, parse: Parse | undefined): JsonObject {
   return parse === undefined ? Object.fromEntries([...defaults].map(([name, { value }]) => [name, value])) : {};
 }

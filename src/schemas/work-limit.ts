@@ -1,4 +1,4 @@
-/** Thrown in the middle of a check that has become too expensive. */
+/** Thrown when a check becomes too expensive. */
 export class TooMuchWorkError extends Error {
   constructor() {
     super('the check takes too much work');
@@ -6,15 +6,15 @@ export class TooMuchWorkError extends Error {
   }
 }
 
-/** An allowance for one check. Counted, not timed, so that the same input always gets the same answer. */
+/** The work allowance of one check. Counted, not timed, so that the same input always gives the same result. */
 export interface WorkLimit {
-  /** Begins a new check with this many units. */
+  /** Starts a new check with this many units. */
   start(units: number): void;
   /** Throws a `TooMuchWorkError` when the allowance is used up. */
   spend(units: number): void;
 }
 
-/** A unit is about one step of the regular expression engine: at worst some 12 ns. */
+/** A unit is about one step of the regular expression engine: at most 12 ns. */
 export function createWorkLimit(): WorkLimit {
   let left = 0;
   return {

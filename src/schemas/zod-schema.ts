@@ -3,29 +3,29 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isRecord } from '../core/json.ts';
 
-/** What makes a JSON Schema of a schema, and throws for types that JSON does not have; or what to install for that. */
+/** Converts a schema to JSON Schema, and throws for types that JSON does not have; or the advice what to install for that. */
 export type ZodConversion = (() => unknown) | { readonly advice: string };
 
-/** The inside of a schema of zod 4, of zod/mini too. */
+/** The internals of a zod 4 schema, also of zod/mini. */
 interface ZodInside {
   readonly def: object;
-  /** Each copy of the package has one object for it. */
+  /** One object per copy of the package. */
   readonly version: { readonly major: number; readonly minor: number; readonly patch: number };
 }
 
-/** What the core of zod 4 exports. */
+/** The exports of the zod 4 core. */
 interface ZodCore {
   readonly version: unknown;
   toJSONSchema(schema: object, options: object): unknown;
 }
 
-/** What zod-to-json-schema exports. */
+/** The exports of zod-to-json-schema. */
 interface Zod3Converter {
   readonly ignoreOverride: symbol;
   zodToJsonSchema(schema: object, options: object): Readonly<Record<string, unknown>>;
 }
 
-/** The parts of a schema of zod 3 that are used here. */
+/** The members of a zod 3 schema that are used here. */
 interface Zod3Schema {
   readonly _def: { readonly typeName: string };
   safeParse(value: unknown): Zod3Result;
@@ -38,7 +38,7 @@ type Zod3Result =
 
 const OR_JSON_SCHEMA = 'or give a JSON Schema.';
 
-/** How a schema of zod that does not tell its JSON Schema is converted: by the copy of zod that made it, else by a converter. Undefined for what is not of zod. */
+/** The conversion for a zod schema without JSON Schema support: by the copy of zod that made it, else by a converter. Undefined for other schemas. */
 export function zodConversion(schema: object): ZodConversion | undefined {
   if (isZod3(schema)) return zod3Conversion(schema);
   const inside = insideOf(schema);
@@ -47,11 +47,11 @@ export function zodConversion(schema: object): ZodConversion | undefined {
   if (core !== undefined) return () => core.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
   const { major, minor, patch } = inside.version;
   return {
-    advice: `It is of zod ${major}.${minor}.${patch}, whose package was not found, as in a bundle. Install zod@^4.2 and use "zod" rather than "zod/mini", ${OR_JSON_SCHEMA}`,
+    advice: `It is a zod ${major}.${minor}.${patch} schema, but that package was not found (it may be bundled). Install zod@^4.2 and use "zod" rather than "zod/mini", ${OR_JSON_SCHEMA}`,
   };
 }
 
-/** The check of Standard Schema for a schema of zod before 3.24, which has none. Undefined for any other. */
+/** A Standard Schema check for zod before 3.24, which has none. Undefined for other schemas. */
 export function zod3Standard(
   schema: object,
 ): { readonly vendor: 'zod'; validate(value: unknown): unknown } | undefined {
@@ -62,7 +62,7 @@ export function zod3Standard(
       try {
         return toStandardResult(schema.safeParse(value));
       } catch {
-        return schema.safeParseAsync(value).then(toStandardResult); // it has checks that take their time
+        return schema.safeParseAsync(value).then(toStandardResult); // it has asynchronous checks
       }
     },
   };
@@ -73,21 +73,21 @@ function toStandardResult(result: Zod3Result): object {
 }
 
 function isZod3(schema: object): schema is Zod3Schema {
-  const { _def, safeParse, safeParseAsync } = schema as Partial<Zod3Schema>; // looked at here
+  const { _def, safeParse, safeParseAsync } = schema as Partial<Zod3Schema>; // checked here
   return isRecord(_def) && typeof _def.typeName === 'string' && [safeParse, safeParseAsync].every(isFunction);
 }
 
 function insideOf(schema: object): ZodInside | undefined {
   const inside: unknown = Reflect.get(schema, '_zod');
   if (!isRecord(inside) || !isRecord(inside.version) || !isRecord(inside.def)) return undefined;
-  return inside as unknown as ZodInside; // as far as it is used
+  return inside as unknown as ZodInside; // checked as far as it is used
 }
 
 function isFunction(value: unknown): boolean {
   return typeof value === 'function';
 }
 
-/** Another copy would not know the descriptions, which each copy keeps for itself. */
+/** Finds the core of the same copy of zod, because each copy keeps its own descriptions. */
 function coreOf(schema: object, { def, version }: ZodInside): ZodCore | undefined {
   const file = fileOfZod((watch) => {
     const watched = new Proxy(def, {
@@ -102,7 +102,7 @@ function coreOf(schema: object, { def, version }: ZodInside): ZodCore | undefine
   if (folder === undefined || file === undefined) return undefined;
   const core = load(file, join(folder, 'v4/core', `index.${extension}`));
   return isRecord(core) && core.version === version && isFunction(core.toJSONSchema)
-    ? (core as unknown as ZodCore) // as far as it is used
+    ? (core as unknown as ZodCore) // checked as far as it is used
     : undefined;
 }
 
@@ -123,7 +123,7 @@ function zod3Conversion(schema: Zod3Schema): ZodConversion {
   const converter = findZod3Converter(schema);
   if (converter === undefined) {
     return {
-      advice: `It is of zod 3, which needs a converter. Install zod-to-json-schema@^3.25 beside zod@^3.25.28; or install zod@^4.2, ${OR_JSON_SCHEMA}`,
+      advice: `It is a zod 3 schema, which needs a converter. Install zod-to-json-schema@^3.25 beside zod@^3.25.28; or install zod@^4.2, ${OR_JSON_SCHEMA}`,
     };
   }
   const options = {
@@ -138,7 +138,7 @@ function zod3Conversion(schema: Zod3Schema): ZodConversion {
   };
   return () => {
     const { $schema, ...converted } = converter.zodToJsonSchema(schema, options);
-    // Only tuples are written otherwise in the dialect that is assumed.
+    // Only tuples are written differently in the default dialect.
     return hasTuple(converted) ? { $schema, ...converted } : converted;
   };
 }
@@ -163,19 +163,19 @@ function findZod3Converter(schema: Zod3Schema): Zod3Converter | undefined {
   for (const base of [import.meta.url, join(process.cwd(), 'index.js'), file]) {
     const found = base === undefined ? undefined : load(base, 'zod-to-json-schema');
     if (isRecord(found) && isFunction(found.zodToJsonSchema) && typeof found.ignoreOverride === 'symbol')
-      return found as unknown as Zod3Converter; // as far as it is used
+      return found as unknown as Zod3Converter; // checked as far as it is used
   }
   return undefined;
 }
 
-/** The file of zod that touches what `touch` watches. No code of the schema's author runs, no check and no transformation. */
+/** The file of zod that accesses the object under watch. It runs no code of the schema's author, no check and no transformation. */
 function fileOfZod(touch: (watch: () => void) => void): string | undefined {
   const own = fileURLToPath(import.meta.url);
   let file: string | undefined;
   const watch = () => {
     file ??= process
       .getBuiltinModule('node:util')
-      .getCallSites() // an old Node, which is told so, cannot import it by name
+      .getCallSites() // not an import, which would fail on an old Node before its version is checked
       .map(({ scriptName }) => (scriptName.startsWith('file:') ? fileURLToPath(scriptName) : scriptName))
       .find((name) => name !== own && !name.startsWith('node:'));
   };
@@ -187,7 +187,7 @@ function fileOfZod(touch: (watch: () => void) => void): string | undefined {
   return file;
 }
 
-/** A module as whoever lies at `base` finds it; a module that is loaded already is the same one. Undefined if there is none. */
+/** Loads a module as resolved from `base`; a module that is loaded already is reused. Undefined if there is none. */
 function load(base: string, name: string): unknown {
   try {
     return createRequire(base)(name);

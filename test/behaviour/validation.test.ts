@@ -172,7 +172,7 @@ describe('what a schema may not do', () => {
     const input = { type: 'object', properties: { a: { $ref: 'https://example.com/schema.json' } } };
     await expect(createCrib({ tools: [remoteTool(input)] })).rejects.toMatchObject({
       code: 'invalid_schema',
-      message: expect.stringContaining('never fetched'),
+      message: expect.stringContaining('remote references are not fetched'),
     });
     expect(fetched).not.toHaveBeenCalled();
     fetched.mockRestore();

@@ -35,7 +35,7 @@ describe('overrides with arguments that cannot be meant', () => {
     ['a list', '{ "*": { fixedArguments: [repo] } }', 'fixedArguments must be'],
     ['a text', '{ "*": { fixedArguments: repo } }', 'fixedArguments must be'],
     ['a number', '{ "*": { hiddenArguments: 5 } }', 'hiddenArguments must be'],
-    ['another type', '{ "*": { fixedArguments: { repo: [1] } } }', 'the value of "repo" does not fit'],
+    ['another type', '{ "*": { fixedArguments: { repo: [1] } } }', 'the value of "repo" does not match its schema'],
     ['not JSON', '{ "*": { fixedArguments: { repo: .inf } } }', 'repo is Infinity'],
   ])('%s: no tool is offered, and a sentence says why', async (_, overrides, words) => {
     const crib = await oddCrib(OBJECT, overrides);

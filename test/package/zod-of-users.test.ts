@@ -43,7 +43,7 @@ describe("the packed package converts schemas of the user's own zod", () => {
 
   it('zod 3 without a converter is told which one to install', async () => {
     expect(await runWith({ zod: 'zod3' }, code('zod'))).toBe(
-      'invalid_schema: The input schema (zod) cannot tell its JSON Schema. It is of zod 3, which needs a converter. Install zod-to-json-schema@^3.25 beside zod@^3.25.28; or install zod@^4.2, or give a JSON Schema.',
+      'invalid_schema: The input schema (zod) cannot be converted to JSON Schema. It is a zod 3 schema, which needs a converter. Install zod-to-json-schema@^3.25 beside zod@^3.25.28; or install zod@^4.2, or give a JSON Schema.',
     );
   });
 
@@ -54,6 +54,8 @@ describe("the packed package converts schemas of the user's own zod", () => {
     const stdin = { contents: code('zod40'), resolveDir: ROOT };
     await build({ ...options, stdin, outfile: join(folder, 'main.mjs') });
     const { stdout } = await run(process.execPath, ['main.mjs'], { cwd: folder });
-    expect(stdout).toContain('It is of zod 4.0.17, whose package was not found, as in a bundle. Install zod@^4.2');
+    expect(stdout).toContain(
+      'It is a zod 4.0.17 schema, but that package was not found (it may be bundled). Install zod@^4.2',
+    );
   });
 });

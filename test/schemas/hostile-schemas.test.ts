@@ -7,7 +7,7 @@ import { checkInput, checkOutput, issuesOf, specOf } from './check-with.ts';
 
 const TOO_MUCH = [{ path: '', message: 'takes too much work to check; make it smaller' }];
 const WITHOUT_END = [
-  { path: '', message: 'cannot be checked: it is nested too deeply, or its schema refers to itself without end' },
+  { path: '', message: 'cannot be checked: it is nested too deeply, or its schema refers to itself endlessly' },
 ];
 
 function fromJson(text: string): JsonSchema {
@@ -250,8 +250,8 @@ describe('problems', () => {
       default: { pattern: '(?=data)', $ref: 'https://data' },
     };
     expect(createSchemas().problems(schema)).toEqual([
-      '$ref "https://example.com/b.json" points outside the schema and is never fetched',
-      '$ref "other.json#/c" points outside the schema and is never fetched',
+      '$ref "https://example.com/b.json" points outside the schema; remote references are not fetched',
+      '$ref "other.json#/c" points outside the schema; remote references are not fetched',
       'pattern "(?=x)" at /properties/a cannot be run in linear time',
       'pattern "(y)\\1" at /patternProperties cannot be run in linear time',
     ]);
@@ -260,8 +260,8 @@ describe('problems', () => {
   it('name a pattern that is not one of JavaScript, and it is left out', () => {
     const schema = { properties: { a: { pattern: '(?P<x>a)' }, b: { pattern: '\\p{Nothing}+' } } };
     expect(createSchemas().problems(schema)).toEqual([
-      'pattern "(?P<x>a)" at /properties/a is not a regular expression of JavaScript',
-      'pattern "\\p{Nothing}+" at /properties/b is not a regular expression of JavaScript',
+      'pattern "(?P<x>a)" at /properties/a is not a valid JavaScript regular expression',
+      'pattern "\\p{Nothing}+" at /properties/b is not a valid JavaScript regular expression',
     ]);
     expect(checkInput(createSchemas(), schema, { a: 'q', b: 'q' }).ok).toBe(true);
   });

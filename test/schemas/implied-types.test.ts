@@ -209,6 +209,6 @@ describe('a bound', () => {
     ['nothing', { properties: { a: { $ref: '#/$defs/none' } } }],
     ['a broken pointer', { properties: { a: { $ref: '#/%zz' } } }],
   ])('behind %s is refused rather than overlooked', (_, schema) => {
-    expect(() => withImpliedTypes(schema)).toThrow('cannot be followed here');
+    expect(() => withImpliedTypes(schema)).toThrow('cannot be resolved here');
   });
 });

@@ -28,12 +28,12 @@ describe('an issue', () => {
     [{ maxItems: 1 }, [1, 2], 'must have at most 1 item; got 2'],
     [{ minProperties: 2 }, { a: 1 }, 'must have at least 2 properties; got 1'],
     [{ prefixItems: [{}], items: false }, [1, 2], 'must have at most 1 item; got 2'],
-    [{ uniqueItems: true }, [1, { a: 1, b: 2 }, { b: 2, a: 1 }], 'must have no two equal items; 1 and 2 are equal'],
-    [{ contains: { type: 'string' } }, [1, 2], 'must contain at least 1 of the items that its schema asks for'],
+    [{ uniqueItems: true }, [1, { a: 1, b: 2 }, { b: 2, a: 1 }], 'must not have equal items; items 1 and 2 are equal'],
+    [{ contains: { type: 'string' } }, [1, 2], 'must contain at least 1 item matching its schema'],
     [{ pattern: '^\\d+$' }, 'x', 'must match the pattern "^\\d+$"; got "x"'],
     [{ format: 'email' }, 'x', 'must be a valid email address such as "ada@example.com"; got "x"'],
     [{ format: 'json-pointer' }, 'x', 'must be a valid json-pointer; got "x"'],
-    [{ not: { type: 'string' } }, 'x', 'must not be of the excluded form'],
+    [{ not: { type: 'string' } }, 'x', 'must not match the excluded schema'],
   ])('of %j says it in words', (schema, value, message) => {
     expect(issuesFor({ properties: { x: schema } }, { x: value })).toEqual([{ path: '/x', message }]);
   });
@@ -193,7 +193,7 @@ describe('a value that fits no branch of a union', () => {
   it('but several that exclude each other is told so', () => {
     const schema = { oneOf: [{ type: 'number' }, { type: 'integer' }, { type: 'string' }] };
     expect(issuesFor(schema, 1)).toEqual([
-      { path: '', message: 'is of more than one of the 3 allowed forms; make it fit exactly one' },
+      { path: '', message: 'matches more than one of the 3 allowed forms; make it match exactly one' },
     ]);
   });
 });

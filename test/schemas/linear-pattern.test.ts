@@ -118,13 +118,13 @@ describe('a pattern that cannot be used', () => {
   );
 
   it.each(['(', '[a', '(?P<n>a)', '(?i)a', 'a**', '\\p{Nothing}', '(?>a)'])('%s is not of JavaScript', (pattern) => {
-    expect(createPatterns()(pattern)).toBe('is not a regular expression of JavaScript');
+    expect(createPatterns()(pattern)).toBe('is not a valid JavaScript regular expression');
   });
 
   it.each(['(a{50}|b){50}', '(?:(?:a|b{20}){10}){10}c', '(.{0,900}|.{0,900}|.{0,900})'])(
     '%s is too large',
     (pattern) => {
-      expect(createPatterns()(pattern)).toBe('is too large to be run');
+      expect(createPatterns()(pattern)).toBe('is too large to run');
     },
   );
 

@@ -72,7 +72,7 @@ describe('what is not a usable schema says so', () => {
     ['a JSON Schema of something else', { type: 'string' }, /must describe an object.*"string"/],
     ['a zod schema of something else', z.string(), /must describe an object.*"string"/],
     ['a JSON Schema with a function in it', { properties: { a: () => {} } }, /\/properties\/a is a function/],
-    ['a type that JSON has not', z.object({ a: z.bigint() }), /has no JSON Schema: .*BigInt/],
+    ['a type that JSON has not', z.object({ a: z.bigint() }), /cannot be converted to JSON Schema: .*BigInt/],
     ['valibot alone', v.object({}), /valibot.*toStandardJsonSchema\(schema\), from @valibot\/to-json-schema/],
     ['another vendor', { '~standard': { vendor: 'acme', validate() {} } }, /\(acme\).*Standard JSON Schema/],
   ])('%s', (_, schema, message) => {

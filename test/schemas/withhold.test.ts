@@ -260,7 +260,7 @@ describe('the schema that is left', () => {
 describe('what cannot be taken out is refused, with the tool, the argument and the reason', () => {
   it.each<[string, JsonSchema, Partial<Withholding>, RegExp]>([
     ['a required one without a default', ISSUE, { hidden: ['title'] }, /"title" is required and has no default/],
-    ['a value of another type', ISSUE, { fixed: { repo: 5 } }, /the value of "repo" does not fit/],
+    ['a value of another type', ISSUE, { fixed: { repo: 5 } }, /the value of "repo" does not match its schema/],
     ['one behind a reference', { $ref: '#/$defs/X', $defs: { X: ISSUE } }, { fixed: { repo: 'x' } }, /behind a \$ref/],
     [
       'one of a schema that refers to itself',
@@ -275,7 +275,7 @@ describe('what cannot be taken out is refused, with the tool, the argument and t
       'one that another needs',
       { ...ISSUE, dependentRequired: { title: ['who'] }, properties: { ...PROPERTIES, who: {} } },
       { hidden: ['who'] },
-      /"title" needs "who"/,
+      /"title" requires "who"/,
     ],
     [
       'one that leaves no form',
