@@ -3,14 +3,14 @@ import { createRetriever, type KeptRetriever, type RetrieverSettings } from './c
 import { preloadedEmbedder } from './dense/builtin-embedder.ts';
 import { createDenseIndex } from './dense/dense-index.ts';
 
-/** What the vectors that come with the package need. */
+/** Options for the retriever with the built-in vectors. */
 export interface BuiltinSettings extends Omit<RetrieverSettings, 'dense' | 'vectors'> {
   readonly clock: Clock;
-  /** Told when search has to go by words alone. */
+  /** Called when search falls back to words only. */
   warn(message: string): void;
 }
 
-/** A retriever by words and by the vectors that come with the package. */
+/** Creates a retriever that uses words and the vectors in the package. */
 export function builtinRetriever({ clock, warn, ...settings }: BuiltinSettings): KeptRetriever {
   const embedder = preloadedEmbedder();
   return createRetriever({

@@ -4,7 +4,7 @@ const MAGIC = 0x53424354; // "TCBS"
 const HEAD_WORDS = 4;
 const ALIGNMENT = 8;
 
-/** Several pieces of bytes as one: each aligned for views on it, all of them under a checksum and a note of how they were made. */
+/** Packs several sections into one byte array: each aligned for typed views, all covered by a checksum and a format number. */
 export function writeSections(note: number, sections: readonly Uint8Array[]): Uint8Array {
   const head = (HEAD_WORDS + sections.length) * 4;
   let total = aligned(head);
@@ -24,10 +24,10 @@ export function writeSections(note: number, sections: readonly Uint8Array[]): Ui
   return bytes;
 }
 
-/** The pieces as views; undefined where the bytes are damaged or were made in another way. */
+/** The sections as views; undefined if the bytes are damaged or in another format. */
 export function readSections(note: number, given: Uint8Array): readonly Uint8Array[] | undefined {
   if (given.byteLength < HEAD_WORDS * 4) return undefined;
-  // Views of words need an aligned start, which bytes out of a pool need not have; `slice` of a Buffer makes no copy.
+  // Typed views need an aligned start, which pooled bytes may not have; `slice` of a Buffer does not copy.
   const bytes = given.byteOffset % ALIGNMENT === 0 ? given : new Uint8Array(given);
   const [magic, checksum, madeBy, count = 0] = new Uint32Array(bytes.buffer, bytes.byteOffset, HEAD_WORDS);
   if (magic !== MAGIC || madeBy !== note || checksum !== crc32(bytes.subarray(8))) return undefined;
@@ -65,27 +65,27 @@ function aligned(length: number): number {
 
 type Numbers = Uint8Array | Uint32Array | Int32Array | Float32Array | Float64Array;
 
-/** A copy of so many numbers, at least as many as there are; those that are new are nought. */
+/** A longer copy of an array, filled up with zeros. */
 export function grown<T extends Numbers>(numbers: T, length: number): T {
-  const Kind = numbers.constructor as new (length: number) => T; // as the numbers were made
+  const Kind = numbers.constructor as new (length: number) => T; // the same class as the original
   const larger = new Kind(length);
   larger.set(numbers);
   return larger;
 }
 
-/** One text after the other as bytes: asking a string for each of its characters takes as long as all that is done with them. */
+/** Encodes one text after another as bytes: reading a string character by character would take as long as the whole work on it. */
 export interface TextBytes {
   readonly bytes: Buffer;
-  /** Writes a text of at most so many characters as there is room for, and noughts behind it; returns where it ends. */
+  /** Writes a text of at most the allocated length, followed by zeros; returns its end. */
   write(text: string): number;
 }
 
-/** In UTF-8, at most; characters that take four are two of a string. */
+/** Upper limit for UTF-8; characters of four bytes are two in a string. */
 const BYTES_PER_CHARACTER = 3;
-/** Noughts behind a text: who looks two bytes ahead still finds its end. */
+/** Zeros after a text, so that looking two bytes ahead still finds its end. */
 const BEYOND = 2;
 
-/** Room for texts of so many characters. */
+/** Allocates room for texts of this length. */
 export function createTextBytes(maxLength: number): TextBytes {
   const encoder = new TextEncoder();
   const bytes = Buffer.alloc(maxLength * BYTES_PER_CHARACTER + BEYOND);
@@ -99,7 +99,7 @@ export function createTextBytes(maxLength: number): TextBytes {
   };
 }
 
-/** How many bytes a dash, quotation mark, ellipsis or space beyond ASCII takes (U+2000 to U+205F); nought for what is none. They stand in many a text that is ASCII but for them. */
+/** The length in bytes of a dash, quotation mark, ellipsis or space beyond ASCII (U+2000 to U+205F); 0 for other characters. Many texts are ASCII except for these. */
 export function punctuationLength(bytes: Uint8Array, index: number): number {
   const second = bytes[index + 1] ?? 0;
   if (bytes[index] !== 0xe2 || second < 0x80 || second > 0x81) return 0;

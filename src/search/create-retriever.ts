@@ -7,26 +7,26 @@ import { createRanking, type VectorOrigin } from './rank-tools.ts';
 import { denseTexts, searchTextsOf } from './search-texts.ts';
 import { createFingerprint, createMarks, createToolIds, fingerprintSpec, type KeptTools, NO_MARK } from './tool-ids.ts';
 
-/** How a retriever is made. */
+/** Options for creating a retriever. */
 export interface RetrieverSettings {
-  /** Makes the side that compares meanings, empty or from what it kept; absent: words alone. */
+  /** Creates the dense index, empty or from its snapshot; absent: words only. */
   readonly dense?: (snapshot: Uint8Array | undefined) => DenseIndex;
-  /** Whose vectors the dense side compares; absent: `endpoint`. */
+  /** The origin of the vectors; default `endpoint`. */
   readonly vectors?: VectorOrigin;
-  /** What `snapshot` returned once. One that cannot be used is as good as none: everything is indexed anew. */
+  /** A result of `snapshot`. If it cannot be used, everything is indexed again. */
   readonly snapshot?: Uint8Array;
-  /** What the bundles of a tool say of themselves; it is found by that besides its own words. */
+  /** Texts of a tool's bundles, which are searched besides its own. */
   readonly bundlesOf?: (tool: string) => readonly string[];
 }
 
-/** A retriever that can be kept: with the snapshot, adding the same tools again costs next to nothing. */
+/** A retriever with snapshots: adding the same tools to a snapshot costs almost nothing. */
 export interface KeptRetriever extends Retriever {
   snapshot(): Uint8Array;
-  /** How many tools were indexed, or marked, since it was made; 0 means that the snapshot it came from still says everything. */
+  /** Number of tools indexed or marked since creation; 0 means that the original snapshot is still current. */
   readonly changes: number;
 }
 
-/** Ranks tools by the words of a request and, where there is a dense side, by its meaning. */
+/** Creates a retriever that ranks tools by the words of a request and, with a dense index, by its meaning. */
 export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever {
   const kept = settings.snapshot === undefined ? undefined : readRetriever(settings.snapshot);
   const ids = createToolIds(kept?.tools);
@@ -44,7 +44,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
     changes += 1;
   }
 
-  /** True for a tool that is there, and says the same. One that is known by its mark is not parsed for that. */
+  /** True for a known tool with the same texts. If the mark is enough to tell, the tool is not parsed. */
   function isKnown(id: number | undefined, spec: ToolSpec, bundles: readonly string[] | undefined): id is number {
     if (id === undefined) return false;
     const mark = markOf(spec, bundles);
@@ -55,7 +55,7 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   }
 
   function noteMark(id: number, mark: number): void {
-    if (mark === NO_MARK) return; // the one of before still holds
+    if (mark === NO_MARK) return; // the earlier mark is still valid
     ids.setMark(id, mark);
     changes += 1;
   }
@@ -105,13 +105,13 @@ export function createRetriever(settings: RetrieverSettings = {}): KeptRetriever
   };
 }
 
-/** Numbers of a snapshot whose tools nobody has added yet: they may be gone from the catalog. */
+/** Ids from a snapshot whose tools have not been added yet: they may be gone from the catalog. */
 interface Unconfirmed {
   delete(id: number): void;
   all(): readonly number[];
 }
 
-/** All that have a name. A byte each: a set of ten thousand takes a start longer than reading them. */
+/** Starts with all ids that have a name. One byte each, because a set of ten thousand would slow down a start. */
 function createUnconfirmed(names: readonly (string | null)[]): Unconfirmed {
   const isOpen = new Uint8Array(names.length);
   let count = 0;
@@ -135,14 +135,14 @@ function createUnconfirmed(names: readonly (string | null)[]): Unconfirmed {
   };
 }
 
-/** What a retriever is made of, as it is kept. */
+/** The parts of a retriever in a snapshot. */
 interface KeptParts {
   readonly tools: KeptTools;
   readonly lexical: LexicalIndex;
   readonly dense: Uint8Array | undefined;
 }
 
-/** Raised whenever tools are numbered or fingerprinted in another way. */
+/** Increased whenever the numbering or fingerprints of tools change. */
 const VERSION = 4;
 
 function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
@@ -152,14 +152,14 @@ function writeRetriever({ tools, lexical, dense }: KeptParts): Uint8Array {
   return writeSections(VERSION, [list, ...numbers, lexical.snapshot(), ...(dense === undefined ? [] : [dense])]);
 }
 
-/** What was kept; undefined where it is damaged or of another version: then everything is indexed anew. */
+/** Reads a snapshot; undefined if it is damaged or of another version: then everything is indexed again. */
 function readRetriever(bytes: Uint8Array): KeptParts | undefined {
   const sections = readSections(VERSION, bytes);
   const [list, fingerprints, marks, lexicalBytes, dense] = sections ?? [];
   if (!list || !fingerprints || !marks || !lexicalBytes) return undefined;
   const lexical = createLexicalIndex(lexicalBytes);
   if (lexical === undefined) return undefined;
-  // The checksum holds, so the list is what `writeRetriever` wrote.
+  // The checksum matches, so the list is as `writeRetriever` wrote it.
   const names = JSON.parse(new TextDecoder().decode(list)) as KeptTools['names'];
   return { tools: { names, fingerprints: floatsIn(fingerprints), marks: floatsIn(marks) }, lexical, dense };
 }

@@ -1,13 +1,13 @@
 import type { Confidence } from '../core/retriever.ts';
 
-/** A request and the tools that answer it; none where nothing should be found. */
+/** A request and the tools that answer it; none if nothing should be found. */
 export interface LabelledRequest {
   readonly id: string;
   readonly query: string;
   readonly relevant: readonly string[];
 }
 
-/** How good a ranking is, each figure from 0 to 1 except the time. */
+/** Quality of a ranking; all figures are from 0 to 1 except the time. */
 export interface Quality {
   readonly requests: number;
   readonly ndcg10: number;
@@ -15,23 +15,23 @@ export interface Quality {
   readonly recall5: number;
   readonly recall10: number;
   readonly mrr: number;
-  /** The share of requests that nothing answers for which nothing was found; null where there are none. */
+  /** Share of unanswerable requests for which nothing was found; null if there are none. */
   readonly refused: number | null;
-  /** The share of answerable requests for which nothing was found. */
+  /** Share of answerable requests for which nothing was found. */
   readonly lost: number;
-  /** The share of requests that nothing answers with low confidence in the best hit, or none; null where there are none, or nobody knows. */
+  /** Share of unanswerable requests with no hit, or with low confidence in the best one; null if there are none, or if confidence is unknown. */
   readonly lowRight: number | null;
-  /** The same share of answerable requests. */
+  /** Like `lowRight`, but the share of answerable requests. */
   readonly lowWrong: number | null;
   readonly msPerQuery: number;
-  /** Every request with what was found for it, worst first. */
+  /** All requests with their hits, worst first. */
   readonly outcomes: readonly RequestOutcome[];
 }
 
-/** One request, what was found for it, and how good that is. */
+/** One request with its hits and their quality. */
 interface RequestOutcome extends LabelledRequest {
   readonly found: readonly string[];
-  /** In the best of them; absent where nobody knows. */
+  /** Confidence in the best hit; absent if unknown. */
   readonly confidence?: Confidence;
   readonly ndcg10: number;
 }
@@ -45,7 +45,7 @@ interface FoundId {
 /** Finds tools for a request, best first. */
 export type FindIds = (query: string) => readonly FoundId[] | Promise<readonly FoundId[]>;
 
-/** Measures a search over requests whose answers are known. `now` is in milliseconds. */
+/** Measures a search on requests with known answers. `now` is in milliseconds. */
 export async function evaluate(
   requests: readonly LabelledRequest[],
   find: FindIds,
@@ -95,7 +95,7 @@ function lowShare(outcomes: readonly RequestOutcome[]): number | null {
   return average(outcomes.map(({ confidence }) => (confidence === 'low' ? 1 : 0)));
 }
 
-/** Discounted gain of the first ten, by the best that could be had. */
+/** Discounted gain of the first ten, relative to the best possible. */
 function ndcg(found: readonly string[], relevant: readonly string[]): number {
   const gain = (place: number) => 1 / Math.log2(place + 2);
   const wanted = new Set(relevant);

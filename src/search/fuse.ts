@@ -3,27 +3,27 @@ import type { LexicalMatch } from './lexical/lexical-index.ts';
 import { type Choice, selectFirst, sortNumbers } from './top-ids.ts';
 import { CALIBRATIONS, chanceOf, PARAMETERS, type SearchMode } from './tuning.ts';
 
-/** A tool that words or meaning brought up. */
+/** A tool found by words or by meaning. */
 export interface Candidate {
   readonly id: number;
-  /** What its words score. */
+  /** Its lexical score. */
   readonly lexical: number;
-  /** How similar it is in meaning, from -1 to 1; undefined where nobody compares meanings. */
+  /** Similarity in meaning, from -1 to 1; undefined without vectors. */
   readonly similarity: number | undefined;
 }
 
-/** A candidate with both sides in one figure, from 0 to 1. */
+/** A candidate with a combined score from 0 to 1. */
 export interface Fused extends Candidate {
   readonly score: number;
 }
 
-/** Only a tool that the request names is certain. */
+/** Upper limit, because only a tool named in the request is certain. */
 const MOST = 0.99;
 
-/** The weighted sum of how well words fit, beside the best tool, and how close the meaning is. */
+/** Combines the lexical score, relative to the best tool, and the similarity, as a weighted sum. */
 export function fuse(candidates: readonly Candidate[], catalogSize: number): readonly Fused[] {
   const best = candidates.reduce((most, { lexical }) => Math.max(most, lexical), 0);
-  // Where even the best tool has hardly a word in common with the request, being the best is worth little.
+  // If even the best tool shares hardly a word with the request, being the best means little.
   const whole = Math.max(best, PARAMETERS.evidence * Math.log(1 + Math.max(catalogSize, PARAMETERS.leastTools)));
   const weight = denseWeight(catalogSize);
   return candidates.map(({ id, lexical, similarity }) => {
@@ -33,33 +33,33 @@ export function fuse(candidates: readonly Candidate[], catalogSize: number): rea
   });
 }
 
-/** How much meaning counts beside words: less in a large catalogue, where something similar is always found. */
+/** The weight of meaning relative to words: lower in a large catalog, where something similar is always found. */
 function denseWeight(catalogSize: number): number {
   const { most, least, fallsPerDecade, from } = PARAMETERS.dense;
   const decades = Math.log10(Math.max(1, catalogSize) / from);
   return Math.min(most, Math.max(least, most - fallsPerDecade * decades));
 }
 
-/** What a request is looked up in. */
+/** The inputs for finding candidates. */
 export interface Lookup {
   readonly match: LexicalMatch;
   readonly meaning: Meaning | undefined;
-  /** Ids that the request names or says: they are candidates in any case. */
+  /** Ids that the request names or matches exactly: they are always candidates. */
   readonly certain: ReadonlySet<number>;
   readonly choice: Choice;
   readonly limit: number;
 }
 
-/** The side that compares meanings, and the request as it understands it. */
+/** The dense index, with the vectors of the request. */
 export interface Meaning {
   readonly dense: DenseIndex;
   readonly vectors: QueryVectors;
 }
 
-/** A tool that is among the best by neither words nor meaning is not the best by both, if enough are looked at. */
+/** Minimum search depth. If it is large enough, a tool that is among the best by neither words nor meaning is not the best by both. */
 const FEWEST = 50;
 
-/** The tools worth comparing: best by words, best by meaning, and certain ones, each with both figures. */
+/** Finds the candidates: best by words, best by meaning, and certain ones, each with both figures. */
 export function findCandidates({ match, meaning, certain, choice, limit }: Lookup): readonly Candidate[] {
   const depth = Math.max(FEWEST, limit);
   const near =
@@ -74,7 +74,7 @@ export function findCandidates({ match, meaning, certain, choice, limit }: Looku
   return candidates;
 }
 
-/** Each id once. A sort takes less than a set of them would. */
+/** Removes duplicates. Sorting is faster than a set. */
 function distinct(best: Uint32Array, near: readonly number[], certain: ReadonlySet<number>): Uint32Array {
   if (near.length === 0 && certain.size === 0) return best;
   const sorted = new Uint32Array(best.length + near.length + certain.size);
@@ -99,7 +99,7 @@ function nearestIds({ dense, vectors }: Meaning, { depth, count, isAllowed }: Re
   const allowed: number[] = [];
   for (const { id } of nearest) if (isAllowed(id)) allowed.push(id);
   if (allowed.length === nearest.length || allowed.length * 2 >= depth) return allowed;
-  // A narrow view: what it holds is compared one by one, lest the tools that it hides crowd them out.
+  // A narrow view: its tools are compared one by one, because hidden tools may crowd them out.
   const visible = Uint32Array.from({ length: count }, (_, id) => id).filter(isAllowed);
   const similarities = dense.similarity(vectors, visible);
   return [...visible.keys()]
@@ -111,28 +111,28 @@ function nearestIds({ dense, vectors }: Meaning, { depth, count, isAllowed }: Re
 /** A tool that may be returned. */
 export interface FoundTool extends Fused {
   readonly name: string;
-  /** True where the request names it: then it is certain. */
+  /** True if the request names it: then it is certain. */
   readonly isNamed: boolean;
-  /** True where its name or title says what the request says: then it is certain, and first. */
+  /** True if its name or title matches the request exactly: then it is certain, and comes first. */
   readonly isExact: boolean;
 }
 
-/** What tools are judged by. */
+/** The inputs for judging tools. */
 export interface Judgement extends RankOptions {
   readonly mode: SearchMode;
   readonly catalogSize: number;
-  /** How similar a request is to any tool, by vectors of an endpoint. */
+  /** Typical similarity of the request to unrelated tools, for vectors of an endpoint. */
   readonly background: number;
 }
 
-/** A tool that is returned. */
+/** A tool to return. */
 interface JudgedTool extends FoundTool {
   readonly confidence: Confidence;
 }
 
 const isCertain = ({ isNamed, isExact }: FoundTool): boolean => isNamed || isExact;
 
-/** The hits, in order, with what they are likely to be worth. */
+/** The hits in order, each with a score and a confidence. */
 export function judgeHits(found: readonly FoundTool[], judgement: Judgement): readonly JudgedTool[] {
   const { mode, limit, minScore, usage } = judgement;
   const { curve, bar } = CALIBRATIONS[mode];
@@ -154,29 +154,29 @@ export function judgeHits(found: readonly FoundTool[], judgement: Judgement): re
   }));
 }
 
-/** What says whether a tool clearly fits. */
+/** Returns the figure that decides whether a tool clearly fits. */
 export function figuresOf(
   found: readonly Fused[],
   { mode, catalogSize, background }: Pick<Judgement, 'mode' | 'catalogSize' | 'background'>,
 ): (tool: Fused) => number {
   if (mode === 'words' || mode === 'hybrid') return ({ score }) => score;
   const standingOut = ({ similarity = 0 }: Fused) => Math.max(0, (similarity - background) / (1 - background));
-  // Where no tool says a word of the request, that words add nothing is no news.
+  // If no tool contains a word of the request, a missing lexical score tells nothing.
   if (found.every(({ lexical }) => lexical === 0)) return standingOut;
   const weight = denseWeight(catalogSize);
   return (tool) => tool.score + weight * (standingOut(tool) - Math.max(0, tool.similarity ?? 0));
 }
 
-/** Where nobody says what is enough, what is far behind the best is no hit. A tool that is named comes alone where nothing fits clearly. */
+/** The default rule for hits, without `minScore`: tools far behind the best are dropped. If no tool clearly fits, a named tool is returned alone. */
 function hitByDefault(tools: readonly FoundTool[], fits: (tool: FoundTool) => boolean): (tool: FoundTool) => boolean {
   const best = tools.reduce((most, { score }) => Math.max(most, score), 0);
   const isAlone = tools.some(({ isNamed }) => isNamed) && !tools.some((tool) => tool.isExact || fits(tool));
   return (tool) => isCertain(tool) || (!isAlone && tool.score >= best * PARAMETERS.minShare);
 }
 
-/** The first ones in order. Most candidates are none of them, and are not put in order. */
+/** The first `limit` tools in order. The others are not sorted. */
 function firstOf(tools: readonly FoundTool[], limit: number, isFirst: IsAhead): readonly FoundTool[] {
-  const at = (place: number) => tools[place] as FoundTool; // a place in the list
+  const at = (place: number) => tools[place] as FoundTool; // an index of the list
   const isBefore = (a: number, b: number) => a !== b && isFirst(at(a), at(b));
   const places = new Uint32Array(tools.length);
   for (let place = 0; place < places.length; place += 1) places[place] = place;
@@ -190,11 +190,11 @@ function firstOf(tools: readonly FoundTool[], limit: number, isFirst: IsAhead): 
 
 type IsAhead = (a: FoundTool, b: FoundTool) => boolean;
 
-/** Scores that differ by less are equal where usage may decide. */
+/** Smaller differences of scores count as equal, so that usage may decide. */
 const STEP = 0.005;
 
 function isAhead(usage: RankOptions['usage']): IsAhead {
-  // What is certain is above all that is not.
+  // Certain tools rank above all others.
   const rankOf = ({ isNamed, isExact, score }: FoundTool) => (isExact ? 2 : isNamed ? 1 : 0) + score;
   const isAheadByRank: IsAhead = (a, b) => {
     const ahead = rankOf(a) - rankOf(b);

@@ -15,10 +15,10 @@ import type { Field } from './search-texts.ts';
 import type { ToolIds } from './tool-ids.ts';
 import type { Choice } from './top-ids.ts';
 
-/** Vectors that come with the package, whose similarities are known, or of a model that nobody knows. */
+/** Vectors in the package, whose similarities are calibrated, or vectors of an unknown model. */
 export type VectorOrigin = 'builtin' | 'endpoint';
 
-/** What requests are ranked over. */
+/** The inputs of a ranking. */
 export interface RankedTools {
   readonly ids: ToolIds;
   readonly lexical: LexicalIndex;
@@ -26,14 +26,14 @@ export interface RankedTools {
   readonly vectors: VectorOrigin;
 }
 
-/** How one request is ranked. */
+/** Options for ranking one request. */
 interface Ranking {
-  /** Undefined where none can be had. */
+  /** Undefined if not available. */
   readonly vectors: QueryVectors | undefined;
   readonly options: RankOptions;
 }
 
-/** Ranks tools by words and, where there are vectors, by meaning. */
+/** Creates a function that ranks tools by words and, with vectors, by meaning. */
 export function createRanking({ ids, lexical, dense, vectors: origin }: RankedTools) {
   return (query: string, { vectors, options }: Ranking): readonly Ranked[] => {
     const match = lexical.match(query);
@@ -68,7 +68,7 @@ interface Compared {
   readonly choice: Choice;
 }
 
-/** How a request was compared with tools, which decides what figures are worth. */
+/** The way in which the request was compared with tools; it decides the meaning of the figures. */
 function comparisonOf(
   candidates: readonly Candidate[],
   meaning: Meaning | undefined,
@@ -79,10 +79,10 @@ function comparisonOf(
   return { mode: candidates.some((one) => one.lexical > 0) ? 'hybrid' : 'vectors', background: 0 };
 }
 
-/** Of so many tools the similarity is looked at. */
+/** Number of tools to sample. */
 const SAMPLE = 200;
 
-/** How similar a request is to tools that it does not mean: some models find everything similar. The median, without the nearest. */
+/** Typical similarity of a request to unrelated tools: some models find everything similar. The median, without the nearest. */
 export function backgroundOf({ dense, vectors }: Meaning, count: number, { isAllowed }: Choice): number {
   const step = Math.max(1, Math.floor(count / SAMPLE));
   const sample: number[] = [];
@@ -91,7 +91,7 @@ export function backgroundOf({ dense, vectors }: Meaning, count: number, { isAll
   return Math.max(0, others[others.length >> 1] ?? 0);
 }
 
-// Equal scores by name, not by id: what was added before or after must not matter.
+// Equal scores are ordered by name, not by id, so that the order of additions does not matter.
 function choiceOf(ids: ToolIds, among: ((name: string) => boolean) | undefined): Choice {
   return {
     isAllowed: (id) => ids.isUsed(id) && (among === undefined || among(ids.name(id))),
@@ -114,7 +114,7 @@ const PLACES: Readonly<Record<Field, string>> = {
   examples: 'examples',
 };
 
-/** What made a tool a hit. */
+/** The reasons for a hit. */
 interface Reasons {
   readonly isNamed: boolean;
   readonly isExact: boolean;
@@ -122,7 +122,7 @@ interface Reasons {
   readonly similarity: number | undefined;
 }
 
-/** Why a tool was found, in words: `name: "read", "file"; description: "folder"; similar in meaning (0.71)`. */
+/** The reasons as text: `name: "read", "file"; description: "folder"; similar in meaning (0.71)`. */
 function explainHit({ isNamed, isExact, words, similarity }: Reasons): string {
   const places: string[] = [];
   const parts: string[] = [];
@@ -136,14 +136,14 @@ function explainHit({ isNamed, isExact, words, similarity }: Reasons): string {
     }
   }
   if (isNamed) parts.unshift('named in the request');
-  else if (isExact) parts.unshift('called as the request says');
+  else if (isExact) parts.unshift('name or title matches the request');
   if (similarity !== undefined && similarity >= 0.3) parts.push(`similar in meaning (${similarity.toFixed(2)})`);
   return parts.length === 0 ? 'similar in meaning' : parts.join('; ');
 }
 
 const MAX_REQUEST_LENGTH = 10_000;
 
-/** The names that a request may mean: words that look like identifiers, stand in quotes, or are called a tool. Lower case. */
+/** Names that a request may refer to, in lower case: words that look like identifiers, are quoted, or are called a tool. */
 export function namesMentioned(request: string): ReadonlySet<string> {
   const text = request.slice(0, MAX_REQUEST_LENGTH);
   const names = new Set<string>();
@@ -163,12 +163,12 @@ export function namesMentioned(request: string): ReadonlySet<string> {
 
 const CALLED_TOOL = [/\b([\w.-]{2,64}) tool\b/gi, /\btool ([\w.-]{2,64})\b/gi];
 const BETWEEN_WORDS = /[\s,;:!?()[\]{}"'`<>]+/u;
-/** More than two words: in fewer one may be a name, whatever it looks like. */
+/** More than two words. In a shorter request, each word may be a name. */
 const MANY_WORDS = /^[\s,;:!?()[\]{}"'`<>]*(?:[^\s,;:!?()[\]{}"'`<>]+[\s,;:!?()[\]{}"'`<>]+){2}[^\s,;:!?()[\]{}"'`<>]/u;
-/** What a text must have somewhere for a word of it to look like a name: most have not, and need not be taken apart. */
+/** Characters that a text must contain to have a word that looks like a name. Most texts do not, and need not be split. */
 const PART_OF_NAME = /[_-]|\.[^\s.]|\p{Ll}\p{Lu}/u;
 
-/** True for what nobody writes but as a name: `read_file`, `readFile`, `read-file`, `files.read`. */
+/** True for identifiers: `read_file`, `readFile`, `read-file`, `files.read`. */
 function looksLikeName(word: string): boolean {
   return /^[\p{L}_][\p{L}\p{N}_.-]*$/u.test(word) && (/[_.-]/.test(word) || /\p{Ll}\p{Lu}/u.test(word));
 }

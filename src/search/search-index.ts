@@ -9,39 +9,39 @@ import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import type { View } from '../core/view.ts';
 
-/** What a retriever of a crib is made with. */
+/** Inputs for opening a crib's retriever. */
 export interface RetrieverPorts {
-  /** What it said of itself when it was kept. */
+  /** The stored snapshot. */
   readonly snapshot?: Uint8Array;
   readonly bundlesOf: (tool: string) => readonly string[];
   readonly clock: Clock;
   warn(message: string): void;
 }
 
-/** A retriever; some can be kept, so that the next process need not index everything anew. */
+/** A retriever, possibly with snapshots, so that the next process need not index everything again. */
 type OpenedRetriever = Retriever & { snapshot?(): Uint8Array; readonly changes?: number };
 
-/** Makes a retriever. Another function makes another one. */
+/** Opens a retriever. A different function means a different retriever. */
 export type OpenRetriever = (ports: RetrieverPorts) => Promise<OpenedRetriever>;
 
 export interface SearchIndexOptions {
   generation(): Generation;
-  /** How the retriever is made that the configuration wants now. */
+  /** The opener of the retriever that is configured now. */
   opener(): OpenRetriever;
-  /** Where it is kept; absent where nothing is stored. */
+  /** The storage for snapshots; undefined if nothing is stored. */
   kept(): StoredSnapshots | undefined;
   readonly clock: Clock;
   warn(message: string): void;
 }
 
-/** Smaller catalogues are indexed in less time than it takes to open a store. */
+/** Smaller catalogs are indexed faster than a store is opened. */
 const KEPT_FROM = 1000;
 const KEPT_BYTES = 64 * 2 ** 20;
 const KEPT_AS = 'search';
-/** A catalogue that changes all the time is not written all the time. */
+/** Minimum interval between writes, for a catalog that changes often. */
 const KEEP_EVERY_MS = 60_000;
 
-/** Ranks over the catalog of the moment. Nothing is loaded before somebody searches; then the index follows by what changed. */
+/** Ranks over the current catalog. Nothing is loaded before the first search; then the index is updated incrementally. */
 export function createSearchIndex(options: SearchIndexOptions): Retriever['rank'] {
   let index: { readonly opener: OpenRetriever; readonly opened: Promise<FollowingIndex> } | undefined;
   return async (query, rankOptions) => {
@@ -49,7 +49,7 @@ export function createSearchIndex(options: SearchIndexOptions): Retriever['rank'
     if (index?.opener !== opener) index = { opener, opened: open(opener, options) };
     const { opened } = index;
     const { follow, retriever, keep } = await opened.catch((cause) => {
-      if (index?.opened === opened) index = undefined; // the next search tries again
+      if (index?.opened === opened) index = undefined; // the next search retries
       throw cause;
     });
     follow();
@@ -61,9 +61,9 @@ export function createSearchIndex(options: SearchIndexOptions): Retriever['rank'
 
 interface FollowingIndex {
   readonly retriever: OpenedRetriever;
-  /** Takes in what has changed since. */
+  /** Indexes the changes since the last call. */
   follow(): void;
-  /** Writes it down where that is worth it; nobody waits for it. */
+  /** Stores a snapshot in the background, if it is worth it. */
   keep(): void;
 }
 
@@ -95,7 +95,7 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
         retriever.remove(gone.map((spec) => spec.name));
         retriever.add(changed);
       } catch (cause) {
-        seen = before; // the next search tries again
+        seen = before; // the next search retries
         throw cause;
       }
     },
@@ -109,12 +109,12 @@ async function open(opener: OpenRetriever, options: SearchIndexOptions): Promise
       keptChanges = changes;
       const bytes = retriever.snapshot?.();
       if (bytes === undefined || bytes.length > KEPT_BYTES) return;
-      snapshots.put(KEPT_AS, bytes).catch(() => {}); // it says itself whether it is whole; the next process makes another
+      snapshots.put(KEPT_AS, bytes).catch(() => {}); // a snapshot has a checksum; if this fails, the next process builds the index again
     },
   };
 }
 
-/** The specs of one generation that are not in another, or in other bundles there: they are found by these, too. */
+/** The specs of one generation that differ in another, or have other bundles there: bundle texts are searched, too. */
 function specsOnlyIn(one: Generation, other: Generation): readonly ToolSpec[] {
   return one.catalog.specs.filter((spec) => {
     if (other.catalog.get(spec.name) !== spec) return true;
@@ -128,7 +128,7 @@ function saysTheSame(one: ResolvedBundle, other: ResolvedBundle | undefined): bo
   return one.name === other?.name && one.definition.description === other.definition.description;
 }
 
-/** What the bundles of a tool are called and are for: who asks for that means the tools of it. */
+/** The names and descriptions of a tool's bundles: a request for them means their tools. */
 function bundleTexts(bundles: readonly ResolvedBundle[]): readonly string[] {
   const known = textsOfBundles.get(bundles);
   if (known !== undefined) return known;
@@ -137,12 +137,12 @@ function bundleTexts(bundles: readonly ResolvedBundle[]): readonly string[] {
   return texts;
 }
 
-// Thousands of tools of one source have the same list of bundles.
+// Thousands of tools of one source share the same list of bundles.
 const textsOfBundles = new WeakMap<readonly ResolvedBundle[], readonly string[]>();
 
-/** What a search looks at, for whom. */
+/** The inputs of a search. */
 export interface Searched {
-  /** What the caller sees at this moment. */
+  /** The tools that the caller sees at this moment. */
   view(): View;
   readonly rank: Retriever['rank'];
   readonly usage: RankOptions['usage'];
@@ -151,21 +151,21 @@ export interface Searched {
 
 const DEFAULT_LIMIT = 10;
 const SEARCH_KEYS = ['limit', 'minScore', 'expand', 'bundleFilter'] as const;
-/** Of the hits that something belongs with. */
+/** Limit of hits named in a reason. */
 const MOST_NAMED = 3;
 
-/** The tools of a view that fit a request, and if asked for what belongs with them. */
+/** The tools of a view that fit a request and, with `expand`, the tools that belong with them. */
 export async function searchView(
   query: string,
   given: SearchOptions,
   searched: Searched,
 ): Promise<readonly SearchHit[]> {
   if (typeof query !== 'string')
-    throw new ToolcribError('invalid_option', `search takes words, got ${describe(query)}.`);
+    throw new ToolcribError('invalid_option', `search: the query must be text, got ${describe(query)}.`);
   const options = readSearchOptions(given);
   const { limit = DEFAULT_LIMIT } = options;
   const ranked = await rankIn(searched, query, { ...options, limit });
-  // Ranking may have waited: what has gone meanwhile is not returned. And a retriever of somebody else may return anything.
+  // Ranking may have waited, so tools that are gone meanwhile are dropped. A custom retriever may return anything.
   const view = searched.view();
   const { bundles } = searched.generation();
   const byName = new Map(ranked.filter(({ name }) => isFindable(name, view)).map((hit) => [hit.name, hit]));
@@ -186,12 +186,12 @@ export async function searchView(
   });
 }
 
-/** A retriever of somebody else may say anything. */
+/** Checks the value, because a custom retriever may return anything. */
 function isConfidence(given: unknown): given is Confidence {
   return given === 'high' || given === 'low';
 }
 
-/** True for what the caller may use; what finds tools is no find. */
+/** True for a tool that the caller may use, except the search tools themselves. */
 function isFindable(name: string, view: View): boolean {
   return view.has(name) && !RESERVED_NAMES.includes(name);
 }
@@ -220,13 +220,13 @@ function namesWith(
   return expand(hits, bundles, { isInView: view.has, requiresOf, ...(bundleFilter && { bundleFilter }) });
 }
 
-/** Says with which hits a tool belongs: those of its bundles, or all where it is required. */
+/** Names the hits that a tool belongs with: those of its bundles, or all hits if it is required. */
 function reasonsToAdd(hits: readonly string[], bundles: Bundles): (name: string) => string {
   const inBundle = new Map<ResolvedBundle, readonly string[]>();
   for (const hit of hits)
     for (const bundle of bundles.of(hit)) {
       const known = inBundle.get(bundle) ?? [];
-      if (known.length <= MOST_NAMED) inBundle.set(bundle, [...known, hit]); // one more than are named, to know of it
+      if (known.length <= MOST_NAMED) inBundle.set(bundle, [...known, hit]); // one more than are named, to detect that there are more
     }
   return (name) => {
     const siblings = new Set(bundles.of(name).flatMap((bundle) => inBundle.get(bundle) ?? []));
@@ -235,12 +235,12 @@ function reasonsToAdd(hits: readonly string[], bundles: Bundles): (name: string)
   };
 }
 
-/** A value that means nothing here would find nothing, or everything, without a word. */
+/** Validates the options, because a wrong value would silently find nothing, or everything. */
 function readSearchOptions(given: SearchOptions): SearchOptions {
   const options = readOptions<SearchOptions>(given, SEARCH_KEYS, 'search');
   const { limit = 0, minScore = 0, expand: isExpanded = false, bundleFilter = () => true } = options;
   const wrong = (key: string, wanted: string, value: unknown) =>
-    new ToolcribError('invalid_option', `"${key}" of search must be ${wanted}, got ${describe(value)}.`);
+    new ToolcribError('invalid_option', `search: "${key}" must be ${wanted}, got ${describe(value)}.`);
   if (typeof limit !== 'number' || !(limit >= 0)) throw wrong('limit', 'a number of at least 0', limit);
   if (typeof minScore !== 'number' || Number.isNaN(minScore)) throw wrong('minScore', 'a number', minScore);
   if (typeof isExpanded !== 'boolean') throw wrong('expand', 'true or false', isExpanded);

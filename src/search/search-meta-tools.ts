@@ -12,44 +12,44 @@ import { estimateTokens } from '../formats/token-cost.ts';
 
 const FEW_HITS = 5;
 const MOST_HITS = 20;
-/** Each with its schema: more would fill the context that the search is to save. */
+/** Limit of expanded hits, each with its schema: more would fill the context that search is meant to save. */
 const MOST_EXPANDED = 60;
 
 const READ_ONLY = { readOnly: true, destructive: false, idempotent: true, openWorld: false };
 
-/** Finds tools; each hit comes with all that is needed to call it. */
+/** Finds tools. Each hit contains everything that is needed to call it. */
 const searchTools: ToolSpec = defineTool({
   name: 'search_tools',
   title: 'Search tools',
   description:
-    'Finds tools by what they do. Say in a sentence what should be done; each tool that is found comes with its name, description and input schema. Call it by its name where it is among your tools, otherwise with call_tool.',
+    'Finds tools by what they do. Describe in one sentence what should be done. Each result has the name, description and input schema of a tool. If the tool is in your list of tools, call it by its name; otherwise call it with call_tool.',
   input: {
     type: 'object',
     properties: {
-      query: { type: 'string', minLength: 1, maxLength: 4000, description: 'What should be done, in words.' },
+      query: { type: 'string', minLength: 1, maxLength: 4000, description: 'A description of what should be done.' },
       limit: {
         type: 'integer',
         minimum: 1,
         maximum: MOST_HITS,
-        description: `At most so many; ${FEW_HITS} if absent.`,
+        description: `Maximum number of results; default ${FEW_HITS}.`,
       },
-      expand: { type: 'boolean', description: 'Adds the tools that belong with those that were found.' },
+      expand: { type: 'boolean', description: 'Also return the tools that belong with the results.' },
     },
     required: ['query'],
     additionalProperties: false,
   },
   effects: READ_ONLY,
   async run(input, call) {
-    const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // as its schema demands
+    const { query, limit = FEW_HITS, expand = false } = input as SearchInput; // validated by its schema
     const { hits, ...answer } = toSearchAnswer(await call.tools.search(query, { limit, expand }));
     const tools = hits.slice(0, MOST_EXPANDED);
     if (tools.length === 0)
-      return { tools: [], ...answer, note: 'No tool fits. Say it in other words, or look at list_bundles.' };
+      return { tools: [], ...answer, note: 'No tool found. Use other words, or call list_bundles.' };
     const more = hits.length - tools.length;
     return {
       tools: tools.map(toFound),
       ...answer,
-      ...(more > 0 && { note: `${more} more belong with these; list_bundles names them.` }),
+      ...(more > 0 && { note: `${more} more tools belong with these; call list_bundles to see them.` }),
     };
   },
 });
@@ -64,35 +64,37 @@ function toFound({ name, description, bundle, score, spec }: SearchHit) {
   return defined({ name, description, inputSchema: spec.input, bundle, score: Math.round(score * 1000) / 1000 });
 }
 
-/** What is listed; a call of it is a call of the tool that it names, see `unwrap-call.ts`. */
+/** Only listed; a call of it is turned into a call of the tool that it names, see `unwrap-call.ts`. */
 const callTool: ToolSpec = defineTool({
   name: 'call_tool',
   title: 'Call a tool',
-  description: 'Calls a tool that search_tools has found, with the arguments that its input schema asks for.',
+  description: 'Calls a tool that search_tools has found, with arguments that match its input schema.',
   input: {
     type: 'object',
     properties: {
       name: { type: 'string', minLength: 1, maxLength: 200, description: 'The name of the tool.' },
-      arguments: { type: 'object', description: 'Its arguments, as its input schema says.' },
+      arguments: { type: 'object', description: 'Arguments that match its input schema.' },
     },
     required: ['name'],
     additionalProperties: false,
   },
-  run: () => failed(toolError('internal', 'call_tool was reached without the tool that it names.')),
+  run: () => failed(toolError('internal', 'call_tool was run itself instead of the tool that it names.')),
 });
 
-/** What there is to be searched. */
+/** Lists what can be searched. */
 const listBundles: ToolSpec = defineTool({
   name: 'list_bundles',
   title: 'List bundles',
-  description: 'Lists the bundles of tools that can be searched, or with a name the tools of one bundle.',
+  description: 'Lists the bundles of tools that can be searched or, with a name, the tools of one bundle.',
   input: {
     type: 'object',
-    properties: { name: { type: 'string', minLength: 1, maxLength: 200, description: 'The bundle to look into.' } },
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 200, description: 'The bundle whose tools to list.' },
+    },
     additionalProperties: false,
   },
   effects: READ_ONLY,
-  run: (input, call) => showBundles((input as { readonly name?: string }).name, call), // as its schema demands
+  run: (input, call) => showBundles((input as { readonly name?: string }).name, call), // validated by its schema
 });
 
 function showBundles(wanted: string | undefined, { tools }: ToolCall) {
@@ -103,25 +105,27 @@ function showBundles(wanted: string | undefined, { tools }: ToolCall) {
     };
   const found = bundles.find(({ name }) => name === wanted);
   if (found === undefined)
-    return failed(toolError('tool_error', `There is no bundle "${wanted}"; list_bundles without a name lists them.`));
+    return failed(
+      toolError('tool_error', `Bundle "${wanted}" not found. Call list_bundles without a name to list all bundles.`),
+    );
   const { name, description, toolNames } = found;
   return { name, ...(description !== undefined && { description }), tools: toolNames };
 }
 
-/** The tools for a model that searches instead of being shown everything. */
+/** The tools for a model that searches instead of seeing all tools. */
 export const SEARCH_META_TOOLS: readonly ToolSpec[] = [searchTools, callTool, listBundles];
 
-/** Enough to know what can be found, and little to carry in every request. */
+/** Token limit for the contents in the description: enough to know what can be found, but small, because every request carries it. */
 const MOST_TOKENS = 500;
-/** Of one description. */
+/** Length limit of one description. */
 const MOST_OF_ONE = 120;
 
-/** All that some reader takes for one: what a tool says must not look like a line of ours. */
+/** Every character that some reader treats as a line end: a tool's text must not look like a line of ours. */
 const LINE_ENDS = /[\n\v\f\r\u0085\u2028\u2029]/;
 
 const described = new WeakMap<View, ToolSpec>();
 
-/** `search_tools` with a description that says what the caller can find by it; every other spec as it is. */
+/** Adds the contents to the description of `search_tools`; other specs stay unchanged. */
 export function describeSearch(spec: ToolSpec, view: View, bundles: Bundles): ToolSpec {
   if (spec.source !== META_SOURCE || spec.name !== 'search_tools') return spec;
   const known = described.get(view);
@@ -131,7 +135,7 @@ export function describeSearch(spec: ToolSpec, view: View, bundles: Bundles): To
   return made;
 }
 
-/** Bundles first, each with its size and what it is for; then the tools that are in none. */
+/** Lists bundles first, each with its size and description; then the tools without a bundle. */
 function contentsOf(view: View, bundles: Bundles): string {
   const total = view.names.filter((name) => !RESERVED_NAMES.includes(name)).length;
   const lines = [`It searches ${tools(total)}:`];
@@ -144,7 +148,7 @@ function contentsOf(view: View, bundles: Bundles): string {
   return lines.join('\n');
 }
 
-/** One after the other: of a large catalogue only the first ones are looked at. */
+/** A generator: of a large catalog only the first lines are needed. */
 function* linesOf(view: View, bundles: Bundles): Generator<string> {
   for (const { name, definition, members } of bundles.all) {
     const count = members.filter(view.has).length;
@@ -160,7 +164,7 @@ function tools(count: number): string {
   return count === 1 ? '1 tool' : `${count} tools`;
 }
 
-/** The first line of a description, cut where it is long. */
+/** The first line of a description, cut if it is long. */
 function sentenceOf(description = ''): string {
   const [line = ''] = description.trim().split(LINE_ENDS, 1);
   if (line === '') return '';

@@ -1,7 +1,7 @@
 import { isRecord } from '../core/json.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
-/** What of a tool is searched, in the order of the bits that say where a word stands. */
+/** The searched fields of a tool, in the order of their bits. */
 export const FIELDS = [
   'name',
   'title',
@@ -19,18 +19,18 @@ export type Field = (typeof FIELDS)[number];
 /** The texts of one tool, by field. */
 export type SearchTexts = Readonly<Record<Field, string>>;
 
-/** More than this of a field is not searched: a description is no place for a book. */
+/** Longer texts of a field are cut. */
 export const MAX_TEXT_LENGTH = 20_000;
 const MAX_DEPTH = 5;
 const MAX_PARAMETERS = 200;
 const MAX_CHOICES = 20;
-/** A schema may contain itself, in memory even a hundred times. */
+/** Limit of visited schemas, because a schema may contain itself. */
 const MAX_SCHEMAS = 1000;
 
-/** What separates texts that were not written as one. */
+/** Separates texts that were not written as one. */
 const BETWEEN = ' \n';
 
-/** What of a spec is searched; `take` is given each text besides, so that a spec is walked over once. */
+/** The searched texts of a spec. `take` also receives each text, so that the spec is walked only once. */
 export function searchTextsOf(spec: ToolSpec, bundles: readonly string[] = [], take?: TakeText): SearchTexts {
   const texts = FIELDS.map(() => '');
   eachText(spec, bundles, (place, text) => {
@@ -57,12 +57,12 @@ function cut(text: string): string {
   return text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
 }
 
-/** Is given a text, and by its place in `FIELDS` where it stands. */
+/** Receives a text and the index of its field in `FIELDS`. */
 export type TakeText = (place: number, text: string) => void;
 
-const PLACE = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Readonly<Record<Field, number>>; // one for each
+const PLACE = Object.fromEntries(FIELDS.map((field, place) => [field, place])) as Readonly<Record<Field, number>>; // one for each field
 
-/** Gives every text of a spec that is searched. A spec may come from anywhere: what is not text counts as none. */
+/** Visits every searched text of a spec. Specs may come from anywhere, so values that are not text are ignored. */
 export function eachText(spec: ToolSpec, bundles: readonly string[], take: TakeText): void {
   const { name, title, description, source, category, tags, input, examples } = spec;
   giveText(PLACE.name, name, take);
@@ -93,10 +93,10 @@ function giveTexts(place: number, given: unknown, take: TakeText): void {
   }
 }
 
-/** A walk through the parameters of a tool. */
+/** The state of walking through the parameters of a tool. */
 interface Walk {
   readonly take: TakeText;
-  /** How many characters of names and of texts were given. */
+  /** Number of characters of names and of texts so far. */
   names: number;
   texts: number;
   count: number;
@@ -106,7 +106,7 @@ interface Walk {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-// Only the keys that a schema has are looked at: asking thousands of shapes for keys they lack takes longer than all the rest.
+// Iterates over the keys that a schema has: checking thousands of shapes for missing keys takes longer than everything else.
 function walkSchema(schema: Schema, walk: Walk): void {
   if (!enter(walk)) return;
   for (const key in schema) walkInner(key, schema[key], walk);
@@ -165,7 +165,7 @@ function walkParts(parts: unknown, walk: Walk): void {
   for (const part of parts) if (isRecord(part)) walkSchema(part, walk);
 }
 
-/** What of a tool has a meaning to compare, most telling first. What it is called counts twice: it says the most in the fewest words. */
+/** The texts to embed, most important first. The name or title counts twice, because it says most in the fewest words. */
 export function denseTexts({ name, title, description, examples }: SearchTexts): readonly string[] {
   const called = title === '' ? name : title;
   return [`${called}. ${called}. ${description}`, ...(examples === '' ? [] : [examples])];

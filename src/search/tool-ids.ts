@@ -3,25 +3,25 @@ import { type ToolSpec, UNREAD } from '../core/tool-spec.ts';
 import { grown } from './byte-sections.ts';
 import { eachText, FIELDS, type TakeText } from './search-texts.ts';
 
-/** Gives tools small numbers, which are used again, and knows which texts each was indexed with. */
+/** Assigns small numbers to tools, which are reused, and stores the fingerprint of each tool's indexed texts. */
 export interface ToolIds {
-  /** How many tools there are. */
+  /** Number of tools. */
   readonly size: number;
   isUsed(id: number): boolean;
   find(name: string): number | undefined;
   name(id: number): string;
   fingerprint(id: number): number;
-  /** By which it was known before it was parsed; `NO_MARK` where nobody knows. */
+  /** The mark of an unparsed spec; `NO_MARK` if unknown. */
   mark(id: number): number;
   setMark(id: number, mark: number): void;
   take(name: string, fingerprint: number, mark: number): number;
   release(id: number): void;
-  /** Those whose name is this one but for case. */
+  /** The ids of tools with this name, ignoring case. */
   named(lowerCase: string): readonly number[];
   entries(): KeptTools;
 }
 
-/** Tools as a snapshot knows them, by number: their names and what was searched of them; a free number has no name. */
+/** Tools in a snapshot, by number: names and fingerprints; a free number has no name. */
 export interface KeptTools {
   readonly names: readonly (string | null)[];
   readonly fingerprints: Float64Array;
@@ -39,10 +39,10 @@ export function createToolIds(kept?: KeptTools): ToolIds {
     marks.set(kept.marks);
   }
   const free: number[] = [];
-  // Tools mostly come in the order they were kept in; the map is made for the first that does not.
+  // Tools mostly arrive in the stored order; the map is created for the first one that does not.
   let ids: Map<string, number> | undefined;
   let expected = 0;
-  // Made by the first request that may name a tool.
+  // Created by the first request that may name a tool.
   let byLowerCase: Map<string, readonly number[]> | undefined;
   const noteLowerCase = (name: string, id: number, byName: Map<string, readonly number[]>) => {
     const lowerCase = name.toLowerCase();
@@ -110,37 +110,37 @@ export function createToolIds(kept?: KeptTools): ToolIds {
   };
 }
 
-/** A number made of the texts that are taken; equal texts at equal places, equal numbers. */
+/** A hash of texts and their fields. */
 export interface Fingerprint {
   readonly take: TakeText;
   value(): number;
 }
 
-/** Of no texts yet. */
+/** Creates the fingerprint of no texts. */
 export function createFingerprint(): Fingerprint {
   let all = '';
   let marks = 0;
   return {
     take(place, text) {
       all += text;
-      marks = Math.imul(marks ^ (text.length * FIELDS.length + place), 0x9e3779b1); // where a text ends and stands counts
+      marks = Math.imul(marks ^ (text.length * FIELDS.length + place), 0x9e3779b1); // the lengths and fields of texts count
     },
-    // Done by the machine at once, which a start with ten thousand tools would wait for otherwise.
+    // Native code, because a start with ten thousand tools waits for it.
     value: () => (marks >>> 11) * 2 ** 32 + crc32(all),
   };
 }
 
-/** The fingerprint of what is searched of a tool. */
+/** The fingerprint of a tool's searched texts. */
 export function fingerprintSpec(spec: ToolSpec, bundles: readonly string[] = []): number {
   const { take, value } = createFingerprint();
   eachText(spec, bundles, take);
   return value();
 }
 
-/** A number for what is searched of a tool, of one that was not parsed yet; `NO_MARK` for others. */
+/** A number for the searched texts of a spec that is not parsed yet; `NO_MARK` for other specs. */
 export type MarkSpec = (spec: ToolSpec, bundles?: readonly string[]) => number;
 
-/** Tools one after the other are mostly of the same bundles, whose texts are looked at once. */
+/** Creates a marker. It caches the last bundles, because consecutive tools mostly have the same. */
 export function createMarks(): MarkSpec {
   let last: readonly string[] = [];
   let lastMark = markBundles(last);
@@ -155,7 +155,7 @@ export function createMarks(): MarkSpec {
   };
 }
 
-/** Small enough that a mark of a spec can be added without loss. */
+/** The mark of bundle texts; small enough that the mark of a spec can be added without loss. */
 function markBundles(bundles: readonly string[]): number {
   const { take, value } = createFingerprint();
   for (const text of bundles) take(0, text);

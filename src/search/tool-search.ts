@@ -13,17 +13,17 @@ import { endpointEmbedder } from './dense/endpoint-embedder.ts';
 
 export type { Confidence, Embedder, Ranked } from '../core/retriever.ts';
 
-/** A tool that can be found: of Toolcrib, or a definition for MCP, OpenAI, Anthropic or Gemini. Other members are left alone. */
+/** A searchable tool: of Toolcrib, or a definition for MCP, OpenAI, Anthropic or Gemini. Other members are ignored. */
 export type SearchableTool = ToolTexts | { readonly type: 'function'; readonly function: ToolTexts };
 
-/** What of a tool is searched; a schema may be a Standard Schema or a JSON Schema. */
+/** The searched members of a tool; a schema may be a Standard Schema or a JSON Schema. */
 export interface ToolTexts {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly category?: string | undefined;
   readonly tags?: string | readonly string[] | undefined;
-  /** The server or library that it comes from. */
+  /** The server or library of the tool. */
   readonly source?: string | undefined;
   readonly input?: unknown;
   readonly inputSchema?: unknown;
@@ -31,35 +31,35 @@ export interface ToolTexts {
   readonly parameters?: unknown;
 }
 
-/** An endpoint that speaks like that of OpenAI: POST {url}/embeddings. */
+/** An OpenAI-compatible endpoint: POST {url}/embeddings. */
 export interface EmbeddingsEndpoint {
   readonly url: string;
   readonly model: string;
-  /** Asked before each request. */
+  /** A function is called before each request. */
   readonly key?: string | (() => MaybePromise<string | undefined>);
 }
 
-/** What a retriever is made with. */
+/** Options for creating a retriever. */
 export interface ToolRetrieverOptions {
-  /** How meanings are compared: by the vectors of the package, if absent, by words alone, by an endpoint, or by an embedder of your own. */
+  /** Vectors for comparing meanings: those of the package (default), none (words only), an endpoint, or your own embedder. */
   readonly embeddings?: 'builtin' | 'none' | EmbeddingsEndpoint | Embedder;
-  /** What `snapshot` returned: adding the same tools again then costs next to nothing. */
+  /** A result of `snapshot`: adding the same tools again then costs almost nothing. */
   readonly snapshot?: Uint8Array;
-  /** Told when search has to go by words alone; default: a warning of the process. */
+  /** Called when search falls back to words only; default: a process warning. */
   readonly warn?: (message: string) => void;
 }
 
-/** How a retriever is searched. */
+/** Options for a search. */
 export interface ToolSearchOptions<Tool> {
-  /** 10 if absent. */
+  /** Default 10. */
   readonly limit?: number;
-  /** The least score of a hit. */
+  /** Minimum score of a hit. */
   readonly minScore?: number;
-  /** Only these are found. */
+  /** Only tools that pass this filter are found. */
   readonly filter?: (tool: Tool) => boolean;
 }
 
-/** A tool that fits a request, with how well, from 0 to 1, and why. */
+/** A tool that fits a request, with a score from 0 to 1 and the reasons. */
 export interface ToolHit<Tool> extends Ranked {
   readonly description: string;
   readonly tool: Tool;
@@ -68,11 +68,11 @@ export interface ToolHit<Tool> extends Ranked {
 /** Finds tools by requests in words. */
 export interface ToolRetriever<Tool> {
   readonly size: number;
-  /** Adds all of them or, where one cannot be read, none. A tool takes the place of another one of its name. */
+  /** Adds all tools or, if one is invalid, none. A tool replaces another one with the same name. */
   add(tools: Tool | readonly Tool[]): void;
   remove(names: string | readonly string[]): void;
   get(name: string): Tool | undefined;
-  /** The tools that fit best, best first. */
+  /** The best matches, best first. */
   search(query: string, options?: ToolSearchOptions<Tool>): Promise<readonly ToolHit<Tool>[]>;
   /** Everything that was indexed, for the next retriever of the same tools. */
   snapshot(): Uint8Array;
@@ -85,7 +85,7 @@ interface Kept<Tool> {
 
 const DEFAULT_LIMIT = 10;
 
-/** Makes a retriever of tools, without a crib. */
+/** Creates a retriever of tools, without a crib. */
 export function createRetriever<Tool extends SearchableTool>(
   tools: readonly Tool[] = [],
   options: ToolRetrieverOptions = {},
@@ -113,7 +113,7 @@ export function createRetriever<Tool extends SearchableTool>(
     get: (name) => kept.get(name)?.tool,
     async search(query, given = {}) {
       if (typeof query !== 'string')
-        throw new ToolcribError('invalid_option', `search takes words, got ${describe(query)}.`);
+        throw new ToolcribError('invalid_option', `search: the query must be text, got ${describe(query)}.`);
       const { limit = DEFAULT_LIMIT, minScore, filter } = readSearchOptions<Tool>(given);
       const isWanted = ({ tool }: Kept<Tool>) => filter === undefined || filter(tool);
       const among = (name: string) => {
@@ -122,7 +122,7 @@ export function createRetriever<Tool extends SearchableTool>(
       };
       const ranked = await index.rank(query, { limit, among, ...(minScore !== undefined && { minScore }) });
       return ranked.flatMap((hit) => {
-        const one = kept.get(hit.name); // ranking may have waited: what has gone meanwhile is not found
+        const one = kept.get(hit.name); // ranking may have waited: tools that are gone meanwhile are dropped
         return one === undefined ? [] : [{ ...hit, ...one }];
       });
     },
@@ -136,7 +136,7 @@ function readSearchOptions<Tool>(given: unknown): ToolSearchOptions<Tool> {
   const options = readOptions<ToolSearchOptions<Tool>>(given, SEARCH_KEYS, 'search');
   const { limit = 0, minScore = 0, filter = () => true } = options;
   const wrong = (key: string, wanted: string, value: unknown) =>
-    new ToolcribError('invalid_option', `"${key}" of search must be ${wanted}, got ${describe(value)}.`);
+    new ToolcribError('invalid_option', `search: "${key}" must be ${wanted}, got ${describe(value)}.`);
   if (typeof limit !== 'number' || !(limit >= 0)) throw wrong('limit', 'a number of at least 0', limit);
   if (typeof minScore !== 'number' || Number.isNaN(minScore)) throw wrong('minScore', 'a number', minScore);
   if (typeof filter !== 'function') throw wrong('filter', 'a function', filter);
@@ -149,8 +149,8 @@ function readRetrieverOptions(given: unknown): ToolRetrieverOptions {
   const options = readOptions<ToolRetrieverOptions>(given, OPTION_KEYS, 'createRetriever');
   const { snapshot, warn } = options;
   if (snapshot !== undefined && !(snapshot instanceof Uint8Array))
-    throw invalid(`snapshot is what snapshot() returned, got ${describe(snapshot)}`);
-  if (warn !== undefined && typeof warn !== 'function') throw invalid(`warn is a function, got ${describe(warn)}`);
+    throw invalid(`snapshot must be the result of snapshot(), got ${describe(snapshot)}`);
+  if (warn !== undefined && typeof warn !== 'function') throw invalid(`warn must be a function, got ${describe(warn)}`);
   return options;
 }
 
@@ -174,29 +174,34 @@ function warnProcess(message: string): void {
 
 function readEmbedder(given: unknown): Embedder {
   if (!isRecord(given))
-    throw invalid(`embeddings is "builtin", "none", { url, model, key? } or { model, embed }, got ${describe(given)}`);
+    throw invalid(
+      `embeddings must be "builtin", "none", { url, model, key? } or { model, embed }, got ${describe(given)}`,
+    );
   const { model, embed, url, key } = given;
-  if (typeof model !== 'string' || model === '') throw invalid('embeddings has no model');
+  if (typeof model !== 'string' || model === '') throw invalid('embeddings must have a model');
   if (typeof embed === 'function') return given as unknown as Embedder; // it has both members
   const address = typeof url === 'string' ? URL.parse(url) : null;
   if (typeof url !== 'string' || address === null || !/^https?:$/.test(address.protocol))
-    throw invalid(`the url of embeddings is an address of http or https, got ${describe(url)}`);
+    throw invalid(`embeddings.url must be an http or https address, got ${describe(url)}`);
   return endpointEmbedder({
     url,
     model,
     clock: systemClock,
     ...(key !== undefined && { key: typeof key === 'function' ? () => key() : () => String(key) }),
-    fetch: (place, request) => guardedFetch(place, { ...request, allowPrivate: 'first' }), // the program has named the host
+    fetch: (place, request) => guardedFetch(place, { ...request, allowPrivate: 'first' }), // the program itself names the host
   });
 }
 
 const SCHEMA_KEYS = ['input', 'inputSchema', 'input_schema', 'parameters'] as const;
 
-/** What of a tool is searched, as a spec: it never runs. */
+/** The searched members of a tool as a spec, which never runs. */
 function toSearchedSpec(tool: unknown, place: string): ToolSpec {
   const texts = isRecord(tool) ? (readMember(tool, 'function', place) ?? tool) : undefined;
   if (!isRecord(texts))
-    throw new ToolcribError('not_a_tool', `${place} is not a tool, but ${describe(tool)}; a tool has a name.`);
+    throw new ToolcribError(
+      'not_a_tool',
+      `${place} is not a tool: it is ${describe(tool)}; a tool is an object with a name.`,
+    );
   const name = readMember(texts, 'name', place);
   if (typeof name !== 'string' || name === '') throw new ToolcribError('not_a_tool', `${place} has no name.`);
   const what = `"${name}"`;
@@ -226,7 +231,7 @@ function readText(value: unknown, what: string): string | undefined {
 }
 
 function toJsonSchema(schema: unknown, what: string): JsonSchema {
-  // What is not text in a JSON Schema is not searched, so that it need not be looked at here.
+  // Only texts of a JSON Schema are searched, so the rest need not be checked here.
   if (isRecord(schema) && Object.getPrototypeOf(schema) === Object.prototype && schema['~standard'] === undefined)
     return schema;
   try {

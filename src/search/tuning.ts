@@ -1,6 +1,6 @@
 import type { Field } from './search-texts.ts';
 
-/** How much a word counts in a field, a plain description being 1. */
+/** Weight of a word by field, relative to the description. */
 const WEIGHTS: Readonly<Record<Field, number>> = {
   name: 2,
   title: 2,
@@ -14,56 +14,56 @@ const WEIGHTS: Readonly<Record<Field, number>> = {
   examples: 1,
 };
 
-/** Everything about ranking that was chosen by measuring; docs/search.md says how. */
+/** Ranking parameters, chosen by measurement; docs/search.md says how. */
 export const PARAMETERS = {
   weights: WEIGHTS,
-  /** How soon a word that is repeated counts no more (k1 of BM25). */
+  /** Saturation of repeated words (k1 of BM25). */
   saturation: 1.5,
-  /** How much a long text is held against a tool (b of BM25). */
+  /** Penalty for long texts (b of BM25). */
   lengthPenalty: 0.75,
-  /** The weighted number of words of a tool of usual length. Fixed, so that adding a tool changes no other. */
+  /** The weighted number of words of a typical tool. Fixed, so that adding a tool does not change the others. */
   usualLength: 25,
-  /** Repetitions of a word in one field that count. */
+  /** Maximum number of repetitions of a word in one field that count. */
   maxRepeats: 5,
-  /** How much a word counts that the request repeats: its count to this power. */
+  /** Weight of a word repeated in the request: its count to this power. */
   repetition: 0.25,
-  /** What a word of a name counts that a word of the request resembles but for a typo. */
+  /** Weight of a word in a name that matches a request word except for a typo. */
   typo: 0.9,
-  /** What a word of a name counts that a word of the request begins. */
+  /** Weight of a word in a name that begins with a request word. */
   prefix: 0.9,
-  /** What two words count that stand together in the request and in the tool, beside the mean of both. */
+  /** Weight of two consecutive words that occur in the request and in the tool, relative to their mean. */
   phrase: 0.3,
-  /** A smaller catalogue is taken for one of so many tools: where all tools say a word, it still says something. */
+  /** Smaller catalogs count as this large: even a word in all tools says something. */
   leastTools: 100,
-  /** How many of the rarest words the best tool must have in common with a request for words to count in full. */
+  /** Number of the rarest words that the best tool must share with a request for words to count fully. */
   evidence: 1.25,
-  /** The weight of meaning beside words: `most` up to `from` tools, falling with each tenfold. */
+  /** The weight of meaning relative to words: `most` up to `from` tools, lower with each tenfold. */
   dense: { most: 0.5, least: 0.2, fallsPerDecade: 0.13, from: 500 },
-  /** What share of the best score a hit must reach where nobody says otherwise. */
+  /** The share of the best score that a hit must reach by default. */
   minShare: 0.2,
 } as const;
 
 /**
- * What a request was compared by: words alone; vectors alone, where no tool says a word of it; both; or both with the
- * vectors of an endpoint.
+ * How a request was compared: by words only; by vectors only, if no tool contains a word of it; by both; or by both with
+ * the vectors of an endpoint.
  */
 export type SearchMode = 'words' | 'vectors' | 'hybrid' | 'endpoint';
 
-/** What the figures of a mode are worth. */
+/** The calibration of a mode. */
 interface Calibration {
-  /** Absent: the figure is not a chance, and hits show how well they fit. */
+  /** Absent: the figure is not a probability, and hits show it unchanged. */
   readonly curve?: Curve;
-  /** Below it a tool does not clearly fit. */
+  /** Below this, a tool does not clearly fit. */
   readonly bar: number;
 }
 
-/** Makes a figure a chance, fitted on requests with and without an answer. */
+/** Converts a figure to a probability; fitted on requests with and without an answer. */
 export interface Curve {
   readonly bias: number;
   readonly slope: number;
 }
 
-/** What scripts/calibrate-search.ts printed; docs/search.md says on what. Other vectors in the file need other numbers. */
+/** Output of scripts/calibrate-search.ts; docs/search.md describes the data. Other vectors need other numbers. */
 export const CALIBRATIONS: Readonly<Record<SearchMode, Calibration>> = {
   words: { curve: { bias: -1.72, slope: 2.82 }, bar: 0.57 },
   vectors: { curve: { bias: -2.67, slope: 5.5 }, bar: 0.53 },
@@ -71,7 +71,7 @@ export const CALIBRATIONS: Readonly<Record<SearchMode, Calibration>> = {
   endpoint: { bar: 0.5 },
 };
 
-/** How likely it is, from 0 to 1, that a tool with this score answers the request, if half of all requests had an answer. */
+/** The probability, from 0 to 1, that a tool with this score answers the request, if half of all requests have an answer. */
 export function chanceOf(score: number, { bias, slope }: Curve): number {
   return 1 / (1 + Math.exp(-bias - slope * score));
 }

@@ -240,7 +240,7 @@ it('search_tools says so where it leaves out what belongs with a hit', async () 
   });
   const chest = await open({ bundles: [files, large] });
   expect(await chest.call('search_tools', { query: 'saw a board', limit: 1, expand: true })).toMatchObject({
-    data: { tools: { length: 60 }, note: '10 more belong with these; list_bundles names them.' },
+    data: { tools: { length: 60 }, note: '10 more tools belong with these; call list_bundles to see them.' },
   });
 });
 
@@ -267,6 +267,6 @@ it('search_tools says how sure it is, and gives the nearest three tools where no
   expect(await search('zzzz qqqq')).toMatchObject({
     tools: [],
     confidence: 'low',
-    note: expect.stringMatching(/^No tool fits/),
+    note: expect.stringMatching(/^No tool found/),
   });
 });

@@ -5,15 +5,15 @@ import { toolOf } from './small-crib.ts';
 const named = (name: string, description: string) => toolOf(name, { description });
 
 it.each([
-  [{ limit: -1 }, /"limit" of search must be a number of at least 0, got -1/],
+  [{ limit: -1 }, /search: "limit" must be a number of at least 0, got -1/],
   [{ limit: Number.NaN }, /"limit"/],
   [{ limit: '2' }, /"limit" .*got "2"/],
   [{ limit: null }, /"limit" .*got null/],
   [{ minScore: Number.NaN }, /"minScore"/],
-  [{ minScore: null }, /"minScore" of search must be a number, got null/],
+  [{ minScore: null }, /search: "minScore" must be a number, got null/],
   [{ minScore: '0.5' }, /"minScore"/],
-  [{ expand: 'yes' }, /"expand" of search must be true or false, got "yes"/],
-  [{ bundleFilter: ['a'] }, /"bundleFilter" of search must be a function, got a list/],
+  [{ expand: 'yes' }, /search: "expand" must be true or false, got "yes"/],
+  [{ bundleFilter: ['a'] }, /search: "bundleFilter" must be a function, got a list/],
   [{ limits: 3 }, /search has no "limits"/],
 ])('search with %j is a mistake that is named', async (options, expected) => {
   const chest = await (await createCrib({ tools: [named('mail', 'Send a letter')] })).open();

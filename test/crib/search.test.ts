@@ -81,7 +81,7 @@ secrets: { embed: { env: EMBEDDING_KEY, hosts: ["127.0.0.1:${port}"] } }
   isDown = true;
   expect(names(await chest.search('send a letter'))).toEqual(['mail']);
   expect(names(await chest.search('a letter to send'))).toEqual(['mail']);
-  const said = crib.warnings().filter((warning) => warning.includes('words alone'));
+  const said = crib.warnings().filter((warning) => warning.includes('words only'));
   expect(said).toHaveLength(1);
   expect(said[0]).not.toContain('key-of-the-endpoint');
 });

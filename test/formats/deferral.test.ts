@@ -126,7 +126,7 @@ describe('Anthropic', () => {
     const chest = await open();
     const tools = toAnthropic(chest.list(), { deferred: chest.listActive() });
     const [nothing] = toAnthropicResults(await searched(chest, { query: 'zzzz qqqq' }), { tools });
-    expect(nothing?.content?.[0]).toMatchObject({ type: 'text', text: expect.stringContaining('No tool fits') });
+    expect(nothing?.content?.[0]).toMatchObject({ type: 'text', text: expect.stringContaining('No tool found') });
     const [refused] = toAnthropicResults(await searched(chest, { query: '' }), { tools });
     expect(refused).toMatchObject({ is_error: true, content: [{ type: 'text' }] });
   });

@@ -146,7 +146,9 @@ describe('embedding by an endpoint', () => {
       expect(await index.prepare('ab')).toBeUndefined();
       expect(await index.prepare('ab')).toBeUndefined();
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toMatch(/^Search goes by words alone: 127\.0\.0\.1:\d+ cannot embed by "letters": /);
+      expect(warnings[0]).toMatch(
+        /^Search uses words only, without vectors: 127\.0\.0\.1:\d+ cannot embed with "letters": /,
+      );
       expect(warnings[0]).not.toContain('k-123');
     },
   );
@@ -203,7 +205,7 @@ describe('embedding by an endpoint', () => {
     await arrived;
     time.timers.at(-1)?.();
     expect(await search).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/still being made/)]);
+    expect(warnings).toEqual([expect.stringMatching(/not ready yet/)]);
     endpoint.answer = answerWell;
     answerLate();
     expect(await idsFor(index, 'ab.')).toEqual([0]);

@@ -23,11 +23,11 @@ function changed(change: (bytes: Uint8Array, view: DataView) => void): Uint8Arra
 
 const DAMAGED: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
   'is empty': [new Uint8Array(), /shorter than its header/],
-  'is cut': [sound.subarray(0, sound.length - 1), /length does not fit/],
-  'has bytes to spare': [Uint8Array.of(...sound, 0), /length does not fit/],
+  'is cut': [sound.subarray(0, sound.length - 1), /length does not match/],
+  'has bytes to spare': [Uint8Array.of(...sound, 0), /length does not match/],
   'has a changed byte in its vectors': [changed((bytes) => bytes.fill(99, sound.length - 3)), /checksum/],
   'has another checksum': [changed((bytes) => bytes.fill(0, HEADER_BYTES - 4, HEADER_BYTES)), /checksum/],
-  'is something else': [new TextEncoder().encode('x'.repeat(100)), /does not begin like one/],
+  'is something else': [new TextEncoder().encode('x'.repeat(100)), /is not a word vector file/],
   'is of the next version': [changed((_, view) => view.setUint32(8, 2, true)), /version 2, .* version 1/],
   'claims four billion words': [changed((_, view) => view.setUint32(12, 0xffffffff, true)), /claims/],
   'claims no dimensions': [changed((_, view) => view.setUint32(16, 0, true)), /claims/],
@@ -63,7 +63,7 @@ describe('the file of word vectors', () => {
     expect(index.prepare('send a mail')).toBeUndefined();
     expect(index.prepare('send a mail')).toBeUndefined();
     expect(warnings).toEqual([expect.stringMatching(reason)]);
-    expect(warnings[0]).toMatch(/^Search goes by words alone/);
+    expect(warnings[0]).toMatch(/^Search uses words only/);
   });
 
   it('leaves search to words if it is missing', () => {
@@ -72,7 +72,7 @@ describe('the file of word vectors', () => {
     const index = createDenseIndex({ embedder, clock: stillClock, warn: (message) => warnings.push(message) });
     index.add([{ id: 0, texts: ['send mail'] }]);
     expect(index.prepare('send a mail')).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/cannot be read.*Install the package again/s)]);
+    expect(warnings).toEqual([expect.stringMatching(/cannot be read.*Reinstall the package/s)]);
   });
 });
 
@@ -116,7 +116,7 @@ describe('a file of word vectors that is read beside other work', () => {
     });
     index.add([{ id: 0, texts: ['send mail'] }]);
     expect(await index.prepare('send a mail')).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching(/cannot be read.*Install the package again/s)]);
+    expect(warnings).toEqual([expect.stringMatching(/cannot be read.*Reinstall the package/s)]);
   });
 });
 

@@ -57,7 +57,7 @@ describe('a tool whose title or name says what the request says is first', () =>
   ])('%j: %s', async (request, name) => {
     const [hit] = await apiRetriever().rank(request, { limit: 5 });
     expect(hit).toMatchObject({ name, score: 1, confidence: 'high' });
-    expect(hit?.why).toMatch(/^(called as the request says|named in the request)/);
+    expect(hit?.why).toMatch(/^(name or title matches the request|named in the request)/);
   });
 
   it('however many tools say its words more often', async () => {

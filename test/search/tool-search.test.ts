@@ -152,7 +152,7 @@ describe('what a retriever refuses', () => {
 
   it.each([
     ['an unknown option', () => createRetriever([], wrong({ embedings: 'none' })), 'Did you mean "embeddings"'],
-    ['unknown embeddings', () => createRetriever([], wrong({ embeddings: 'openai' })), 'embeddings is'],
+    ['unknown embeddings', () => createRetriever([], wrong({ embeddings: 'openai' })), 'embeddings must be'],
     [
       'an endpoint without a model',
       () => createRetriever([], { embeddings: wrong({ url: 'http://a.test' }) }),
@@ -166,10 +166,10 @@ describe('what a retriever refuses', () => {
   });
 
   it.each([
-    ['a request that is not words', 7, {}, 'search takes words'],
-    ['a limit that is none', 'x', { limit: -1 }, '"limit" of search'],
-    ['a score that is none', 'x', { minScore: Number.NaN }, '"minScore" of search'],
-    ['a filter that is none', 'x', { filter: true }, '"filter" of search'],
+    ['a request that is not words', 7, {}, 'search: the query must be text'],
+    ['a limit that is none', 'x', { limit: -1 }, 'search: "limit" must be'],
+    ['a score that is none', 'x', { minScore: Number.NaN }, 'search: "minScore" must be'],
+    ['a filter that is none', 'x', { filter: true }, 'search: "filter" must be'],
     ['an unknown option', 'x', { top: 3 }, 'search has no "top"'],
   ])('%s', async (_, query, options, message) => {
     await expect(createRetriever(tools).search(wrong(query), wrong(options))).rejects.toThrow(message);

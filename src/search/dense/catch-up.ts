@@ -2,16 +2,16 @@ import { isPromise, type MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { DenseTool, Embedder } from '../../core/retriever.ts';
 
-/** Tools whose vectors are still to be made; nobody pays for them before somebody searches. */
+/** Tools whose vectors are not made yet; the work is delayed until the first search. */
 export interface CatchUp {
   add(tools: readonly DenseTool[]): void;
   remove(ids: readonly number[]): void;
   has(id: number): boolean;
-  /** Makes what is missing. Returns a promise only where the embedder does; it rejects if that takes too long or fails. */
+  /** Makes the missing vectors. Returns a promise only if the embedder does; it rejects on a timeout or failure. */
   finish(): MaybePromise<void>;
 }
 
-/** What it works with; `put` takes the vectors of a tool. */
+/** Options of a catch-up; `put` receives the vectors of a tool. */
 export interface CatchUpOptions {
   readonly embedder: Embedder;
   readonly clock: Clock;
@@ -19,12 +19,12 @@ export interface CatchUpOptions {
 }
 
 const TOOLS_AT_ONCE = 64;
-/** Further texts of a tool say nothing new. */
+/** Further texts of a tool add nothing new. */
 const MAX_TEXTS = 8;
-/** A search waits no longer for the vectors of tools; half of them would favour those that have one. */
+/** Timeout of a search that waits for tool vectors. Using half of them would favour the tools that have one. */
 const PATIENCE_MS = 5000;
 
-/** Nothing waits yet. */
+/** Creates an empty catch-up. */
 export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp {
   const waiting = createToolQueue();
   let running: Promise<void> | undefined;
@@ -34,7 +34,7 @@ export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp
     for (const tool of tools) {
       const own = vectors.slice(start, start + tool.texts.length);
       start += tool.texts.length;
-      // It may have been removed or replaced meanwhile.
+      // The tool may have been removed or replaced meanwhile.
       if (!waiting.holds(tool)) continue;
       put(tool.id, own);
       waiting.delete(tool.id);
@@ -74,7 +74,7 @@ export function createCatchUp({ embedder, clock, put }: CatchUpOptions): CatchUp
   };
 }
 
-/** A tool without texts has an empty one, so that it is known like the others. */
+/** A tool without texts gets an empty one, so that it is known like the others. */
 function withinLimits(tool: DenseTool): DenseTool {
   const { id, texts } = tool;
   if (texts.length === 0) return { id, texts: [''] };
@@ -83,28 +83,28 @@ function withinLimits(tool: DenseTool): DenseTool {
 
 function withPatience(work: Promise<void>, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = new Error('the vectors of tools are still being made; the next searches find them done.');
+    const late = new Error('the vectors of the tools are not ready yet; later searches will use them.');
     const stop = clock.setTimer(PATIENCE_MS, () => reject(late));
     work.then(resolve, reject).finally(stop);
   });
 }
 
-/** Tools that wait, each once, in the order they came. */
+/** Waiting tools, deduplicated, in order of arrival. */
 interface ToolQueue {
   readonly count: number;
   has(id: number): boolean;
-  /** True unless the tool was taken out, or replaced by another of its id. */
+  /** True unless the tool was removed, or replaced by another with the same id. */
   holds(tool: DenseTool): boolean;
-  /** A tool whose id waits already takes its place. */
+  /** Adds a tool; it replaces a waiting tool with the same id. */
   add(tool: DenseTool): void;
   delete(id: number): void;
-  /** The next ones, which go on waiting; behind the last one it begins again. */
+  /** The next tools, which stay in the queue; after the last one it starts over. */
   next(count: number): readonly DenseTool[];
 }
 
 const FEWEST = 64;
 
-/** Lists, since ids are small numbers: a map of a hundred thousand takes a tenth of a second longer. */
+/** Arrays, because ids are small numbers: a map of a hundred thousand takes a tenth of a second longer. */
 export function createToolQueue(): ToolQueue {
   const byId: (DenseTool | undefined)[] = [];
   let inOrder: DenseTool[] = [];
@@ -113,7 +113,7 @@ export function createToolQueue(): ToolQueue {
 
   const holds = (tool: DenseTool) => byId[tool.id] === tool;
 
-  /** Drops what waits no longer. */
+  /** Removes tools that no longer wait. */
   function tidy(): void {
     inOrder = inOrder.filter(holds);
     at = 0;

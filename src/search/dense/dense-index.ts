@@ -7,22 +7,22 @@ import { createCatchUp } from './catch-up.ts';
 import { createDenseTools, type DenseTools } from './dense-tools.ts';
 import { type QuantizedVector, quantize } from './quantize.ts';
 
-/** How a dense index is made. */
+/** Options for creating a dense index. */
 export interface DenseIndexOptions {
   readonly embedder: Embedder;
-  /** What `snapshot` returned once. Of another model, or damaged, it is as good as none. */
+  /** A result of `snapshot`. If it is damaged or of another model, it is ignored. */
   readonly snapshot?: Uint8Array | undefined;
   readonly clock: Clock;
-  /** Told once when meanings cannot be compared, and once more after every time it worked again. */
+  /** Called once when vectors cannot be used, and again after they have worked in between. */
   warn(message: string): void;
 }
 
-/** Vectors of a request as this index makes them. */
+/** The vectors of a request, as made by this index. */
 interface OwnVectors extends QueryVectors {
   readonly sentences: readonly QuantizedVector[];
 }
 
-/** Compares tools and requests by the vectors of an embedder. Whatever goes wrong, search goes on by words. */
+/** Compares tools and requests by the vectors of an embedder. If anything fails, search continues with words. */
 export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndexOptions): DenseIndex {
   let tools: DenseTools | undefined;
   let hasWarned = false;
@@ -34,7 +34,7 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
 
   function putTool(id: number, vectors: readonly Float32Array[]): void {
     const dimensions = vectors[0]?.length ?? 0;
-    if (dimensions === 0) throw new Error(`"${embedder.model}" answers without a vector; name another model.`);
+    if (dimensions === 0) throw new Error(`"${embedder.model}" returned no vector; use another model.`);
     tools ??= createDenseTools(dimensions);
     checkLength(vectors, tools);
     tools.put(id, vectors);
@@ -44,11 +44,11 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
     const { dimensions } = rows.scan.layout;
     for (const { length } of vectors)
       if (length !== dimensions)
-        throw new Error(`"${embedder.model}" answers with vectors of another length than before; name another model.`);
+        throw new Error(`"${embedder.model}" returned vectors of another length than before; use another model.`);
   }
 
   function fail(cause: unknown): undefined {
-    if (!hasWarned) warn(`Search goes by words alone: ${messageOf(cause)}`);
+    if (!hasWarned) warn(`Search uses words only, without vectors: ${messageOf(cause)}`);
     hasWarned = true;
     return undefined;
   }
@@ -86,9 +86,9 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
     has: (id) => waiting.has(id) || tools?.has(id) === true,
     prepare: (query) => attempt(() => prepare(query)),
     rank: (query, limit) => tools?.rank((query as OwnVectors).sentences, limit) ?? [], // made by `prepare`
-    similarity: (query, ids) => tools?.similarity((query as OwnVectors).sentences, ids) ?? new Float32Array(ids.length), // likewise
+    similarity: (query, ids) => tools?.similarity((query as OwnVectors).sentences, ids) ?? new Float32Array(ids.length), // as above
     snapshot() {
-      // Those that an embedder elsewhere has not done yet are left out; who has the snapshot adds them again.
+      // Tools that a remote embedder has not finished are left out; they are added again after loading the snapshot.
       const rest = attempt(() => waiting.finish());
       if (isPromise(rest)) rest.catch(fail);
       return writeDenseTools(attempt(() => embedder.model) ?? '', tools);
@@ -98,7 +98,7 @@ export function createDenseIndex({ embedder, snapshot, clock, warn }: DenseIndex
 
 const VERSION = 1;
 
-/** Everything `tools` hold, with the model that made their vectors. */
+/** Writes all vectors, with the model that made them. */
 function writeDenseTools(model: string, tools: DenseTools | undefined): Uint8Array {
   const dimensions = tools?.rows.scan.layout.dimensions ?? 0;
   const head = new TextEncoder().encode(JSON.stringify({ model, dimensions }));
@@ -108,11 +108,11 @@ function writeDenseTools(model: string, tools: DenseTools | undefined): Uint8Arr
   return writeSections(VERSION, [head, ...parts.map(({ buffer }) => new Uint8Array(buffer))]);
 }
 
-/** What was written, if the bytes are sound and of this model; undefined otherwise: then the tools are embedded anew. */
+/** Reads the vectors; undefined if the bytes are damaged or of another model: then the tools are embedded again. */
 function readDenseTools(model: string, bytes: Uint8Array): DenseTools | undefined {
   const [head, ids, owners, norms, vectors, signs] = readSections(VERSION, bytes) ?? [];
   if (!head || !ids || !owners || !norms || !vectors || !signs) return undefined;
-  // The checksum holds, so the head is what `writeDenseTools` wrote.
+  // The checksum matches, so the head is as `writeDenseTools` wrote it.
   const kept = JSON.parse(new TextDecoder().decode(head)) as { readonly model: string; readonly dimensions: number };
   if (kept.model !== model) return undefined;
   const tools = createDenseTools(kept.dimensions);
@@ -125,14 +125,14 @@ function readDenseTools(model: string, bytes: Uint8Array): DenseTools | undefine
   return isWhole ? tools : undefined;
 }
 
-/** What lies beyond is not read: nobody asks for a tool that deep in a text. */
+/** Longer requests are cut; the tool is asked for near the beginning. */
 const MAX_CHARACTERS = 8192;
 const MAX_SENTENCES = 16;
 
-/** Ends of sentences, of the scripts that write them otherwise as well, and ends of lines. */
+/** Ends of sentences, also in scripts with their own punctuation, and ends of lines. */
 const ENDS = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+/u;
 
-/** The sentences of a request: each may ask for another tool. A long request is cut. */
+/** Splits a request into sentences, since each may ask for another tool. A long request is cut. */
 export function sentencesOf(request: string): readonly string[] {
   const parts = request
     .slice(0, MAX_CHARACTERS)

@@ -5,34 +5,34 @@ import { createQuantizer, LIST_LENGTH, type QuantizedVector } from './quantize.t
 import { createRowSearch, createRowStore, type RowDump, type RowStore } from './row-store.ts';
 import { createScan } from './scan.ts';
 
-/** The vectors of tools, one or several each; the nearest one of a tool counts. */
+/** The vectors of tools, one or more per tool; the nearest one counts. */
 export interface DenseTools {
   readonly rows: RowStore;
-  /** Ids that are known, those without a vector as well. */
+  /** All known ids, including those without a vector. */
   ids(): Iterable<number>;
   has(id: number): boolean;
-  /** An id that is known is replaced. */
+  /** Adds a tool; a known id is replaced. */
   put(id: number, vectors: readonly Float32Array[]): void;
   remove(id: number): void;
-  /** Fills empty ones with rows and the ids they belong to; false where the rows do not fit together. */
+  /** Fills an empty instance with rows and ids; false if the rows are inconsistent. */
   restore(ids: Uint32Array, dump: RowDump): boolean;
   rank(sentences: readonly QuantizedVector[], limit: number): readonly DenseHit[];
   similarity(sentences: readonly QuantizedVector[], ids: Uint32Array): Float32Array;
 }
 
-/** Rows whose signs look near are compared in full: so many, one more for so many rows, more where more hits are wanted. */
+/** Number of rows with similar signs to compare exactly: a minimum, plus a share of all rows; more if more hits are wanted. */
 const LEAST_CANDIDATES = 1280;
 const ROWS_PER_CANDIDATE = 64;
 const CANDIDATES_PER_HIT = 16;
 
-/** An empty set of tools of so many dimensions. */
+/** Creates an empty set of tools. */
 export function createDenseTools(dimensions: number): DenseTools {
   const rows = createRowStore(createScan(dimensions));
   const search = createRowSearch(rows);
   const owned = createToolRows(rows);
   const quantize = createQuantizer(dimensions);
   const near = createNearTools();
-  // The request that all rows were compared with, as long as they are the same ones.
+  // The request that all rows were compared with; reset when the rows change.
   let compared: readonly QuantizedVector[] | undefined;
 
   function noteNear(sentence: QuantizedVector, wanted: number): void {
@@ -85,8 +85,8 @@ export function createDenseTools(dimensions: number): DenseTools {
           const cosines = search.compare(list.subarray(start, start + LIST_LENGTH));
           for (let entry = start; entry < Math.min(list.length, start + LIST_LENGTH); entry++) {
             const place = places[entry] as number; // one for each row
-            const cosine = cosines[entry - start] as number; // likewise
-            if (cosine > (similarities[place] as number)) similarities[place] = cosine; // a place among the ids
+            const cosine = cosines[entry - start] as number; // as above
+            if (cosine > (similarities[place] as number)) similarities[place] = cosine; // an index of `ids`
           }
         }
       }
@@ -96,10 +96,10 @@ export function createDenseTools(dimensions: number): DenseTools {
   };
 }
 
-/** Below every cosine. */
+/** Less than any cosine. */
 const UNSEEN = -2;
 
-/** The rows of all ids in one list, and for each row the place of its id. */
+/** The rows of all ids in one list, and for each row the index of its id. */
 function rowsOfAll(ids: Uint32Array, owned: ToolRows) {
   const list: number[] = [];
   const places: number[] = [];
@@ -112,27 +112,27 @@ function rowsOfAll(ids: Uint32Array, owned: ToolRows) {
   return { list: new Int32Array(list), places };
 }
 
-/** Which rows belong to which id, without an object for each: ids are small numbers. */
+/** The rows of each id, without an object per id: ids are small numbers. */
 interface ToolRows {
   ids(): Iterable<number>;
   has(id: number): boolean;
-  /** Makes an id known, without a row. */
+  /** Adds an id without rows. */
   know(id: number): void;
-  /** Gives a row to an id that is known. */
+  /** Assigns a row to a known id. */
   own(id: number, row: number): void;
-  /** The first row of an id and the one behind a row; negative where there is none. */
+  /** The first row of an id, and the row after a row; negative if there is none. */
   first(id: number): number;
   next(row: number): number;
-  /** Takes over the ids of a snapshot and who owns each of its rows; false where a row belongs to none of them. */
+  /** Takes over the ids of a snapshot and the owners of its rows; false if the owner of a row is missing. */
   restore(ids: Uint32Array, owners: Int32Array): boolean;
-  /** Forgets an id and takes its rows out of the store. */
+  /** Removes an id and its rows. */
   remove(id: number): void;
 }
 
 const UNKNOWN = -2;
 const NONE = -1;
 
-/** Nobody owns a row of `store` yet. */
+/** Starts without ids. */
 function createToolRows(store: RowStore): ToolRows {
   let firsts = new Int32Array(256).fill(UNKNOWN);
   let nexts = new Int32Array(256).fill(NONE);
@@ -140,7 +140,7 @@ function createToolRows(store: RowStore): ToolRows {
   const first = (id: number) => Math.max(NONE, firsts[id] ?? UNKNOWN);
   const next = (row: number) => nexts[row] ?? NONE;
 
-  /** Follows a row that was moved. */
+  /** Updates the links of a row that was moved. */
   function move(from: number, to: number): void {
     const owner = store.ownerOf(to);
     nexts[to] = next(from);
@@ -168,11 +168,11 @@ function createToolRows(store: RowStore): ToolRows {
       for (let place = 0; place < ids.length; place++) most = Math.max(most, ids[place] as number); // within the list
       firsts = new Int32Array((most + 1) * 2).fill(UNKNOWN);
       nexts = new Int32Array(Math.max(256, owners.length * 2)).fill(NONE);
-      for (let place = 0; place < ids.length; place++) firsts[ids[place] as number] = NONE; // likewise
+      for (let place = 0; place < ids.length; place++) firsts[ids[place] as number] = NONE; // as above
       for (let row = owners.length - 1; row >= 0; row--) {
-        const owner = owners[row] as number; // likewise
+        const owner = owners[row] as number; // as above
         if ((firsts[owner] ?? UNKNOWN) === UNKNOWN) return false;
-        nexts[row] = firsts[owner] as number; // known, as was just seen
+        nexts[row] = firsts[owner] as number; // known, as checked above
         firsts[owner] = row;
       }
       return true;
@@ -181,7 +181,7 @@ function createToolRows(store: RowStore): ToolRows {
       const rows: number[] = [];
       for (let row = first(id); row >= 0; row = next(row)) rows.push(row);
       if (id < firsts.length) firsts[id] = UNKNOWN;
-      // Highest first: what moves into a gap is then never one of the rows that go as well.
+      // Highest first, so that a row that moves into a gap is never one of those to remove.
       for (const row of rows.sort((a, b) => b - a)) {
         const moved = store.remove(row);
         if (moved !== row) move(moved, row);

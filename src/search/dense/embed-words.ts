@@ -2,16 +2,16 @@ import { createTextBytes, punctuationLength } from '../byte-sections.ts';
 import type { WordVectors } from './builtin-embedder.ts';
 import { createPlainSum, createWasmSum } from './sum-words.ts';
 
-/** Beyond this a text says nothing new, and a megabyte of it must not cost a second. */
+/** Longer texts are cut: they add nothing new, and a megabyte must not cost a second. */
 const MAX_CHARACTERS = 8192;
 
-/** Texts after which it pays to add by WebAssembly, and to know where to look for a word. */
+/** Number of texts after which WebAssembly and a lookup table pay off. */
 const MANY = 500;
 
-/** Writes the sum of the weighted vectors of a text's words into an array, and returns that; noughts where none is known. */
+/** Writes the sum of the weighted word vectors of a text into an array and returns it; all zeros if no word is known. */
 export type EmbedInto = (text: string, into: Float32Array) => Float32Array;
 
-/** Embeds by a model, into arrays of its dimensions. */
+/** Creates the function that embeds texts with a model. */
 export function createEmbedInto(model: WordVectors): EmbedInto {
   const { dimensions } = model;
   const fingerprintsOf = createFingerprintsOf(MAX_CHARACTERS);
@@ -30,11 +30,11 @@ export function createEmbedInto(model: WordVectors): EmbedInto {
       if (place >= 0) sums.add(place);
     }
     sums.finish();
-    for (let index = 0; index < dimensions; index++) into[index] = sums.sum[index] as number; // as long as each other
+    for (let index = 0; index < dimensions; index++) into[index] = sums.sum[index] as number; // both have the same length
     return into;
   };
 
-  /** Few texts are not worth the copy. With all of it copied, the file need not stay in memory. */
+  /** Switches to WebAssembly, which is not worth the copy for few texts. After the copy, the file need not stay in memory. */
   function hurry(): void {
     starts = startsOf(fingerprints);
     const faster = read && createWasmSum({ ...read, scales: read.scales.slice() });
@@ -46,18 +46,18 @@ export function createEmbedInto(model: WordVectors): EmbedInto {
 
   function placeOf(wanted: number): number {
     if (starts === undefined) return placeIn(fingerprints, wanted);
-    const end = starts[(wanted >>> 16) + 1] as number; // there is one for every 16 bits
+    const end = starts[(wanted >>> 16) + 1] as number; // the table has an entry for every 16-bit value
     for (
       let place = starts[wanted >>> 16] as number;
       place < end;
-      place++ // likewise
+      place++ // as above
     )
       if (fingerprints[place] === wanted) return place;
     return -1;
   }
 }
 
-/** The place of a fingerprint in an ascending list; negative where it is not there. */
+/** The index of a fingerprint in an ascending list; negative if absent. */
 function placeIn(fingerprints: Uint32Array, wanted: number): number {
   let low = 0;
   let high = fingerprints.length;
@@ -70,7 +70,7 @@ function placeIn(fingerprints: Uint32Array, wanted: number): number {
   return fingerprints[low] === wanted ? low : -1;
 }
 
-/** Where the fingerprints begin that share their upper 16 bits: about one each, so that a word is found at once. */
+/** The start index for each value of the upper 16 bits. There is about one fingerprint per value, so a lookup is immediate. */
 function startsOf(fingerprints: Uint32Array): Uint32Array {
   const starts = new Uint32Array(65_537);
   let next = 0;
@@ -81,26 +81,26 @@ function startsOf(fingerprints: Uint32Array): Uint32Array {
   return starts.fill(fingerprints.length, next);
 }
 
-/** The fingerprints of a text's words; what it returns is overwritten by the next. */
+/** Returns the fingerprints of a text's words; the result is overwritten by the next call. */
 export type FingerprintsOf = (text: string) => Uint32Array;
 
 const NOT_ASCII = -1;
 
-/** Reads texts of at most `maxLength` characters. Most are ASCII but for punctuation, and no string is made of their words. */
+/** Reads texts of at most `maxLength` characters. Most are ASCII except for punctuation; for them, no strings are created. */
 export function createFingerprintsOf(maxLength: number): FingerprintsOf {
   const { bytes, write } = createTextBytes(maxLength);
   const found = new Uint32Array(maxLength);
 
-  /** How many words the bytes have up to an end; `NOT_ASCII` where they are of another script. */
+  /** Counts the words up to `end`; `NOT_ASCII` for other scripts. */
   function findAll(end: number): number {
     let count = 0;
     let hash = FINGERPRINT_START;
     let length = 0;
     let before = OTHER;
-    // The nought behind the text ends its last word.
+    // The zero after the text ends its last word.
     for (let index = 0; index <= end; index++) {
-      const code = bytes[index] as number; // within the text, or behind it
-      const kind = KINDS[code] as number; // there is one for every byte
+      const code = bytes[index] as number; // within the text, or just after it
+      const kind = KINDS[code] as number; // the table has an entry for every byte
       if (length > 0 && endsBefore(before, kind, bytes[index + 1] ?? 0)) {
         found[count++] = finishFingerprint(hash);
         hash = FINGERPRINT_START;
@@ -131,7 +131,7 @@ const LOWER = 2;
 const UPPER = 3;
 const BEYOND = 4;
 
-/** By byte. */
+/** Indexed by byte. */
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (code > 127) return BEYOND;
@@ -140,42 +140,42 @@ const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   return /\d/.test(character) ? DIGIT : OTHER;
 });
 
-/** Whether a word ends before a character of this kind. */
+/** True if a word ends before a character of this kind. */
 function endsBefore(before: number, kind: number, next: number): boolean {
   if (kind === LOWER) return before === DIGIT;
   if (kind === UPPER) return before !== UPPER || KINDS[next] === LOWER;
   return kind !== before;
 }
 
-/** Where the fingerprint of every word begins. */
+/** Initial value of every fingerprint. */
 const FINGERPRINT_START = 0x811c9dc5;
 
-/** 32 bits that stand for a word in the model file. Part of the format: another formula needs another version. */
+/** The 32-bit hash of a word in the model file. It is part of the file format: a change requires a new version. */
 export function fingerprint(word: string): number {
   let hash = FINGERPRINT_START;
   for (let index = 0; index < word.length; index++) hash = takeCharacter(hash, word.charCodeAt(index));
   return finishFingerprint(hash);
 }
 
-/** The fingerprint with one more character; to be finished. */
+/** Adds one character to an unfinished fingerprint. */
 function takeCharacter(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193);
 }
 
-/** The last characters would leave the high bits as they are; this spreads them. */
+/** Spreads the bits, because the last characters would not affect the high ones. */
 function finishFingerprint(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** A word longer than this is no word; it is cut, so that a megabyte without a space costs nothing. */
+/** Longer words are cut, so that a megabyte without a space costs nothing. */
 const MAX_WORD_LENGTH = 40;
 
 const CASE_CHANGE = /(\p{Ll}|\d)(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu;
 const WORD = /\p{L}[\p{L}\p{M}]*|\p{N}+/gu;
 
-/** The words of a text in lower case; names are split at case changes, digits and punctuation. */
+/** Splits a text into lower-case words; names are split at case changes, digits and punctuation. */
 export function wordsOf(text: string): readonly string[] {
   const spaced = text.normalize('NFKC').replaceAll(CASE_CHANGE, '$& ').toLowerCase();
   const words = spaced.match(WORD) ?? [];

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/ports/crib-context.ts';
 import type { Embedder } from '../../core/retriever.ts';
 import { messageOf } from '../../core/tool-error.ts';
 
-/** Sends a request within limits of time and size, whatever the answer; the runtime's guarded fetch is one. */
+/** Sends a request with limits for time and size, for example `guardedFetch`. */
 type BoundedFetch = (
   url: string,
   request: {
@@ -17,11 +17,11 @@ type BoundedFetch = (
   },
 ) => Promise<{ readonly status: number; readonly bytes: Uint8Array }>;
 
-/** An endpoint that speaks like OpenAI's: POST {url}/embeddings. */
+/** An OpenAI-compatible endpoint: POST {url}/embeddings. */
 export interface EndpointOptions {
   readonly url: string;
   readonly model: string;
-  /** The key, asked for each request, so that a new one counts at once; none where it is absent or returns undefined. */
+  /** Returns the key. Called for each request, so that a new key is used at once; no key if absent or undefined. */
   key?(): MaybePromise<string | undefined>;
   readonly fetch: BoundedFetch;
   readonly clock: Clock;
@@ -32,10 +32,10 @@ export interface EndpointOptions {
 const TEXTS_AT_ONCE = 64;
 const MAX_CHARACTERS = 8192;
 const LIMITS = { maxBytes: 10_000_000, timeoutMs: 10_000, maxRedirects: 0 } as const;
-/** After a failure nobody waits for the endpoint for so long: searches must not each wait for a host that is down. */
+/** Pause after a failure, so that not every search waits for a host that is down. */
 const PAUSE_MS = 30_000;
 
-/** Asks an endpoint for vectors, in batches, and never twice for the same text. */
+/** Creates an embedder that requests vectors in batches, and caches them by text. */
 export function endpointEmbedder(options: EndpointOptions): Embedder {
   const { clock, cache = memoryVectorCache() } = options;
   const model = `${options.model} at ${placeOf(options.url)}`;
@@ -50,7 +50,7 @@ export function endpointEmbedder(options: EndpointOptions): Embedder {
     } catch (cause) {
       failed = {
         at: clock.now(),
-        why: `${hostOf(options.url)} cannot embed by "${options.model}": ${messageOf(cause).replace(/\.$/, '')}.`,
+        why: `${hostOf(options.url)} cannot embed with "${options.model}": ${messageOf(cause).replace(/\.$/, '')}.`,
       };
       throw new Error(failed.why, { cause });
     }
@@ -83,12 +83,12 @@ async function post(texts: readonly string[], options: EndpointOptions): Promise
   const { status, bytes } = await options.fetch(embeddingsOf(options.url), {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key !== undefined && { authorization: `Bearer ${key}` }) },
-    // An empty text is refused by some, and a space means as little.
+    // Some endpoints refuse an empty text; a space means as little.
     body: JSON.stringify({ model: options.model, input: texts.map((text) => (text.trim() === '' ? ' ' : text)) }),
     ...LIMITS,
   });
-  // The answer to a failure may quote what was sent, the key among it: it is not repeated.
-  if (status !== 200) throw new Error(`it answered with status ${status}; look at retrieval.embeddings`);
+  // An error response may quote the request with the key, so it is not repeated.
+  if (status !== 200) throw new Error(`it answered with status ${status}; check retrieval.embeddings`);
   return readEmbeddings(bytes, texts.length);
 }
 
@@ -98,7 +98,7 @@ async function readCache(cache: VectorCache, key: string): Promise<Float32Array 
     if (bytes === undefined || bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
     return new Float32Array(new Uint8Array(bytes).buffer);
   } catch {
-    // A cache that fails is a slow one.
+    // A failing cache only costs time.
     return undefined;
   }
 }
@@ -108,7 +108,7 @@ async function writeCache(cache: VectorCache, key: string, vector: Float32Array 
   try {
     await cache.set(key, new Uint8Array(vector.slice().buffer));
   } catch {
-    // What is not kept is asked for again.
+    // A vector that is not cached is requested again.
   }
 }
 
@@ -116,13 +116,13 @@ function keyOf(model: string, text: string): string {
   return createHash('sha256').update(`${model}\n${text}`).digest('hex');
 }
 
-/** What follows a question mark stays there: some endpoints want a version, or a key. */
+/** Keeps the query string, because some endpoints need a version or a key in it. */
 function embeddingsOf(url: string): string {
   const [path = '', ...query] = url.split('?');
   return [`${path.replace(/\/+$/, '')}/embeddings`, ...query].join('?');
 }
 
-/** Where an endpoint is, told apart from others and fit to be shown: an address may hold a key. */
+/** The identity of an endpoint without secrets, for display: an address may contain a key. */
 function placeOf(url: string): string {
   if (!URL.canParse(url)) return 'the endpoint';
   const { origin, pathname, search, username, password } = new URL(url);
@@ -135,13 +135,13 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'The endpoint';
 }
 
-/** Keeps vectors under the hash of their text, as bytes. */
+/** Caches vectors as bytes, by the hash of their text. */
 interface VectorCache {
   get(key: string): MaybePromise<Uint8Array | undefined>;
   set(key: string, vector: Uint8Array): MaybePromise<void>;
 }
 
-/** In memory; the vector that was used longest ago goes first. */
+/** Creates an in-memory LRU cache. */
 export function memoryVectorCache(maxVectors = 2000): VectorCache {
   const kept = new Map<string, Uint8Array>();
   return {
@@ -163,7 +163,7 @@ export function memoryVectorCache(maxVectors = 2000): VectorCache {
 
 const MAX_DIMENSIONS = 4096;
 
-/** The vectors of an OpenAI-compatible answer, in the order of the texts that were sent; throws where it is none. */
+/** Reads the vectors of an OpenAI-compatible response, in the order of the texts; throws if it is invalid. */
 function readEmbeddings(bytes: Uint8Array, count: number): readonly Float32Array[] {
   const data = entriesOf(bytes);
   if (data.length !== count) throw new Error(`it answered with ${data.length} vectors for ${count} texts`);
@@ -171,7 +171,7 @@ function readEmbeddings(bytes: Uint8Array, count: number): readonly Float32Array
   for (const [place, entry] of data.entries()) {
     const { index = place, embedding } = entry;
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count || vectors[index]) {
-      throw new Error('its vectors are not numbered like the texts');
+      throw new Error('its vectors do not have the indexes of the texts');
     }
     vectors[index] = toVector(embedding);
   }
@@ -191,17 +191,17 @@ function entriesOf(bytes: Uint8Array): readonly Entry[] {
   } catch (cause) {
     throw new Error('its answer is not JSON', { cause });
   }
-  const { data } = (answer ?? {}) as { readonly data?: unknown }; // whatever it is, `data` of it is unknown
+  const { data } = (answer ?? {}) as { readonly data?: unknown }; // the value may be anything, so `data` is unknown
   if (!Array.isArray(data)) throw new Error('its answer has no list "data"');
   return data.map((entry: unknown) => (entry ?? {}) as Entry); // its members are unknown
 }
 
 function toVector(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > MAX_DIMENSIONS) {
-    throw new Error(`a vector of it is no list of 1 to ${MAX_DIMENSIONS} numbers`);
+    throw new Error(`one of its vectors is not a list of 1 to ${MAX_DIMENSIONS} numbers`);
   }
   if (!embedding.every((value) => typeof value === 'number' && Number.isFinite(value))) {
-    throw new Error('a vector of it holds something else than numbers');
+    throw new Error('one of its vectors contains a value that is not a number');
   }
   return Float32Array.from(embedding as readonly number[]); // checked above
 }

@@ -1,21 +1,21 @@
 import type { DenseHit } from '../../core/retriever.ts';
 import { createTopIds, sortNumbers } from '../top-ids.ts';
 
-/** The tools that one request was compared with, and how similar the nearest row of each is. */
+/** The tools compared with a request, each with the similarity of its nearest row. */
 export interface NearTools {
-  /** Forgets all, for the next request. */
+  /** Clears all, for the next request. */
   clear(): void;
-  /** Notes the cosines of rows under the tools that own them; `owners` are by row. */
+  /** Records the cosines of rows for the tools that own them; `owners` is indexed by row. */
   note(rows: Int32Array, cosines: Float32Array, owners: Int32Array): void;
-  /** In the order of the ids; 0 for one that was not compared. */
+  /** In the order of the ids; 0 for a tool that was not compared. */
   similarities(of: Uint32Array): Float32Array;
-  /** The most similar tools, best first; of equal ones the smaller id, so that the order they came in does not matter. */
+  /** The most similar tools, best first. On a tie, the smaller id comes first, so that the order of additions does not matter. */
   best(limit: number): readonly DenseHit[];
-  /** Makes room for ids up to this one; forgets all if it has to. */
+  /** Makes room for ids up to this one; clears all if it has to grow. */
   makeRoom(id: number): void;
 }
 
-/** Room for none yet. */
+/** Starts without room. */
 export function createNearTools(): NearTools {
   const topPlaces = createTopIds();
   let table = tableFor(0);
@@ -60,7 +60,7 @@ export function createNearTools(): NearTools {
         const ahead = (similarities[a] as number) - (similarities[b] as number); // places of tools that were seen
         return ahead > 0 || (ahead === 0 && (ids[a] as number) < (ids[b] as number)); // likewise
       };
-      // Who points away is to be found as well, and only scores above 0 are looked at.
+      // Negative similarities count as well, but only scores above 0 are selected, hence the shift.
       for (let place = 0; place < count; place += 1) heights[place] = 2 + (similarities[place] as number); // it was seen
       const found = topPlaces(heights.subarray(0, count), Math.max(0, limit), { isAllowed: () => true, isFirst });
       sortNumbers(found, isFirst);
@@ -78,7 +78,7 @@ export function createNearTools(): NearTools {
 
 function tableFor(size: number) {
   return {
-    /** By id: its place among those seen, from 1 on. */
+    /** By id: its position among those seen, starting at 1. */
     places: new Int32Array(size),
     ids: new Uint32Array(size),
     similarities: new Float32Array(size),

@@ -1,23 +1,23 @@
-/** A vector as an index keeps it. */
+/** A vector as stored in an index. */
 export interface QuantizedVector {
-  /** Steps of equal size, the largest 127. */
+  /** Steps of equal size, at most 127. */
   readonly steps: Int8Array;
-  /** A bit for each number above nought, eight a byte. */
+  /** One bit per positive number, eight per byte. */
   readonly signs: Int8Array;
-  /** 1 / length of `steps`; 0 for a vector of noughts, which is similar to nothing. */
+  /** 1 / length of `steps`; 0 for a zero vector, which is similar to nothing. */
   readonly inverseNorm: number;
 }
 
 const MOST_STEPS = 127;
 
-/** Rounds a vector to bytes. Only its direction is kept; numbers that are none count as nought. */
+/** Rounds a vector to bytes. Only its direction is kept; NaN and infinite numbers count as zero. */
 export function quantize(vector: Float32Array): QuantizedVector {
   const steps = new Int8Array(vector.length);
   const signs = new Int8Array(Math.ceil(vector.length / 64) * 8);
   return { steps, signs, inverseNorm: fillQuantized(vector, steps, signs) };
 }
 
-/** Rounds one vector after the other; what it returns is overwritten by the next. */
+/** Creates a quantizer whose result is overwritten by the next call. */
 export function createQuantizer(dimensions: number): typeof quantize {
   const steps = new Int8Array(dimensions);
   const signs = new Int8Array(Math.ceil(dimensions / 64) * 8);
@@ -33,11 +33,11 @@ function fillQuantized(vector: Float32Array, steps: Int8Array, signs: Int8Array)
   let squares = 0;
   let bits = 0;
   for (let index = 0; index < vector.length; index++) {
-    // Above nought, where cutting a number off is rounding it: Math.round takes three times as long.
+    // Shifted to positive numbers, where truncation rounds correctly: Math.round takes three times as long.
     const step = (((vector[index] as number) * scale + ABOVE_NOUGHT + 0.5) | 0) - ABOVE_NOUGHT; // within the vector
     steps[index] = step;
     squares += step * step;
-    // The sign of the opposite, not a comparison: half of all guesses of which way it goes would be wrong.
+    // The sign bit of the negation instead of a comparison, because half of all branch predictions would be wrong.
     bits |= (-step >>> 31) << (index & 7);
     if ((index & 7) === 7) {
       signs[index >> 3] = bits;
@@ -48,41 +48,41 @@ function fillQuantized(vector: Float32Array, steps: Int8Array, signs: Int8Array)
   return squares === 0 ? 0 : 1 / Math.sqrt(squares);
 }
 
-/** Added to a step, it makes the lowest one positive. */
+/** Offset that makes the lowest step positive. */
 const ABOVE_NOUGHT = 128;
 
 function finiteOrNought(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
 
-/** Rows live in chunks, so that growing never moves one. */
+/** Rows are stored in chunks, so that growing never moves a row. */
 export const CHUNK_SHIFT = 12;
 export const ROWS_PER_CHUNK = 1 << CHUNK_SHIFT;
-/** As many rows as one call of `dots` takes. */
+/** Number of rows per call of `multiply`. */
 export const LIST_LENGTH = 4096;
 
-/** Where things lie in the memory that a scan works on; all in bytes. */
+/** Memory layout of a scan; all values in bytes. */
 export interface RowLayout {
   readonly dimensions: number;
-  /** The signs of the request's vector, a bit each. */
+  /** The signs of the request's vector, one bit each. */
   readonly querySigns: number;
   /** The request's vector as 16-bit numbers. */
   readonly queryVector: number;
-  /** How many rows lie at each distance. */
+  /** Number of rows at each distance. */
   readonly histogram: number;
-  /** Addresses of rows on the way in, row numbers on the way out. */
+  /** Input: addresses of rows; output: row numbers. */
   readonly list: number;
   readonly products: number;
   readonly chunks: number;
   readonly vectorBytes: number;
   readonly signBytes: number;
-  /** From the start of a chunk. */
+  /** Offsets within a chunk. */
   readonly signsInChunk: number;
   readonly distancesInChunk: number;
   readonly chunkBytes: number;
 }
 
-/** The layout for vectors of so many dimensions. Rows are padded with noughts, which change neither product nor distance. */
+/** Computes the layout. Rows are padded with zeros, which change neither product nor distance. */
 export function layoutRows(dimensions: number): RowLayout {
   const vectorBytes = Math.ceil(dimensions / 16) * 16;
   const signBytes = Math.ceil(dimensions / 64) * 8;

@@ -2,34 +2,34 @@ import { grown } from '../byte-sections.ts';
 import { CHUNK_SHIFT, LIST_LENGTH, type QuantizedVector, ROWS_PER_CHUNK } from './quantize.ts';
 import type { Scan } from './scan.ts';
 
-/** Vectors without gaps: a row that is removed is filled with the last one. */
+/** Stores vectors without gaps: the last row fills the place of a removed one. */
 export interface RowStore {
   readonly scan: Scan;
   readonly count: number;
-  /** Who a row belongs to. */
+  /** The owner of a row. */
   ownerOf(row: number): number;
-  /** By row, as long as nothing is added: who each belongs to, and 1 / its length. */
+  /** Owners and inverse norms by row; valid until the next addition. */
   readonly owners: Int32Array;
   readonly inverseNorms: Float32Array;
-  /** Lists where the vectors of rows lie in the memory of the scan. */
+  /** Lists the memory addresses of rows. */
   listAddresses(rows: Int32Array, list: Int32Array): void;
   append(owner: number, vector: QuantizedVector): number;
-  /** Moves the last row into the place of `row`; returns where it was, which is `row` itself if that was the last. */
+  /** Moves the last row to the place of `row`; returns its old position, which is `row` itself if that was the last. */
   remove(row: number): number;
   chunks(): Iterable<RowChunk>;
   dump(): RowDump;
-  /** Fills an empty store with what `dump` returned; false where that does not fit together. */
+  /** Fills an empty store with a dump; false if the dump is inconsistent. */
   restore(dump: RowDump): boolean;
 }
 
-/** Rows that lie side by side. */
+/** Rows that are stored side by side. */
 interface RowChunk {
   readonly address: number;
   readonly first: number;
   readonly rows: number;
 }
 
-/** All rows at once, padded as they lie in memory. */
+/** All rows at once, padded as in memory. */
 export interface RowDump {
   readonly owners: Int32Array;
   readonly inverseNorms: Float32Array;
@@ -37,7 +37,7 @@ export interface RowDump {
   readonly signs: Int8Array;
 }
 
-/** An empty store in the memory of a scan. */
+/** Creates an empty store in the memory of a scan. */
 export function createRowStore(scan: Scan): RowStore {
   const { layout } = scan;
   const { vectorBytes, signBytes } = layout;
@@ -67,7 +67,7 @@ export function createRowStore(scan: Scan): RowStore {
   }
 
   function listAddresses(rows: Int32Array, list: Int32Array): void {
-    // Written out: a call for each of thousands of rows would take longer than its product.
+    // Inlined: a call per row would take longer than its product.
     const { chunks: firstChunk, chunkBytes } = layout;
     for (let place = 0; place < rows.length; place += 1) {
       const row = rows[place] as number; // within the list
@@ -133,11 +133,11 @@ export function createRowStore(scan: Scan): RowStore {
   };
 }
 
-/** Compares rows with one vector at a time. What it returns is a view that its next call overwrites. */
+/** Compares rows with one vector at a time. Results are views that the next call overwrites. */
 export interface RowSearch {
-  /** Makes `vector` the one that rows are compared with. */
+  /** Sets the vector to compare with. */
   aim(vector: QuantizedVector): void;
-  /** Rows that are likely to be nearest, at least `wanted` of them if there are as many. */
+  /** Rows that are likely to be nearest: at least `wanted`, if there are that many. */
   near(wanted: number): Int32Array;
   /** Cosines of at most `LIST_LENGTH` rows. */
   compare(rows: Int32Array): Float32Array;
@@ -151,9 +151,9 @@ export function createRowSearch(store: RowStore): RowSearch {
   let found = new Int32Array(0);
   let aimNorm = 0;
 
-  /** The smallest distance within which `wanted` rows lie. */
+  /** The smallest distance that contains `wanted` rows. */
   function distanceFor(wanted: number): number {
-    // Every distance that was ever measured is within the dimensions.
+    // No distance exceeds the number of dimensions.
     if (wanted >= store.count) return layout.dimensions;
     const histogram = new Uint32Array(scan.buffer(), layout.histogram, layout.dimensions + 1).fill(0);
     for (const { address, rows } of store.chunks()) scan.measure(address, rows);

@@ -10,27 +10,27 @@ import {
   type WasmFunction,
 } from './wasm-bytes.ts';
 
-/** The three loops that a dense search spends its time in, over memory laid out by `layout`. */
+/** The three hot loops of a dense search, over memory laid out by `layout`. */
 export interface Scan {
   readonly layout: RowLayout;
-  /** The memory as it is now: growing makes another buffer of it. */
+  /** The current memory: growing replaces the buffer. */
   buffer(): ArrayBufferLike;
-  /** Makes room for so many bytes; what is there stays where it is. */
+  /** Makes room for this many bytes; existing data stays in place. */
   reserve(bytes: number): void;
-  /** Hamming distances of the first `count` rows of the chunk at `address` to the request, counted in the histogram. */
+  /** Computes the Hamming distances of the first `count` rows of the chunk at `address` to the request, and counts them in the histogram. */
   measure(address: number, count: number): void;
-  /** Lists those of them that are at most `distance` away, as numbers from `first` on; returns how many. */
+  /** Lists the rows within `distance`, numbered from `first`; returns how many there are. */
   collect(address: number, count: number, distance: number, first: number): number;
-  /** Products of the request's vector with the rows whose addresses stand in the list. */
+  /** Computes the products of the request's vector with the rows whose addresses are in the list. */
   multiply(count: number): void;
 }
 
-/** Scans by WebAssembly with SIMD, or by plain JavaScript where a platform has none; both give the same numbers. */
+/** Creates a scan with WebAssembly SIMD, or with plain JavaScript if SIMD is not available; both give the same numbers. */
 export function createScan(dimensions: number): Scan {
   return createWasmScan(dimensions) ?? createPlainScan(dimensions);
 }
 
-/** Undefined where WebAssembly or its SIMD instructions are missing. */
+/** Undefined if WebAssembly or its SIMD instructions are missing. */
 export function createWasmScan(dimensions: number): Scan | undefined {
   const layout = layoutRows(dimensions);
   const running = runWasm<ScanExports>(scanProgram(layout));
@@ -48,7 +48,7 @@ export function createWasmScan(dimensions: number): Scan | undefined {
 
 type ScanExports = WasmExports & Pick<Scan, 'measure' | 'collect' | 'multiply'>;
 
-/** The same in plain JavaScript. */
+/** Creates a scan in plain JavaScript. */
 export function createPlainScan(dimensions: number): Scan {
   const layout = layoutRows(dimensions);
   let bytes = new Uint8Array(layout.chunks);
@@ -106,19 +106,19 @@ function multiplyRows(buffer: ArrayBufferLike, layout: RowLayout, count: number)
   }
 }
 
-/** How many bits of 32 are set: counted in pairs, fours and bytes at once. */
+/** The number of set bits in 32, counted in pairs, fours and bytes in parallel. */
 function onesOf(bits: number): number {
   const pairs = bits - ((bits >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-/** The loops of a scan as a WebAssembly module, unrolled for the layout at hand: a row is done without an inner loop. */
+/** The loops of a scan as a WebAssembly module, unrolled for the layout, so that a row needs no inner loop. */
 function scanProgram(layout: RowLayout): Uint8Array<ArrayBuffer> {
   return toWasm([measure(layout), collect(layout), multiply(layout)], Math.ceil(layout.chunks / PAGE_BYTES));
 }
 
-/** measure(address, count): distance of each row's signs to the request's, noted in the chunk and in the histogram. */
+/** measure(address, count): the distance of each row's signs to the request's, stored in the chunk and in the histogram. */
 function measure(layout: RowLayout): WasmFunction {
   const [address, count, signs, distance] = [0, 1, 2, 3];
   const blocks = Array.from({ length: layout.signBytes / 8 }, (_, block): Code => {
@@ -154,7 +154,7 @@ function measure(layout: RowLayout): WasmFunction {
   };
 }
 
-/** collect(address, count, distance, first): numbers of the rows that are near enough; returns how many. */
+/** collect(address, count, distance, first): the numbers of the rows that are near enough; returns how many there are. */
 function collect(layout: RowLayout): WasmFunction {
   const [address, count, distance, row, end] = [0, 1, 2, 3, 4];
   const note = [...op.get(end), ...op.get(row), ...op.store(layout.list), ...advance(end, 4)];
@@ -173,7 +173,7 @@ function collect(layout: RowLayout): WasmFunction {
   };
 }
 
-/** multiply(count): products of the request's vector with the rows whose addresses are listed. */
+/** multiply(count): the products of the request's vector with the listed rows. */
 function multiply(layout: RowLayout): WasmFunction {
   const [count, entry, row, sum] = [0, 1, 2, 3];
   const blocks = Array.from({ length: layout.vectorBytes / 8 }, (_, block): Code => {

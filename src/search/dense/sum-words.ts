@@ -10,18 +10,18 @@ import {
   type WasmFunction,
 } from './wasm-bytes.ts';
 
-/** Adds up the vectors of words, each times its scale. */
+/** Sums the vectors of words, each multiplied by its scale. */
 export interface SumWords {
-  /** The sum so far; a view that stays the same. */
+  /** The sum so far; always the same view. */
   readonly sum: Float64Array;
-  /** Starts with noughts. */
+  /** Resets the sum to zeros. */
   start(): void;
-  /** Adds the word at a place of the model; the sum holds it after `finish`. */
+  /** Adds the word at an index of the model; it is included in the sum after `finish`. */
   add(place: number): void;
   finish(): void;
 }
 
-/** Adds by WebAssembly; undefined where that or its SIMD instructions are missing. The vectors are copied into its memory. */
+/** Sums with WebAssembly; undefined if WebAssembly or its SIMD instructions are missing. The vectors are copied into its memory. */
 export function createWasmSum({ dimensions, scales, vectors }: WordVectors): SumWords | undefined {
   const layout = layoutSum(dimensions);
   const running = runWasm<WasmExports & { addWords(count: number): void }>(sumProgram(layout, vectors.length));
@@ -41,7 +41,7 @@ export function createWasmSum({ dimensions, scales, vectors }: WordVectors): Sum
     start: () => void sum.fill(0),
     add(place) {
       addresses[listed * (ENTRY_BYTES / 4)] = layout.vectors + place * dimensions;
-      factors[(listed * ENTRY_BYTES + SCALE_IN_ENTRY) / 8] = scales[place] as number; // a place of the model
+      factors[(listed * ENTRY_BYTES + SCALE_IN_ENTRY) / 8] = scales[place] as number; // an index of the model
       listed += 1;
       if (listed === WORDS_AT_ONCE) finish();
     },
@@ -49,9 +49,9 @@ export function createWasmSum({ dimensions, scales, vectors }: WordVectors): Sum
   };
 }
 
-/** The same in plain JavaScript, with the same numbers. */
+/** Sums in plain JavaScript, with the same results. */
 export function createPlainSum({ dimensions, scales, vectors }: WordVectors): SumWords {
-  // Of the kind that numbers are added in: rounding each step would take as long as the sum itself.
+  // 64-bit, like the additions: rounding each step would take as long as the sum itself.
   const sum = new Float64Array(dimensions);
   return {
     sum,
@@ -67,24 +67,24 @@ export function createPlainSum({ dimensions, scales, vectors }: WordVectors): Su
   };
 }
 
-/** Where things lie in the memory that sums are made in; all in bytes. */
+/** Memory layout for sums; all values in bytes. */
 interface SumLayout {
   readonly dimensions: number;
-  /** The sum, 64-bit floats. */
+  /** The sum, as 64-bit floats. */
   readonly sum: number;
-  /** For each word to add: the address of its vector, then its scale as a 64-bit float, 16 bytes together. */
+  /** Entries of 16 bytes for the words to add: the address of the vector, then the scale as a 64-bit float. */
   readonly list: number;
   readonly vectors: number;
 }
 
-/** Words that one call adds. */
+/** Number of words per call. */
 const WORDS_AT_ONCE = 1024;
 const ENTRY_BYTES = 16;
-/** Where the scale stands in an entry. */
+/** Offset of the scale in an entry. */
 const SCALE_IN_ENTRY = 8;
 const BLOCK = 8;
 
-/** The layout for vectors of so many dimensions; a block may read beyond the last one. */
+/** Computes the layout; a block may read beyond the last vector. */
 function layoutSum(dimensions: number): SumLayout {
   const list = Math.ceil(dimensions / BLOCK) * BLOCK * 8;
   return { dimensions, sum: 0, list, vectors: list + WORDS_AT_ONCE * ENTRY_BYTES };
@@ -96,7 +96,7 @@ function sumProgram(layout: SumLayout, vectorBytes: number): Uint8Array<ArrayBuf
   return toWasm([addWords(layout)], Math.ceil(bytes / PAGE_BYTES));
 }
 
-/** addWords(count): adds the listed vectors, each times its scale, to the sum. */
+/** addWords(count): adds the listed vectors, each multiplied by its scale, to the sum. */
 function addWords(layout: SumLayout): WasmFunction {
   const [count, blocks, sumAt, offset, entry, left] = [0, 1, 2, 3, 4, 5];
   const [bytes, four, scale] = [6, 7, 8];

@@ -1,19 +1,19 @@
-/** One instruction or a run of them, as bytes. */
+/** One or more instructions as bytes. */
 export type Code = readonly number[];
 
-/** A function of a module: how many numbers it takes, its further variables, and what it does. */
+/** A function of a module: its parameters (numbers), its local variables and its body. */
 export interface WasmFunction {
   readonly name: string;
   readonly parameters: number;
   readonly returns: 'i32' | 'nothing';
-  /** How many variables of each kind follow the parameters. */
+  /** Local variables after the parameters, by type. */
   readonly locals: readonly { readonly count: number; readonly kind: 'i32' | 'i64' | 'v128' }[];
   readonly body: Code;
 }
 
 const KINDS = { i32: 0x7f, i64: 0x7e, v128: 0x7b } as const;
 
-/** A number as WebAssembly writes it where it cannot be negative. */
+/** Encodes an unsigned number (LEB128). */
 function unsigned(value: number): Code {
   const bytes: number[] = [];
   let rest = value;
@@ -21,7 +21,7 @@ function unsigned(value: number): Code {
   return [...bytes, rest];
 }
 
-/** A constant; the highest bit of the last byte's seven is its sign. */
+/** Encodes a signed number (LEB128); the highest of the last seven bits is the sign. */
 function signed(value: number): Code {
   const bytes: number[] = [];
   let rest = value;
@@ -29,7 +29,7 @@ function signed(value: number): Code {
   return [...bytes, rest & 0x7f];
 }
 
-/** The instructions the scans are made of, under the names of the WebAssembly specification. */
+/** The instructions used by the scans. */
 export const op = {
   get: (local: number): Code => [0x20, ...unsigned(local)],
   set: (local: number): Code => [0x21, ...unsigned(local)],
@@ -47,27 +47,27 @@ export const op = {
   popcount64: [0x7b],
   add64: [0x7c],
   toInt32: [0xa7],
-  /** Eight bytes, each made a 16-bit number. */
+  /** Eight bytes, each extended to a 16-bit number. */
   loadBytes: (offset: number): Code => [0xfd, 0x01, 3, ...unsigned(offset)],
   loadVector: (offset: number): Code => [0xfd, 0x00, 4, ...unsigned(offset)],
   /** Products of 16-bit numbers, added in pairs. */
   multiplyPairs: [0xfd, 0xba, 0x01],
   addVectors: [0xfd, 0xae, 0x01],
-  /** The lower and the upper four of eight 16-bit numbers, each made a 32-bit one. */
+  /** The lower and the upper four of eight 16-bit numbers, extended to 32 bits. */
   widenLower: [0xfd, 0xa7, 0x01],
   widenUpper: [0xfd, 0xa8, 0x01],
-  /** Two 32-bit numbers as 64-bit floats: the lower two. */
+  /** The lower two 32-bit numbers as 64-bit floats. */
   toFloats: [0xfd, 0xfe, 0x01],
-  /** The upper two of four 32-bit numbers, twice. */
+  /** The upper two of four 32-bit numbers, duplicated. */
   repeatUpper: [0xfd, 0x0d, ...[0, 1].flatMap(() => [8, 9, 10, 11, 12, 13, 14, 15])],
   multiplyFloats: [0xfd, 0xf2, 0x01],
   addFloats: [0xfd, 0xf0, 0x01],
-  /** A 64-bit float, twice. */
+  /** A 64-bit float, duplicated. */
   loadTwice: (offset: number): Code => [0xfd, 0x0a, 3, ...unsigned(offset)],
   storeVector: (offset: number): Code => [0xfd, 0x0b, 4, ...unsigned(offset)],
   lane: (index: number): Code => [0xfd, 0x1b, index],
   whenTrue: (body: Code): Code => [0x04, 0x40, ...body, 0x0b],
-  /** Runs while the variable, counted down by one each time, is not nought. */
+  /** Runs the body and decrements the variable until it is zero. */
   countDown: (local: number, body: Code): Code => [
     ...[0x02, 0x40, 0x20, ...unsigned(local), 0x45, 0x0d, 0x00],
     ...[0x03, 0x40, ...body, 0x20, ...unsigned(local), 0x41, 0x01, 0x6b, 0x22, ...unsigned(local), 0x0d, 0x00, 0x0b],
@@ -80,7 +80,7 @@ export function advance(local: number, by: number): Code {
   return [...op.get(local), ...op.constant(by), ...op.add, ...op.set(local)];
 }
 
-/** The bytes of a module that has its own memory and exports it and its functions. */
+/** Creates the bytes of a module that has its own memory and exports it with its functions. */
 export function toWasm(functions: readonly WasmFunction[], memoryPages: number): Uint8Array<ArrayBuffer> {
   const types = functions.map(({ parameters, returns }) => [
     ...[0x60, ...unsigned(parameters), ...Array<number>(parameters).fill(KINDS.i32)],
@@ -117,12 +117,12 @@ function sized(bytes: Code): Code {
   return [...unsigned(bytes.length), ...bytes];
 }
 
-/** What a module that has its own memory exports. */
+/** The exports of a module with its own memory. */
 export interface WasmExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
 }
 
-/** What we use of WebAssembly. */
+/** The part of WebAssembly that is used here. */
 interface WasmEngine {
   validate(bytes: Uint8Array): boolean;
   readonly Module: new (bytes: Uint8Array) => object;
@@ -131,9 +131,9 @@ interface WasmEngine {
 
 export const PAGE_BYTES = 65_536;
 
-/** A running module; undefined where WebAssembly or an instruction it uses is missing. `T` is what its bytes export. */
+/** Instantiates a module; undefined if WebAssembly or an instruction it uses is missing. `T` is the type of its exports. */
 export function runWasm<T extends WasmExports>(bytes: Uint8Array): T | undefined {
-  const { WebAssembly: engine } = globalThis as { readonly WebAssembly?: WasmEngine }; // the compiler knows no platform
+  const { WebAssembly: engine } = globalThis as { readonly WebAssembly?: WasmEngine }; // the compiler options include no platform types
   if (engine?.validate(bytes) !== true) return undefined;
-  return new engine.Instance(new engine.Module(bytes)).exports as T; // whoever wrote the bytes knows what they export
+  return new engine.Instance(new engine.Module(bytes)).exports as T; // the author of the bytes knows their exports
 }

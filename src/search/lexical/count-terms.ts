@@ -6,32 +6,32 @@ import { eachWord } from './split-words.ts';
 import { termOf } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** Distinct terms of one tool that are searched; a text that has more is a list of everything. */
+/** Limit of distinct terms per tool that are searched. */
 const MAX_TERMS_PER_TOOL = 1500;
 
-/** What a tool's texts say, term by term. */
+/** The terms in a tool's texts. */
 export interface CountedTerms {
   readonly count: number;
   readonly numbers: Uint32Array;
-  /** In which fields each stands: a bit a field. */
+  /** The fields that contain each term, as bits. */
   readonly fields: Uint16Array;
-  /** How much each says about the tool, from 1 to 255. */
+  /** The impact of each term for the tool, from 1 to 255. */
   readonly impacts: Uint8Array;
-  /** Terms that follow each other in what a tool is called and what it does, as `pairOf` has them; the first `pairCount`. */
+  /** Pairs of consecutive terms in the name, title and description, encoded by `pairOf`; only the first `pairCount` are valid. */
   readonly pairs: Uint32Array;
   readonly pairCount: number;
 }
 
-/** Fields in which it matters that words stand together. */
+/** Fields in which consecutive words count as phrases. */
 const PHRASED: ReadonlySet<Field> = new Set(['name', 'title', 'description']);
 const MAX_PAIRS = 64;
 
-/** Two terms in their order as one number. */
+/** Encodes an ordered pair of terms as one number. */
 export function pairOf(before: number, after: number): number {
   return (Math.imul(before, 0x9e3779b1) ^ Math.imul(after, 0x85ebca6b)) >>> 0;
 }
 
-/** Counts the terms of one tool after the other; what it returns is overwritten by the next. */
+/** Creates a function that counts the terms of a tool; its result is overwritten by the next call. */
 export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) => CountedTerms {
   const fields = new Uint16Array(MAX_TERMS_PER_TOOL);
   const impacts = new Uint8Array(MAX_TERMS_PER_TOOL);
@@ -60,10 +60,10 @@ export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) 
     const place = terms.placeOf(number);
     if (place < 0) return;
     if (place === known) fields[place] = sums[place] = repeats[place] = 0;
-    fields[place] = (fields[place] as number) | bit; // a place is below the limit
-    const repeat = (repeats[place] as number) + 1; // likewise
+    fields[place] = (fields[place] as number) | bit; // an index is below the limit
+    const repeat = (repeats[place] as number) + 1; // as above
     repeats[place] = repeat;
-    if (repeat <= maxRepeats) sums[place] = (sums[place] as number) + weight; // likewise
+    if (repeat <= maxRepeats) sums[place] = (sums[place] as number) + weight; // as above
   }
 
   return (texts) => {
@@ -92,20 +92,20 @@ export function createTermCounter(vocabulary: Vocabulary): (texts: SearchTexts) 
 const START = -1;
 const NOT_PHRASED = -2;
 
-/** Numbers in the order they are met, each once; small numbers, since each has a place in a table. */
+/** Distinct numbers in order of appearance; small numbers, because each has an entry in a table. */
 interface Distinct {
   readonly count: number;
-  /** The first `count` are met. */
+  /** Only the first `count` are valid. */
   readonly numbers: Uint32Array;
-  /** The place of a number, a new one if need be; negative where there is no room for more. */
+  /** The position of a number, which is added if necessary; negative if the limit is reached. */
   placeOf(number: number): number;
   clear(): void;
 }
 
-/** At most `limit` numbers between two `clear`s. */
+/** Holds at most `limit` numbers between two `clear` calls. */
 function createDistinct(limit: number): Distinct {
   const numbers = new Uint32Array(limit);
-  // Where a number would stand; it does if it is found there, so nothing has to be wiped.
+  // Possible position of each number; it is verified on lookup, so nothing has to be reset.
   let places = new Uint32Array(1024);
   let count = 0;
   return {
@@ -115,7 +115,7 @@ function createDistinct(limit: number): Distinct {
     },
     placeOf(number) {
       if (number >= places.length) places = grown(places, (number + 1) * 2);
-      const known = places[number] as number; // made room for above
+      const known = places[number] as number; // allocated above
       if (known < count && numbers[known] === number) return known;
       if (count === limit) return -1;
       places[number] = count;
@@ -135,7 +135,7 @@ type EachTerm = (text: string, visit: (number: number, isWhole: boolean) => void
 const REMEMBERED_WORDS = 20_000;
 const SAYS_NOTHING = -1;
 
-/** Reads texts by a vocabulary, and numbers new terms while `hasRoom`. Words are met again and again, and stemming costs more than remembering. */
+/** Reads texts with a vocabulary, and adds new terms while `hasRoom`. Words are cached, because stemming costs more than a lookup. */
 function createTermReader(vocabulary: Vocabulary, hasRoom: () => boolean): EachTerm {
   const scan = createWordScan(MAX_TEXT_LENGTH);
   const known = createKnownWords();
@@ -143,7 +143,7 @@ function createTermReader(vocabulary: Vocabulary, hasRoom: () => boolean): EachT
   let releases = 0;
 
   function forgetReleased(): void {
-    // A released number may be another term's by now.
+    // A released number may belong to another term by now.
     if (releases === vocabulary.releases) return;
     known.clear();
     others.clear();

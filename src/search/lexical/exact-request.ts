@@ -1,19 +1,19 @@
 import type { Vocabulary } from './vocabulary.ts';
 
-/** A request that may be what a tool is called. */
+/** A request that may match a tool's name or title exactly. */
 export interface ExactRequest {
-  /** The terms that its name or title must have, each once. */
+  /** The terms that the name or title must contain, deduplicated. */
   readonly needed: readonly number[];
-  /** Terms that it may have besides, each with the other half: `git` and `hub` where the request says `github`. */
+  /** Terms that it may contain in addition, each with the other half: `git` and `hub` if the request says `github`. */
   readonly halves: ReadonlyMap<number, number>;
-  /** Terms that follow each other, as `pairOf` has them. */
+  /** Pairs of consecutive terms, encoded by `pairOf`. */
   readonly pairs: readonly number[];
 }
 
-/** Names and titles are shorter. */
+/** Names and titles are shorter than this. */
 const MOST_TERMS = 16;
 
-/** Terms of a request with those that follow each other; undefined where no tool can be called so. */
+/** Creates an exact request; undefined if no tool can match it. */
 export function toExactRequest(
   numbers: readonly number[],
   pairs: readonly number[],
@@ -29,7 +29,7 @@ export function toExactRequest(
       if (before !== undefined && after !== undefined) halves.set(before, after).set(after, before);
     }
   }
-  // `GitHub` of a request is said by `github` as well.
+  // A request for `GitHub` also matches `github`.
   const isHalf = (number: number) => numbers.includes(halves.get(number) ?? -1);
   const needed = numbers.filter((number) => !isHalf(number));
   return { needed, halves, pairs: needed.length === numbers.length ? pairs : [] };

@@ -11,44 +11,44 @@ import { createNameTerms, type NameTerms } from './similar-names.ts';
 import { countTerms, createVocabulary, type KeptTerms } from './vocabulary.ts';
 import { createWeighRequest } from './weigh-request.ts';
 
-/** Finds tools by the words of a request: BM25 over weighted fields. Tools are known by the small numbers they are added under. */
+/** Finds tools by the words of a request: BM25 over weighted fields. Tools are identified by small numbers. */
 export interface LexicalIndex {
-  /** `id` is not in use. */
+  /** Adds a tool; `id` must not be in use. */
   add(id: number, texts: SearchTexts): void;
   remove(id: number): void;
   match(request: string): LexicalMatch;
   snapshot(): Uint8Array;
 }
 
-/** How well each tool fits the words of a request. Valid until the index is asked again. */
+/** The match of each tool with the words of a request. Valid until the next call of `match`. */
 export interface LexicalMatch {
-  /** More than every id. */
+  /** Greater than every id. */
   readonly count: number;
-  /** The tools whose words fit best, in no order; valid until it is asked again. */
+  /** The tools with the best matches, unordered; valid until the next call. */
   best(limit: number, choice: Choice): Uint32Array;
-  /** The score of one tool, and besides what words count that stand together in both. */
+  /** The score of one tool, including phrases. */
   scoreOf(id: number): number;
-  /** The tools whose name or title says what the request says, and nothing else. */
+  /** The tools whose name or title matches the request exactly. */
   exact(isAllowed: Choice['isAllowed']): readonly number[];
-  /** The words of the request that a tool says, most telling first. */
+  /** The words of the request that a tool contains, highest weight first. */
   explain(id: number): readonly MatchedWord[];
 }
 
 const IMPACT_BITS = 8;
 const IMPACT_MASK = 255;
 
-/** An empty index, or that of a snapshot; undefined where the snapshot cannot be used. */
+/** Creates an empty index, or one from a snapshot; undefined if the snapshot cannot be used. */
 export function createLexicalIndex(): LexicalIndex;
 export function createLexicalIndex(snapshot: Uint8Array): LexicalIndex | undefined;
 export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefined {
   const kept = snapshot === undefined ? undefined : readLexical(snapshot);
   if (snapshot !== undefined && kept === undefined) return undefined;
   const vocabulary = createVocabulary(kept?.terms);
-  // By term: the tools that say it, each with its impact.
+  // By term: the tools that contain it, each with its impact.
   const postings = createPackedLists(kept?.postings);
-  // By tool: the terms it says, each with the bits of its fields. What a removal needs, and what explains a hit.
+  // By tool: its terms, each with the bits of its fields. Used to remove a tool and to explain a hit.
   const said = createPackedLists(kept?.said);
-  // By tool: the terms that follow each other.
+  // By tool: its pairs of consecutive terms.
   const pairs = createPackedLists(kept?.pairs);
   const countTerms = createTermCounter(vocabulary);
   const topIds = createTopIds();
@@ -57,14 +57,14 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
   let scores = new Float32Array(Math.max(64, idLimit));
   let nameTerms: NameTerms | undefined;
 
-  /** The inverse frequency of a term: what few tools say tells them apart. */
+  /** The inverse document frequency of a term: rare terms distinguish tools. */
   function rarity(number: number): number {
     const frequency = postings.length(number);
     const count = Math.max(toolCount, PARAMETERS.leastTools);
     return Math.log(1 + (count - frequency + 0.5) / (frequency + 0.5));
   }
 
-  // Made by the first request that needs it: most words are spelled right.
+  // Lazy: most words are spelled correctly.
   function namesByTerm(): NameTerms {
     if (nameTerms !== undefined) return nameTerms;
     nameTerms = createNameTerms();
@@ -84,7 +84,7 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
 
   const { explain, phraseScore, isExact } = createSaidTerms({ said, pairs });
 
-  /** Only tools that say the rarest of its terms can say all of them. */
+  /** Only tools that contain the rarest term can contain all of them. */
   function findExact(request: ExactRequest, isAllowed: Choice['isAllowed']): readonly number[] {
     const rarest = request.needed.reduce((one, other) => (postings.length(other) < postings.length(one) ? other : one));
     const start = postings.start(rarest);
@@ -104,11 +104,11 @@ export function createLexicalIndex(snapshot?: Uint8Array): LexicalIndex | undefi
       const pairsFrom = pairs.extend(id, pairCount);
       const [saidData, pairsData] = [said.data, pairs.data];
       for (let place = 0; place < count; place += 1) {
-        const number = numbers[place] as number; // so many were counted
-        postings.push(number, ((id << IMPACT_BITS) | (impacts[place] as number)) >>> 0); // likewise
-        saidData[saidFrom + place] = ((number << FIELD_BITS) | (fields[place] as number)) >>> 0; // likewise
+        const number = numbers[place] as number; // within the counted terms
+        postings.push(number, ((id << IMPACT_BITS) | (impacts[place] as number)) >>> 0); // as above
+        saidData[saidFrom + place] = ((number << FIELD_BITS) | (fields[place] as number)) >>> 0; // as above
       }
-      for (let place = 0; place < pairCount; place += 1) pairsData[pairsFrom + place] = together[place] as number; // likewise
+      for (let place = 0; place < pairCount; place += 1) pairsData[pairsFrom + place] = together[place] as number; // as above
       toolCount += 1;
       idLimit = Math.max(idLimit, id + 1);
       if (idLimit > scores.length) scores = new Float32Array(idLimit * 2);
@@ -171,19 +171,19 @@ function dropTool(postings: ReturnType<typeof createPackedLists>, term: number, 
   }
 }
 
-/** What an index is made of, as it is kept. */
+/** The parts of an index in a snapshot. */
 interface KeptIndex {
   readonly terms: KeptTerms;
   /** By term: id and impact of each tool. */
   readonly postings: KeptLists;
-  /** By id: term and fields. */
+  /** By id: terms with their fields. */
   readonly said: KeptLists;
   /** By id: its pairs of terms. */
   readonly pairs: KeptLists;
   readonly toolCount: number;
 }
 
-/** Raised whenever words are split, stemmed, counted or kept in another way: an index of before would answer wrongly. */
+/** Increased whenever words are split, stemmed, counted or stored differently: an older index would give wrong results. */
 const VERSION = 2;
 const MADE_BY = crc32(JSON.stringify([VERSION, FIELDS, PARAMETERS]));
 
@@ -197,7 +197,7 @@ function writeLexical({ terms, postings, said, pairs, toolCount }: KeptIndex): U
   ]);
 }
 
-/** What was kept; undefined where it is damaged or an index of before. */
+/** Reads a snapshot; undefined if it is damaged or outdated. */
 function readLexical(bytes: Uint8Array): KeptIndex | undefined {
   const [head, text, starts, slots, ...lists] = readSections(MADE_BY, bytes) ?? [];
   if (head === undefined || text === undefined || starts === undefined || slots === undefined) return undefined;

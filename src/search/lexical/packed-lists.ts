@@ -1,22 +1,22 @@
 import { grown } from '../byte-sections.ts';
 
-/** Many growing lists of 32-bit numbers in one buffer: no object a list, and bytes that can be kept as they are. */
+/** Many growing lists of 32-bit numbers in one buffer: without an object per list, and ready to be stored. */
 export interface PackedLists {
-  /** All lists; one of them is `data[start(list)]` up to `data[start(list) + length(list)]`. */
+  /** All lists; a list occupies `data[start(list)]` up to `data[start(list) + length(list)]`. */
   readonly data: Uint32Array;
   start(list: number): number;
   length(list: number): number;
-  /** Makes a list longer by so many entries; returns the place in `data` from which on they are to be written. */
+  /** Extends a list by this many entries; returns the index in `data` at which to write them. */
   extend(list: number, count: number): number;
   push(list: number, value: number): void;
-  /** Takes the entry at a place of a list away; the last one moves there. */
+  /** Removes an entry of a list; the last entry takes its place. */
   drop(list: number, place: number): void;
   clear(list: number): void;
-  /** The lists one behind the other without gaps, as a snapshot keeps them. */
+  /** The lists without gaps, for a snapshot. */
   compact(count: number): KeptLists;
 }
 
-/** Lists one behind the other. Their starts follow from their lengths, but a start does not wait for a sum of thousands. */
+/** Consecutive lists. Their starts follow from their lengths, but are stored, so that a start need not sum up thousands. */
 export interface KeptLists {
   readonly starts: Uint32Array;
   readonly lengths: Uint32Array;
@@ -26,11 +26,11 @@ export interface KeptLists {
 const SMALLEST = 4;
 const NONE = new Uint32Array();
 
-/** Empty lists, or those of a snapshot. */
+/** Creates empty lists, or those of a snapshot. */
 export function createPackedLists(kept?: KeptLists): PackedLists {
   let data = kept === undefined ? new Uint32Array(1024) : kept.values;
   let used = kept === undefined ? 0 : kept.values.length;
-  // The bytes of a snapshot may serve others, too: they are copied before the first of them changes.
+  // The bytes of a snapshot may be shared, so they are copied before the first change.
   let isOwn = kept === undefined;
   const size = Math.max(256, kept?.lengths.length ?? 0);
   let starts = grown(kept?.starts ?? NONE, size);
@@ -51,10 +51,10 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
     }
     const length = lengths[list] ?? 0;
     if (length + count <= (rooms[list] ?? 0)) return;
-    // Who adds several knows how many there will be; who pushes one by one will push more.
+    // An extension by several entries has its final size; single entries are likely to be followed by more.
     const room = count > 1 ? length + count : Math.max(SMALLEST, length * 2);
     if (used + room > data.length) pack(used + room);
-    // Packing may have made room, but a list that moves to the end is right in any case.
+    // Packing may have made room, but moving the list to the end is correct in any case.
     const start = starts[list] ?? 0;
     data.copyWithin(used, start, start + length);
     starts[list] = used;
@@ -65,12 +65,12 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
   function extend(list: number, count: number): number {
     makeRoom(list, count);
     if (!isOwn) copyData();
-    const length = lengths[list] as number; // there is room for it
+    const length = lengths[list] as number; // allocated above
     lengths[list] = length + count;
-    return (starts[list] as number) + length; // likewise
+    return (starts[list] as number) + length; // as above
   }
 
-  /** Closes the gaps that moved lists left, and takes a larger buffer. */
+  /** Closes the gaps that moved lists left, and allocates a larger buffer. */
   function pack(wanted: number): void {
     let live = 0;
     for (let list = 0; list < rooms.length; list += 1) live += rooms[list] ?? 0;
@@ -79,7 +79,7 @@ export function createPackedLists(kept?: KeptLists): PackedLists {
     for (let list = 0; list < rooms.length; list += 1) {
       const start = starts[list] ?? 0;
       const length = lengths[list] ?? 0;
-      // Most lists are short: a view for each would cost more than it copies.
+      // Most lists are short: a view per list would cost more than the copy.
       if (length > 32) next.set(data.subarray(start, start + length), at);
       else for (let place = 0; place < length; place += 1) next[at + place] = data[start + place] ?? 0;
       starts[list] = at;

@@ -6,11 +6,11 @@ import type { WeighedRequest } from './weigh-request.ts';
 export interface MatchedWord {
   readonly word: string;
   readonly weight: number;
-  /** The first one it stands in. */
+  /** The first field that contains it. */
   readonly field: Field;
 }
 
-/** Bits of an entry of `said` that say in which fields a term stands; above them is its number. */
+/** The lower bits of an entry of `said` are the fields of a term; the upper bits are its number. */
 export const FIELD_BITS = FIELDS.length;
 const bitOf = (field: Field): number => 1 << FIELDS.indexOf(field);
 export const NAME_BIT = bitOf('name');
@@ -19,24 +19,24 @@ const SOURCE_BIT = bitOf('source');
 
 type PackedLists = ReturnType<typeof createPackedLists>;
 
-/** What tools say: the lists of an index, by tool; terms stand in the order in which its fields say them first. */
+/** The terms of tools: lists by tool, with terms in the order in which its fields first contain them. */
 export interface SaidLists {
   readonly said: PackedLists;
   readonly pairs: PackedLists;
 }
 
-/** Reads what one tool says, beside a request. */
+/** Compares the terms of one tool with a request. */
 export interface SaidTerms {
-  /** The words of the request that a tool says, most telling first. */
+  /** The words of the request that a tool contains, highest weight first. */
   explain(id: number, asked: WeighedRequest['byNumber']): readonly MatchedWord[];
-  /** What words count that stand together in both. */
+  /** The score for phrases that occur in both. */
   phraseScore(id: number, weights: WeighedRequest['pairs']): number;
-  /** True where the name or the title of a tool says what the request says, and nothing else. */
+  /** True if the name or the title of a tool contains exactly the terms of the request. */
   isExact(id: number, request: ExactRequest): boolean;
 }
 
 export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
-  /** The request in its order, or begun at another word: `issues/create` says "create an issue". */
+  /** True if the request has the same order, or the same order starting at another word: `issues/create` matches "create an issue". */
   function isInOrder(id: number, asked: ExactRequest['pairs']): boolean {
     const own = pairs.data.subarray(pairs.start(id), pairs.start(id) + pairs.length(id));
     return asked.filter((pair) => own.includes(pair)).length >= asked.length - 1;
@@ -64,7 +64,7 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
       return sum;
     },
     isExact(id, { needed, halves, pairs: asked }) {
-      // Thousands of tools are looked at for a short request: nothing is made for those that are not called so.
+      // Thousands of tools are checked for a short request, so nothing is allocated for those that do not match.
       let inTitle = 0;
       let inName = 0;
       let inBare = 0;
@@ -75,7 +75,7 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
       for (let at = said.start(id); at < end && open !== 0; at += 1) {
         const entry = data[at] as number; // within the list
         const places = placesIn(entry);
-        if (places === 0) break; // names and titles stand first
+        if (places === 0) break; // names and titles come first
         const number = entry >>> FIELD_BITS;
         if (needed.includes(number)) {
           if ((places & TITLE_BIT) !== 0) inTitle += 1;
@@ -95,10 +95,10 @@ export function createSaidTerms({ said, pairs }: SaidLists): SaidTerms {
   };
 }
 
-/** Stands for a name without the words of its source: a prefix says where a tool comes from, not what it does. */
+/** Marks a name without the words of its source: a prefix says where a tool comes from, not what it does. */
 const BARE_BIT = 1 << FIELD_BITS;
 
-/** What a tool is called by that has the term of an entry: bits of name, bare name and title. */
+/** The parts of a tool's identity that contain the term of an entry: bits for name, bare name and title. */
 function placesIn(entry: number): number {
   const isBare = (entry & (NAME_BIT | SOURCE_BIT)) === NAME_BIT;
   return (entry & (NAME_BIT | TITLE_BIT)) | (isBare ? BARE_BIT : 0);
@@ -108,7 +108,7 @@ function isWholeOf(split: readonly number[], halves: ExactRequest['halves']): bo
   return split.every((half) => split.includes(halves.get(half) ?? -1));
 }
 
-/** Puts a word behind those that tell as much or more. So few match that sorting them would take longer. */
+/** Inserts a word in order of weight. Matches are so few that sorting would take longer. */
 function insert(matched: MatchedWord[], one: MatchedWord): void {
   let place = matched.length;
   for (; place > 0; place -= 1) {
@@ -119,7 +119,7 @@ function insert(matched: MatchedWord[], one: MatchedWord): void {
   matched[place] = one;
 }
 
-/** A bit a field, the first one the lowest. */
+/** The first field of an entry: its lowest bit. */
 function firstFieldIn(entry: number): Field {
-  return FIELDS[31 - Math.clz32(entry & -entry)] as Field; // every term of a tool stands in one of them
+  return FIELDS[31 - Math.clz32(entry & -entry)] as Field; // every term of a tool is in one of them
 }

@@ -1,17 +1,17 @@
 import { createTextBytes, grown, punctuationLength } from '../byte-sections.ts';
 import { KINDS, LOWER, MAX_WHOLE_LENGTH, MAX_WORD_LENGTH, SEPARATOR, UPPER } from './split-words.ts';
 
-/** The words of one text after the other, without a string for each: what `eachWord` visits, as places in `letters`. */
+/** Scans the words of texts without creating strings: the same words as `eachWord`, as positions in `letters`. */
 export interface WordScan {
-  /** Scans a text and says how many words it has; `OTHER_LETTERS` for one that takes `eachWord`. */
+  /** Scans a text and returns the number of words; `OTHER_LETTERS` for a text that needs `eachWord`. */
   scan(text: string): number;
-  /** The bytes of the text, its letters in lower case. */
+  /** The bytes of the text, with letters in lower case. */
   readonly letters: Uint8Array;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
-  /** A hash of the letters of each word. */
+  /** The hash of each word. */
   readonly hashes: Int32Array;
-  /** 1 for a word that was put together again from its parts. */
+  /** 1 for a word that was joined from its parts. */
   readonly wholes: Uint8Array;
   word(place: number): string;
 }
@@ -20,10 +20,10 @@ export const OTHER_LETTERS = -1;
 const HASH_START = 0x811c9dc5 | 0;
 const HASH_STEP = 0x01000193;
 
-/** What a scan finds is overwritten by the next. Texts that are longer than `maxLength` are left to `eachWord` as well. */
+/** Creates a scan, whose results are overwritten by the next one. Texts longer than `maxLength` also need `eachWord`. */
 export function createWordScan(maxLength: number): WordScan {
   const { bytes: letters, write } = createTextBytes(maxLength);
-  // A word takes two characters with what separates it, and two parts have a whole at most.
+  // A word with its separator takes two characters, and two parts have at most one joined word.
   const [starts, ends] = [new Uint32Array(maxLength + 2), new Uint32Array(maxLength + 2)];
   const [hashes, wholes] = [new Int32Array(maxLength + 2), new Uint8Array(maxLength + 2)];
   let count = 0;
@@ -43,7 +43,7 @@ export function createWordScan(maxLength: number): WordScan {
     wholes[count - 1] = 1;
   }
 
-  /** Notes the words of a run of letters and digits; returns where it ends. */
+  /** Records the words of a run of letters and digits; returns its end. */
   function scanRun(start: number): number {
     let index = start;
     let partStart = start;
@@ -51,8 +51,8 @@ export function createWordScan(maxLength: number): WordScan {
     let hash = HASH_START;
     let isBehindUpper = false;
     for (; ; index += 1) {
-      const code = letters[index] as number; // a nought stands behind the text
-      const letter = FOLDED[code] as number; // there is one for every byte
+      const code = letters[index] as number; // the text is followed by a zero
+      const letter = FOLDED[code] as number; // the table has an entry for every byte
       if (letter === NO_LETTER) break;
       const isUpper = letter !== code;
       if (isUpper) {
@@ -98,13 +98,13 @@ export function createWordScan(maxLength: number): WordScan {
 
 const NO_LETTER = 0;
 
-/** By byte: a letter in lower case, a digit as it is, else `NO_LETTER`. */
+/** By byte: a letter in lower case, a digit unchanged, else `NO_LETTER`. */
 const FOLDED = Uint8Array.from({ length: 256 }, (_, code) => {
   if (code > 127 || KINDS[code] === SEPARATOR) return NO_LETTER;
   return KINDS[code] === UPPER ? code | 0x20 : code;
 });
 
-/** As for strings: an upper-case letter behind another one, where a word begins. */
+/** True for an upper-case letter after another one, at which a word begins; as in `eachWord`. */
 function isBehindAbbreviation(letters: Uint8Array, index: number): boolean {
   const [next = 0, afterNext = 0] = [letters[index + 1], letters[index + 2]];
   if (KINDS[next] !== LOWER) return false;
@@ -113,11 +113,11 @@ function isBehindAbbreviation(letters: Uint8Array, index: number): boolean {
 
 const SMALL_S = 0x73;
 
-/** Numbers of words that a scan has met before, found by their letters: no string is made, and none is hashed again. */
+/** Numbers of words that were scanned before, found by their bytes, without creating strings. */
 export interface KnownWords {
-  /** The number of the word at a place of the scan; undefined where it is new. */
+  /** The number of the word at a position of the scan; undefined if it is new. */
   find(scan: WordScan, place: number): number | undefined;
-  /** Notes a word that is new. */
+  /** Records a new word. */
   note(scan: WordScan, place: number, number: number): void;
   /** Forgets all. */
   clear(): void;
@@ -126,14 +126,14 @@ export interface KnownWords {
 const FEWEST_SLOTS = 1024;
 const MAX_WORDS = 150_000;
 
-// What a slot holds, side by side: a look at a word that is known takes one from memory, and one at its letters.
+// The fields of a slot are side by side: looking up a known word takes one memory access, and one for its letters.
 const SLOT_SIZE = 4;
 const HASH = 0;
 const NUMBER = 1;
 const START = 2;
-const LENGTH = 3; // nought in a slot that is free
+const LENGTH = 3; // 0 in a free slot
 
-/** A table of open slots; its letters lie one word behind the other. */
+/** A hash table with open addressing; the letters of all words are in one array. */
 export function createKnownWords(): KnownWords {
   let slots = new Int32Array(FEWEST_SLOTS * SLOT_SIZE);
   let letters = new Uint8Array(2048);
@@ -146,22 +146,22 @@ export function createKnownWords(): KnownWords {
   }
 
   function isSame(slot: number, scan: WordScan, place: number): boolean {
-    const from = scan.starts[place] as number; // `place` is one of the scan
-    const length = (scan.ends[place] as number) - from; // likewise
+    const from = scan.starts[place] as number; // `place` is a position of the scan
+    const length = (scan.ends[place] as number) - from; // as above
     if (slots[slot + LENGTH] !== length) return false;
-    const start = slots[slot + START] as number; // a slot has all four
+    const start = slots[slot + START] as number; // a slot has all four fields
     for (let index = 0; index < length; index += 1)
       if (letters[start + index] !== scan.letters[from + index]) return false;
     return true;
   }
 
-  /** The slots twice as large. */
+  /** Doubles the number of slots. */
   function grow(): void {
     const before = slots;
     slots = new Int32Array(before.length * 2);
     for (let slot = 0; slot < before.length; slot += SLOT_SIZE) {
       if (before[slot + LENGTH] !== 0)
-        slots.set(before.subarray(slot, slot + SLOT_SIZE), freeSlot(before[slot] as number)); // likewise
+        slots.set(before.subarray(slot, slot + SLOT_SIZE), freeSlot(before[slot] as number)); // as above
     }
   }
 
@@ -173,7 +173,7 @@ export function createKnownWords(): KnownWords {
 
   return {
     find(scan, place) {
-      const hash = scan.hashes[place] as number; // `place` is one of the scan
+      const hash = scan.hashes[place] as number; // `place` is a position of the scan
       const size = slots.length;
       for (let slot = firstSlot(hash, size); slots[slot + LENGTH] !== 0; slot = nextSlot(slot, size)) {
         if (slots[slot + HASH] === hash && isSame(slot, scan, place)) return slots[slot + NUMBER];
@@ -195,7 +195,7 @@ export function createKnownWords(): KnownWords {
   };
 }
 
-/** Where a word is looked for first; the upper bits of a hash say more than its lower ones. */
+/** The first slot for a hash; its upper bits are mixed in, because they vary more. */
 function firstSlot(hash: number, size: number): number {
   return Math.imul(hash ^ (hash >>> 15), SLOT_SIZE) & (size - 1);
 }
@@ -204,7 +204,7 @@ function nextSlot(slot: number, size: number): number {
   return (slot + SLOT_SIZE) & (size - 1);
 }
 
-/** A text of its own: a slice would keep all of the text alive that it was cut from. */
+/** Copies a text, because a slice would keep the whole original text in memory. */
 export function ownText(slice: string): string {
   return slice.length < 13 ? slice : Buffer.from(slice).toString(); // the engine copies shorter slices itself
 }

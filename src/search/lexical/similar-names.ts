@@ -1,19 +1,19 @@
 import { ownText } from './scan-words.ts';
 
-/** Terms that stand in names, to find the one that a mistyped or unfinished word means. */
+/** The terms in names, to find the one that a misspelled or unfinished word means. */
 export interface NameTerms {
   add(number: number, term: string): void;
   remove(number: number, term: string): void;
-  /** Terms that `word` begins, shortest first. */
+  /** Terms that begin with `word`, shortest first. */
   startingWith(word: string): readonly number[];
-  /** Terms that differ from `word` by a letter, or by two where it is long. */
+  /** Terms that differ from `word` by one letter, or by two if it is long. */
   near(word: string): readonly number[];
 }
 
 interface Entry {
   readonly number: number;
   readonly term: string;
-  /** Which letters it has. */
+  /** Its letters, as bits. */
   readonly letters: number;
 }
 
@@ -23,11 +23,11 @@ const MIN_PREFIX_LENGTH = 3;
 const MAX_FOUND = 3;
 const REMEMBERED_WORDS = 2000;
 
-/** An index by first letter and length: who mistypes a word mostly gets its first letter right. */
+/** An index by first letter and length: typos rarely affect the first letter. */
 export function createNameTerms(): NameTerms {
   const uses = new Map<number, number>();
   const shelves = new Map<number, Entry[]>();
-  // What words that no tool says are near to: requests repeat them, too.
+  // Cached results for unknown words, because requests repeat them.
   const remembered = new Map<string, readonly number[]>();
   const shelfOf = (word: string, length: number) => shelves.get(shelfNumber(word, length)) ?? NO_ENTRIES;
 
@@ -89,28 +89,28 @@ export function createNameTerms(): NameTerms {
 }
 
 const NO_ENTRIES: readonly Entry[] = [];
-/** More than a term is long. */
+/** Longer than any term. */
 const LENGTHS = 128;
 
 function shelfNumber(word: string, length: number): number {
   return word.charCodeAt(0) * LENGTHS + length;
 }
 
-/** A bit for each letter of a word; others than English ones share bits. */
+/** One bit per letter of a word; letters beyond English share bits. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);
   return letters;
 }
 
-/** False where more letters differ than typos can account for, two each: most words fail here. */
+/** False if more letters differ than typos can explain (two each): most words fail here. */
 function mayBeWithin(differing: number, reach: number): boolean {
   let rest = differing;
   for (let letter = 0; letter < 2 * reach; letter += 1) rest &= rest - 1;
   return rest === 0;
 }
 
-// By spelling, so that the order in which tools came does not matter.
+// By spelling, so that the order of additions does not matter.
 function firstOf(found: readonly Entry[]): readonly number[] {
   return found
     .toSorted((a, b) => a.term.length - b.term.length || (a.term < b.term ? -1 : 1))
@@ -118,7 +118,7 @@ function firstOf(found: readonly Entry[]): readonly number[] {
     .map(({ number }) => number);
 }
 
-/** True where `reach` letters put in, left out, replaced or swapped with the next make one word of the other, from a place on in each. */
+/** True if at most `reach` insertions, deletions, replacements or swaps turn one word into the other, from the given positions. */
 function isWithin(a: string, b: string, reach: number, atA = 0, atB = 0): boolean {
   let inA = atA;
   let inB = atB;

@@ -1,13 +1,13 @@
-/** What a text is made of: `GitHub` is one word of the parts `git` and `hub`. */
+/** A word of a text: `GitHub` is one word with the parts `git` and `hub`. */
 export interface TextWord {
-  /** In lower case, compatibility forms and accents folded. */
+  /** In lower case, with compatibility forms and accents folded. */
   readonly text: string;
-  /** True for a word that was put together again from its parts. */
+  /** True for a word that was joined from its parts. */
   readonly isWhole: boolean;
 }
 
 export const MAX_WORD_LENGTH = 64;
-/** A longer word that changes case is an identifier; nobody types one without its parts. */
+/** A longer word with case changes is an identifier, which is not searched without its parts. */
 export const MAX_WHOLE_LENGTH = 16;
 
 /** Kinds of ASCII characters. */
@@ -16,7 +16,7 @@ export const LOWER = 1;
 export const UPPER = 2;
 const DIGIT = 3;
 
-/** Calls `visit` with each word of a text, split at punctuation and at changes of case; scripts without spaces give pairs of characters. */
+/** Calls `visit` with each word of a text, split at punctuation and case changes. Scripts without spaces give pairs of characters. */
 export function eachWord(text: string, visit: (word: string, isWhole: boolean) => void): void {
   if (isAscii(text)) eachAsciiWord(text, visit);
   else eachUnicodeWord(text, visit);
@@ -35,7 +35,7 @@ function isAscii(text: string): boolean {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** By ASCII code. */
+/** Indexed by ASCII code. */
 export const KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
   const letter = String.fromCharCode(code);
   if (/[a-z]/.test(letter)) return LOWER;
@@ -74,9 +74,9 @@ function isCaseChange(text: string, index: number): boolean {
   return KINDS[text.charCodeAt(index - 1)] !== UPPER || isBehindAbbreviation(text, index);
 }
 
-/** True for an upper-case letter behind another one, where a word begins: `R` of `HTTPRequest`. */
+/** True for an upper-case letter after another one, at which a word begins: `R` of `HTTPRequest`. */
 function isBehindAbbreviation(text: string, index: number): boolean {
-  // A plural `s` as in `URLs` still belongs to the abbreviation.
+  // A plural `s` as in `URLs` belongs to the abbreviation.
   const next = text.charCodeAt(index + 1);
   if (KINDS[next] !== LOWER) return false;
   return !(text[index + 1] === 's' && KINDS[text.charCodeAt(index + 2)] !== LOWER);

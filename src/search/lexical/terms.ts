@@ -1,12 +1,12 @@
 const ENGLISH = /^[a-z]{3,}$/;
 
-/** The form under which a word is kept; undefined for one that says nothing. */
+/** The indexed form of a word; undefined for a stop word. */
 export function termOf(word: string): string | undefined {
   if (STOP_WORDS.has(word)) return undefined;
   return ENGLISH.test(word) ? stem(word) : word;
 }
 
-/** The stem of a lower-case English word by the Porter2 rules: `created`, `creating` and `creates` share one. */
+/** The stem of a lower-case English word by the Porter2 rules: `created`, `creating` and `creates` have the same. */
 export function stem(word: string): string {
   if (word.length < 3) return word;
   const known = EXCEPTIONS.get(word);
@@ -40,13 +40,13 @@ const STOPS_AFTER_PLURAL: ReadonlySet<string> = new Set(
   'inning outing canning herring earring evening proceed exceed succeed'.split(' '),
 );
 
-/** Behind these a word's first region begins at once: `general` and `generate` must not share a stem. */
+/** After these prefixes the first region begins at once: `general` and `generate` must not share a stem. */
 const PREFIX = /^(?:gener|commun|arsen|past|univers|later|emerg|organ|inter)/;
 
 function isVowel(text: string, index: number): boolean {
   const letter = text[index];
   return (
-    letter === 'e' || letter === 'a' || letter === 'i' || letter === 'o' || letter === 'u' || letter === 'y' // Y is none
+    letter === 'e' || letter === 'a' || letter === 'i' || letter === 'o' || letter === 'u' || letter === 'y' // Y is not a vowel
   );
 }
 
@@ -55,12 +55,12 @@ function hasVowelBefore(text: string, end: number): boolean {
   return false;
 }
 
-/** A `y` that begins a word or follows a vowel counts as a consonant, written `Y`. */
+/** Writes a `y` at the start of a word or after a vowel as `Y`, because it counts as a consonant. */
 function markConsonantY(word: string): string {
   return word.includes('y') ? word.replace(/^y/, 'Y').replace(/([aeiouy])y/g, '$1Y') : word;
 }
 
-/** Where the region behind the first consonant that follows a vowel begins, looking from `start`. */
+/** The start of the region after the first consonant that follows a vowel, searched from `start`. */
 function regionAfter(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     if (!isVowel(text, index) && isVowel(text, index - 1)) return index + 1;
@@ -68,7 +68,7 @@ function regionAfter(text: string, start: number): number {
   return text.length;
 }
 
-/** True where `text` ends in a short syllable, as `rap`, `bed` and `ow` do. */
+/** True if `text` ends in a short syllable, like `rap`, `bed` and `ow`. */
 function endsShort(text: string): boolean {
   const last = text.length - 1;
   if (text === 'past') return true;
@@ -109,7 +109,7 @@ function withFinalI(text: string): string {
   return `${text.slice(0, last)}i`;
 }
 
-/** One rule: an ending, what takes its place, what must hold before it, and whether it must stand in the second region. */
+/** A rule: an ending, its replacement, a condition on the text before it, and whether it must be in the second region. */
 interface Rule {
   readonly ending: string;
   readonly becomes: string;
@@ -129,7 +129,7 @@ function rules(
   const all = Object.entries(lines).flatMap(([becomes, endings]) =>
     endings.split(' ').map((ending): Rule => ({ ending, becomes })),
   );
-  // The longest ending decides, even where its condition then fails.
+  // The longest ending decides, even if its condition then fails.
   const sorted = [...all, ...more].sort((a, b) => b.ending.length - a.ending.length);
   return Map.groupBy(sorted, ({ ending }) => ending.slice(-1));
 }
@@ -185,7 +185,7 @@ function withoutFinal(text: string, r1: number, r2: number): string {
   return start >= r2 || (start >= r1 && !endsShort(rest)) ? rest : text;
 }
 
-/** English words that say nothing about which tool is meant; in what a request is made of and in what tools say of themselves. */
+/** English words that say nothing about which tool is meant, in requests and in tool texts. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   [
     'a an the this that these those some any',

@@ -1,28 +1,28 @@
 import { crc32 } from 'node:zlib';
 import { ownText } from './scan-words.ts';
 
-/** The terms that tools use, numbered; a number whose term nobody uses any more is given to another. */
+/** The terms used by tools, numbered. The number of an unused term is given to another. */
 export interface Vocabulary {
-  /** One more than the highest number in use. */
+  /** The highest number in use, plus one. */
   readonly size: number;
   find(term: string): number | undefined;
   text(number: number): string;
-  /** The number of a term, a new one if need be; undefined where there is no room for more. */
+  /** The number of a term, which is added if necessary; undefined if the vocabulary is full. */
   take(term: string): number | undefined;
   release(number: number): void;
-  /** How many numbers were released so far. */
+  /** Number of releases so far. */
   readonly releases: number;
-  /** Rises whenever a term gets a number or loses it. */
+  /** Increases whenever a term gets or loses its number. */
   readonly changes: number;
-  /** All terms, to be kept. */
+  /** All terms, for a snapshot. */
   pack(): KeptTerms;
 }
 
-/** A term has to fit beside the bits of its fields. */
+/** A term number must fit beside the bits of its fields. */
 const MAX_TERMS = 2 ** 22;
 
 export function createVocabulary(kept?: KeptTerms): Vocabulary {
-  // A start asks for a few of the terms that were kept; all of them are unpacked before one changes.
+  // A start needs only a few of the stored terms; all of them are unpacked before the first change.
   let packed = kept;
   const texts: string[] = [];
   const numbers = new Map<string, number>();
@@ -75,20 +75,20 @@ export function createVocabulary(kept?: KeptTerms): Vocabulary {
   };
 }
 
-/** Terms as a snapshot keeps them: one is found without making a string of each, which a start would wait for. */
+/** Terms in a snapshot. A term can be found without creating all strings, which would delay a start. */
 export interface KeptTerms {
-  /** All of them by number, a line each; a free number has an empty one. No term holds a line break: it separates words. */
+  /** All terms by number, one per line; a free number has an empty line. Terms contain no line breaks, because these separate words. */
   readonly text: string;
-  /** Where the line of each number begins; one more for the end. */
+  /** The start of each line, and the end of the last. */
   readonly starts: Uint32Array;
-  /** A hash table: 0 for an empty slot, otherwise one more than a number. Its size is a power of two. */
+  /** A hash table: 0 for an empty slot, otherwise a number plus one. Its size is a power of two. */
   readonly slots: Uint32Array;
 }
 
 /** Packs terms by number. */
 export function packTerms(terms: readonly string[]): KeptTerms {
   const starts = new Uint32Array(terms.length + 1);
-  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(1.5 * terms.length + 2))); // a third of them stays empty
+  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(1.5 * terms.length + 2))); // a third of the slots stays empty
   terms.forEach((term, number) => {
     starts[number + 1] = (starts[number] ?? 0) + term.length + 1;
     if (term === '') return;
@@ -99,17 +99,17 @@ export function packTerms(terms: readonly string[]): KeptTerms {
   return { text: terms.map((term) => `${term}\n`).join(''), starts, slots };
 }
 
-/** How many numbers there are, free ones as well. */
+/** The number of term numbers, including free ones. */
 export function countTerms({ starts }: KeptTerms): number {
   return starts.length - 1;
 }
 
-/** The term of a number; empty where that is free. */
+/** The term of a number; empty if it is free. */
 export function termAt({ text, starts }: KeptTerms, number: number): string {
   return text.slice(starts[number] ?? 0, Math.max(0, (starts[number + 1] ?? 0) - 1));
 }
 
-/** The number of a term; undefined where there is none. */
+/** The number of a term; undefined if it is unknown. */
 export function findTerm(kept: KeptTerms, term: string): number | undefined {
   const { slots } = kept;
   const first = firstSlot(term, slots);

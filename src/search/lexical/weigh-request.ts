@@ -7,40 +7,40 @@ import { eachWord } from './split-words.ts';
 import { termOf } from './terms.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** What a request asks for. */
+/** The weighted terms of a request. */
 export interface WeighedRequest {
   readonly terms: readonly WeightedTerm[];
-  /** By the number of a term: the first one of `terms`. */
+  /** By term number: the first entry in `terms`. */
   readonly byNumber: RareNumbers<WeightedTerm>;
-  /** What terms are worth that stand together, as `pairOf` has them. */
+  /** Weights of pairs of consecutive terms, encoded by `pairOf`. */
   readonly pairs: RareNumbers<number>;
-  /** Undefined for a request that cannot be what a tool is called: too long, or with a word that no tool says. */
+  /** Undefined for a request that cannot be a name or title: too long, or with a word that no tool contains. */
   readonly exact: ExactRequest | undefined;
 }
 
-/** A term that some tool says, and how much it counts in this request. */
+/** A term that some tool contains, with its weight in this request. */
 interface WeightedTerm {
   readonly number: number;
   readonly word: string;
   readonly weight: number;
 }
 
-/** What requests are weighed by. */
+/** The inputs for weighing requests. */
 export interface Scales {
   readonly vocabulary: Vocabulary;
-  /** How much a term tells tools apart. */
+  /** The inverse document frequency of a term. */
   rarity(number: number): number;
-  /** The terms of names, to find what a word that no tool says may have meant. */
+  /** The terms of names, to guess the meaning of an unknown word. */
   names(): NameTerms;
 }
 
 const MAX_WORDS_OF_PREFIX_SEARCH = 4;
 
-/** Weighs the words of one request after the other. */
+/** Creates a function that weighs the words of a request. */
 export function createWeighRequest({ vocabulary, rarity, names }: Scales): (request: string) => WeighedRequest {
   const eachWord = createAskedWords(vocabulary);
 
-  /** What a word that no tool says may have meant. */
+  /** Guesses the terms that an unknown word may mean. */
   function guesses(word: string, isUnfinished: boolean): readonly Guess[] {
     if (/\d/.test(word)) return [];
     const begun = isUnfinished ? names().startingWith(word) : [];
@@ -94,18 +94,18 @@ export function createWeighRequest({ vocabulary, rarity, names }: Scales): (requ
 
 interface Guess {
   readonly number: number;
-  /** What it counts beside a word that is spelled right. */
+  /** Its weight relative to a correctly spelled word. */
   readonly share: number;
 }
 
-/** What belongs to each of a few numbers. Most numbers it is asked for are none of them, and 256 bits tell. */
+/** A map with few keys. Most lookups are for other numbers, which a filter of 256 bits detects. */
 interface RareNumbers<T> {
   get(number: number): T | undefined;
   set(number: number, value: T): void;
 }
 
 function createRareNumbers<T>(): RareNumbers<T> {
-  // Signed: the engine keeps those without an object each.
+  // Signed numbers, which the engine stores without an object each.
   const values = new Map<number, T>();
   const bits = new Int32Array(8);
   return {
@@ -115,34 +115,34 @@ function createRareNumbers<T>(): RareNumbers<T> {
     },
     set(number, value) {
       const place = (number >>> 5) & 7;
-      bits[place] = (bits[place] as number) | (1 << (number & 31)); // likewise
+      bits[place] = (bits[place] as number) | (1 << (number & 31)); // as above
       values.set(number | 0, value);
     },
   };
 }
 
-/** A term of a request: how often it stands there, and as what it was written. */
+/** A term of a request, with its number of occurrences and its spelling. */
 interface RequestTerm {
   readonly term: string;
-  /** Undefined where no tool says it. */
+  /** Undefined if no tool contains it. */
   readonly number: number | undefined;
   readonly word: string;
   readonly count: number;
-  /** Put together from parts that count themselves: of no account where no tool knows it. */
+  /** Joined from parts that also count themselves; ignored if no tool contains it. */
   readonly isWhole: boolean;
 }
 
 const MAX_REQUEST_TERMS = 200;
 
-/** What a request is made of. */
+/** The terms of a request. */
 interface RequestTerms {
-  /** Each once, in their order. */
+  /** Deduplicated, in order. */
   readonly terms: readonly RequestTerm[];
-  /** Terms that follow each other, but for words that say nothing. */
+  /** Pairs of consecutive terms, ignoring stop words. */
   readonly pairs: readonly (readonly [RequestTerm, RequestTerm])[];
 }
 
-/** Takes a request apart. */
+/** Splits a request into terms. */
 function requestTerms(request: string, eachWord: EachAskedWord): RequestTerms {
   const found = new Map<string, RequestTerm & { count: number }>();
   const pairs: (readonly [RequestTerm, RequestTerm])[] = [];
@@ -163,28 +163,28 @@ function requestTerms(request: string, eachWord: EachAskedWord): RequestTerms {
   return { terms: [...found.values()], pairs };
 }
 
-/** A word that requests use. */
+/** A word in a request. */
 interface AskedWord {
   readonly word: string;
-  /** Undefined where it says nothing. */
+  /** Undefined for a stop word. */
   readonly term: string | undefined;
-  /** The number of its term; undefined where no tool says it. */
+  /** The number of its term; undefined if no tool contains it. */
   readonly number: number | undefined;
 }
 
 /** Calls `visit` with each word of a request. */
 type EachAskedWord = (request: string, visit: (asked: AskedWord, isWhole: boolean) => void) => void;
 
-/** A longer request says nothing new about which tool is meant. */
+/** Longer requests are cut, because they add nothing about which tool is meant. */
 const MAX_REQUEST_LENGTH = 10_000;
 const REMEMBERED_WORDS = 20_000;
 const NEVER = -1;
 
-/** Looks the words of requests up in a vocabulary. They are remembered: requests use the same ones again and again. */
+/** Looks up the words of requests in a vocabulary. Results are cached, because requests repeat words. */
 function createAskedWords(vocabulary: Vocabulary): EachAskedWord {
   const scan = createWordScan(MAX_REQUEST_LENGTH);
   const known = createKnownWords();
-  // By the number under which they are known.
+  // By the number in `known`.
   const words: Remembered[] = [];
   const others = new Map<string, Remembered>();
 
@@ -221,13 +221,13 @@ function createAskedWords(vocabulary: Vocabulary): EachAskedWord {
     if (count === OTHER_LETTERS) eachWord(text, (word, isWhole) => visit(upToDate(otherWord(word)), isWhole));
     for (let place = 0; place < count; place += 1) {
       const found = known.find(scan, place);
-      const asked = found === undefined ? learn(place) : (words[found] as Remembered); // noted with its number
+      const asked = found === undefined ? learn(place) : (words[found] as Remembered); // `learn` stores each number with its word
       visit(upToDate(asked), scan.wholes[place] === 1);
     }
   };
 }
 
-/** A word, and at which change of the vocabulary its number was looked up. */
+/** A cached word, with the version of the vocabulary at its lookup. */
 interface Remembered extends AskedWord {
   number: number | undefined;
   asOf: number;
