@@ -1,11 +1,11 @@
 import type { Clock } from '../core/ports/crib-context.ts';
 
-/** The longest that setTimeout can wait; beyond it, it would not wait at all. */
+/** The longest delay of setTimeout. With a longer one it would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's time. */
+/** The clock of the machine. */
 export const systemClock: Clock = {
-  // Monotonic: a corrected wall clock must not reopen a rate limit or end a timeout early.
+  // Monotonic: a correction of the wall clock must not reopen a rate limit or end a timeout early.
   now: () => performance.timeOrigin + performance.now(),
   setTimer(delayMs, task) {
     const timer = setTimeout(task, Math.min(delayMs, LONGEST_TIMER_MS));
@@ -14,15 +14,15 @@ export const systemClock: Clock = {
 };
 
 /**
- * The later of the two times the machine has. A wall clock that is set back reopens nothing that was over;
- * a machine that slept, which stops the steady clock, does not take what is over for valid.
+ * The later of the wall clock and the steady clock. If the wall clock is set back, nothing that has expired becomes valid
+ * again. If the machine sleeps, which stops the steady clock, expiry still happens on time.
  */
 export const laterClock: Clock = {
   now: () => Math.max(Date.now(), systemClock.now()),
   setTimer: systemClock.setTimer,
 };
 
-/** The machine's time for what may as well not happen any more: its timers keep no process alive. */
+/** The clock for optional work: its timers do not keep the process alive. */
 export const idleClock: Clock = {
   now: systemClock.now,
   setTimer(delayMs, task) {
@@ -32,8 +32,8 @@ export const idleClock: Clock = {
 };
 
 /**
- * Runs `work` when asked, never twice at once. Whoever asks while it runs gets the run after that one, shared with all
- * others who do: it begins after they asked, so it sees what they saw.
+ * Runs `work` on request, never twice at once. Requests during a run share the next run. It begins after they were made,
+ * so it sees everything that they saw.
  */
 export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -56,7 +56,7 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Does `work` every `delayMs`, counted from the end of the last time; keeps no process alive. Returns how to stop. */
+/** Repeats `work` with a pause of `delayMs` after each run. Does not keep the process alive. Returns a function that stops it. */
 export function repeat(delayMs: number, work: () => Promise<unknown>): () => void {
   let timer: NodeJS.Timeout;
   let isStopped = false;
@@ -70,7 +70,7 @@ export function repeat(delayMs: number, work: () => Promise<unknown>): () => voi
   };
 }
 
-/** Waits for work that never rejects, but no longer than `limitMs`. */
+/** Waits for work that never rejects, at most `limitMs`. */
 export async function waitAtMost(limitMs: number, work: Promise<void>, clock: Clock): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stopTimer = clock.setTimer(limitMs, resolve);

@@ -1,12 +1,12 @@
-/** Functions that want to be told of something. */
+/** A set of listeners. */
 export interface Listeners<Values extends readonly unknown[]> {
-  /** Returns how to stop listening. */
+  /** Returns a function that removes the listener. */
   readonly add: (listener: (...values: Values) => void) => () => void;
   tell(...values: Values): void;
   clear(): void;
 }
 
-/** Nobody listens yet. */
+/** Creates an empty set of listeners. */
 export function createListeners<Values extends readonly unknown[] = []>(): Listeners<Values> {
   const listeners = new Set<(...values: Values) => void>();
   return {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The version of this package. Bundled or not, its own manifest is the first one above that bears its name. */
+/** The version of this package: from the nearest package.json above that is named toolcrib, bundled or not. */
 export function packageVersion(folder: string = import.meta.dirname): string {
   const manifest = readManifest(join(folder, 'package.json'));
   if (manifest?.name === 'toolcrib') return manifest.version ?? 'unknown';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../core/json.ts';
 
-/** The value of a JSON text; undefined for what is none. A member named `__proto__` is left out: whoever copies it would be changed by it. */
+/** Parses JSON; undefined if the text is invalid. Members named `__proto__` are dropped, because they could change the prototype of a copy. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const bare = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
@@ -10,7 +10,7 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** True if a name in it may be `__proto__`, also in another spelling. */
+/** True if a key may be `__proto__`, also with escapes. */
 function isSuspect(text: string): boolean {
   return text.includes('__proto__') || text.includes('\\u00');
 }

@@ -15,24 +15,24 @@ import { dirname, join } from 'node:path';
 import { ToolcribError } from '../core/tool-error.ts';
 import { isAlive } from './processes/process-tree.ts';
 
-/** What every name begins with that is put where nothing may be made for a while. */
+/** The name prefix of the marker files in placeholder folders. */
 const MARK = '.toolcrib-held-';
 const MAX_TRIES = 100;
 
-/** True for a folder that only keeps a name from being taken: a reader of files takes it for nothing. */
+/** True for a placeholder folder, which only reserves a name. File readers ignore it. */
 export function isPlaceholder(path: string): boolean {
   return firstIn(path)?.startsWith(MARK) === true && (namesIn(path) ?? []).every((name) => name.startsWith(MARK));
 }
 
-/** True for a file or folder, and not for what only keeps its name. */
+/** True for a file or folder that is not a placeholder. */
 export function isThere(path: string): boolean {
   return existsSync(path) && !isPlaceholder(path);
 }
 
 /**
- * Keeps a name from being taken while a command runs that could take it: an empty folder stands there, and only what is
- * there can be covered. Returns how to let go; undefined where something is there, or where nothing can be made.
- * Several processes may hold one name; the last that lets go removes the folder.
+ * Reserves a name while a command runs that could create it. An empty folder is put there, because only what exists can be
+ * covered by a mount. Returns a function that releases the name; undefined if something exists there, or if the parent is
+ * not writable. Several processes may hold one name; the last one to release it removes the folder.
  */
 export function holdPlace(path: string): (() => void) | undefined {
   const mark = `${MARK}${ownNamespace()}-${process.pid}-${randomUUID()}`;
@@ -41,14 +41,14 @@ export function holdPlace(path: string): (() => void) | undefined {
     if (!isFree && !isPlaceholder(path)) return undefined;
     const outcome = isFree ? makeFolder(path, mark) : joinFolder(path, mark);
     if (outcome === 'held') return () => letGo(path, mark);
-    if (outcome === 'forbidden') return undefined; // for a command that runs as we do as well
+    if (outcome === 'forbidden') return undefined; // the command, which runs as the same user, cannot create it either
   }
-  throw new ToolcribError('no_sandbox', 'what it must not make cannot be kept from it');
+  throw new ToolcribError('no_sandbox', 'cannot reserve a name that the command must not create');
 }
 
 type Outcome = 'held' | 'taken' | 'forbidden';
 
-/** The mark is in the folder before the folder has its name, so that no other process takes it for an empty one. */
+/** Puts the marker into the folder before the folder gets its name, so that no other process takes it for an empty one. */
 function makeFolder(path: string, mark: string): Outcome {
   const folder = attempt(() => mkdtempSync(join(dirname(path), MARK)), ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
   if (folder === undefined) return 'forbidden';
@@ -61,14 +61,14 @@ function makeFolder(path: string, mark: string): Outcome {
   return isNamed === undefined ? 'taken' : 'held';
 }
 
-/** What it returns; undefined where it fails for one of these reasons. */
+/** The result of `make`; undefined if it fails with one of the expected codes. */
 function attempt<Made>(make: () => Made, expected: readonly string[]): Made | undefined {
   try {
     return make();
   } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException; // of the file system
+    const { code = '' } = cause as NodeJS.ErrnoException; // a file system error
     if (expected.includes(code)) return undefined;
-    throw new ToolcribError('no_sandbox', 'what it must not make cannot be kept from it', { cause });
+    throw new ToolcribError('no_sandbox', 'cannot reserve a name that the command must not create', { cause });
   }
 }
 
@@ -76,7 +76,7 @@ function joinFolder(path: string, mark: string): Outcome {
   const isMarked = attempt(() => {
     writeFileSync(join(path, mark), '', { flag: 'wx' });
     return true;
-  }, ['ENOENT', 'ENOTDIR']); // it was removed meanwhile
+  }, ['ENOENT', 'ENOTDIR']); // removed meanwhile
   return isMarked === undefined ? 'taken' : 'held';
 }
 
@@ -86,11 +86,11 @@ function letGo(path: string, mark: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Others hold it, too; or it is gone.
+    // Other processes hold it, or it is gone.
   }
 }
 
-/** True for the mark of a process that was killed. Processes of another container cannot be asked. */
+/** True for the marker of a process that was killed. Processes of other containers cannot be checked. */
 function isLeftBehind(name: string): boolean {
   const [namespace, pid] = name.slice(MARK.length).split('-');
   return namespace === ownNamespace() && !isAlive(Number(pid));
@@ -100,11 +100,11 @@ function ownNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '');
   } catch {
-    return '0'; // no namespaces here
+    return '0'; // no PID namespaces on this system
   }
 }
 
-/** A large folder need not be read to the end. */
+/** The first name in a folder, without reading a large folder to its end. */
 function firstIn(path: string): string | undefined {
   try {
     const folder = opendirSync(path);
@@ -112,7 +112,7 @@ function firstIn(path: string): string | undefined {
     folder.closeSync();
     return first;
   } catch {
-    return undefined; // not a folder, or not there
+    return undefined; // not a folder, or missing
   }
 }
 
@@ -120,6 +120,6 @@ function namesIn(path: string): readonly string[] | undefined {
   try {
     return readdirSync(path);
   } catch {
-    return undefined; // not a folder, or not there
+    return undefined; // not a folder, or missing
   }
 }

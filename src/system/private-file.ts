@@ -4,23 +4,23 @@ import { link, mkdir, open, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf } from '../core/tool-error.ts';
 
-/** What is expected of a file that holds a secret. */
+/** Requirements for a file that holds a secret. */
 interface PrivateFileOptions {
-  /** Bits of its mode that it may not have. */
+  /** Mode bits that the file may not have. */
   readonly forbidden: number;
-  /** No more than this is read. */
+  /** Read limit. */
   readonly maxBytes: number;
 }
 
-/** Modes of files that hold secrets: our own are for their owner only; a named one may be shared with a group, as orchestrators do. */
+/** Forbidden mode bits of secret files: our own are for their owner only; a configured one may be readable by a group, as orchestrators set it up. */
 export const FORBIDDEN = { own: 0o077, named: 0o027 } as const;
 
-/** The text of a file that nobody else can read, or why it is not taken. Rejects where the system does. */
+/** Reads a private file, or returns the reason why it is refused. Rejects on system errors. */
 export async function readPrivateFile(
   path: string,
   { forbidden, maxBytes }: PrivateFileOptions,
 ): Promise<{ readonly text: string } | { readonly problem: 'not a file' | 'open to others' }> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for ever
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // without O_NONBLOCK, a named pipe would block
   try {
     const found = await file.stat();
     if (!found.isFile()) return { problem: 'not a file' };
@@ -32,7 +32,7 @@ export async function readPrivateFile(
   }
 }
 
-/** Gives the name to a file that is whole. False if there is one already: of processes that come at once the first wins. */
+/** Creates a file atomically. False if it exists already: if several processes start at once, the first wins. */
 export async function createPrivateFile(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {

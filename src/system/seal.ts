@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Seals texts under one key, so that whoever carries them can neither read nor change them. */
+/** Encrypts texts with one key, so that their holders can neither read nor change them. */
 export interface Seal {
   seal(text: string): string;
-  /** The text, or undefined if it was not sealed so, or was changed since. */
+  /** The text; undefined if it was not sealed with this key and purpose, or was changed. */
   open(sealed: string): string | undefined;
 }
 
@@ -11,7 +11,7 @@ const VERSION = 'v1.';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM under a key of 32 bytes; `purpose` keeps texts for one use from being taken for another's. */
+/** AES-256-GCM with a key of 32 bytes; `purpose` prevents a text sealed for one use from being accepted for another. */
 export function createSeal(key: Buffer, purpose: string): Seal {
   const about = Buffer.from(`${VERSION}${purpose}`);
   return {
@@ -30,13 +30,13 @@ export function createSeal(key: Buffer, purpose: string): Seal {
         const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
         return Buffer.concat([text, decipher.final()]).toString('utf8');
       } catch {
-        return undefined; // the tag does not fit: what was changed is not told
+        return undefined; // the tag does not match; no details are given
       }
     },
   };
 }
 
-/** One spelling for each text: what decodes to the same bytes by other letters is not the same. */
+/** Accepts only the canonical encoding: other spellings of the same bytes are refused. */
 function readBytes(sealed: string): Buffer | undefined {
   if (!sealed.startsWith(VERSION)) return undefined;
   const bytes = Buffer.from(sealed.slice(VERSION.length), 'base64url');

@@ -14,15 +14,15 @@ import {
 
 type Api = typeof import('@opentelemetry/api');
 
-/** Where all copies of the API keep what was registered with it. */
+/** The global registry shared by all copies of the API. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** Always, never, or where somebody collects: a provider is registered, or `OTEL_*` says that one will be. */
+/** Always, never, or automatically: if a provider is registered, or `OTEL_*` variables announce one. */
 export type TelemetryMode = boolean | 'auto';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Spans by the OpenTelemetry API, which is loaded by the first span; whoever wants to collect them brings an SDK. */
+/** Spans with the OpenTelemetry API, which is loaded with the first span; the application brings the SDK that collects them. */
 export function createTelemetry(mode: TelemetryMode, env: Environment = process.env): Telemetry {
   const contexts = new WeakMap<Span, Context>();
   const { load: api, isOn, isRegistered } = createApi(mode, 'trace', env);
@@ -40,7 +40,7 @@ export function createTelemetry(mode: TelemetryMode, env: Environment = process.
       const { trace } = api();
       const around = parentContext(parent);
       const current = tracer ?? trace.getTracer('toolcrib');
-      if (isRegistered()) tracer = current; // before that it leads nowhere, and stays so
+      if (isRegistered()) tracer = current; // a tracer made before the registration does nothing, also later
       const own = current.startSpan(name, { attributes }, around);
       const inside = trace.setSpan(around, own);
       const span = toSpan(own, inside, api());
@@ -62,14 +62,14 @@ function toSpan(own: OtelSpan, inside: Context, api: Api): Span {
   };
 }
 
-/** The OpenTelemetry API, loaded by its first use, and whether what it makes of one signal can be collected. */
+/** The OpenTelemetry API, loaded lazily, and whether one signal can be collected. */
 interface TelemetryApi {
   load(): Api;
   isOn(): boolean;
   isRegistered(): boolean;
 }
 
-/** The API for one signal. */
+/** Creates the API for one signal. */
 function createApi(mode: TelemetryMode, signal: 'trace' | 'metrics', env: Environment = process.env): TelemetryApi {
   let loaded: Api | undefined;
   let isExpected: boolean | undefined;
@@ -79,7 +79,7 @@ function createApi(mode: TelemetryMode, signal: 'trace' | 'metrics', env: Enviro
   };
   return {
     load() {
-      loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as Api; // what this package exports
+      loaded ??= createRequire(import.meta.url)('@opentelemetry/api') as Api; // the exports of this package
       return loaded;
     },
     isOn() {
@@ -102,7 +102,7 @@ function traceparentOf(span: OtelSpan, { isSpanContextValid }: Api): string | un
   return toTraceparent({ ...spanContext, flags: spanContext.traceFlags });
 }
 
-/** A way of keeping contexts that fails must not keep the work from being done. */
+/** Runs work inside a context. A failing context manager must not prevent the work. */
 function runInside<T>(contexts: Api['context'], inside: Context, work: () => T): T {
   let hasBegun = false;
   const begin = (): T => {
@@ -112,20 +112,20 @@ function runInside<T>(contexts: Api['context'], inside: Context, work: () => T):
   try {
     return contexts.with(inside, begin);
   } catch (cause) {
-    if (hasBegun) throw cause; // of the work itself
+    if (hasBegun) throw cause; // an error of the work itself
     return work();
   }
 }
 
 type Measure = (value: number, attributes: Attributes) => void;
 
-/** Metrics by the OpenTelemetry API, which is loaded by the first measurement; the application brings the SDK that collects them. */
+/** Metrics with the OpenTelemetry API, which is loaded with the first measurement; the application brings the SDK that collects them. */
 export function createMeters(mode: TelemetryMode): Meters {
   const { load, isOn, isRegistered } = createApi(mode, 'metrics');
   let known: Meter | undefined;
   const meter = (): Meter => {
     const current = known ?? load().metrics.getMeter('toolcrib');
-    if (isRegistered()) known = current; // before that it leads nowhere, and stays so
+    if (isRegistered()) known = current; // a meter made before the registration does nothing, also later
     return current;
   };
   return {
@@ -167,7 +167,7 @@ function observe(meter: Meter, gauges: readonly Gauge[]): () => void {
   };
 }
 
-/** A reader that does not keep up loses lines rather than holding calls or filling the memory. */
+/** If the reader of stderr is too slow, lines are dropped instead of blocking calls or filling the memory. */
 const MAX_WAITING_BYTES = 1_048_576;
 
 /** Writes one line of JSON to stderr. */
@@ -176,10 +176,10 @@ export function logToStderr(line: LogLine): void {
   process.stderr.write(`${toLogText(line)}\n`);
 }
 
-// JSON escapes what is below a space; these would still begin a line, drive a terminal or turn the reading direction.
+// JSON escapes control characters below a space; these could still start a line, control a terminal or change the text direction.
 const UNSEEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** A log line as text: always one line, and nothing in it that a terminal obeys. */
+/** A log line as text: always a single line, without terminal control characters. */
 export function toLogText(line: LogLine): string {
   return JSON.stringify(line).replace(
     UNSEEN,

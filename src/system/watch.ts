@@ -2,26 +2,26 @@ import { existsSync, type FSWatcher, statSync, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf, messageOf } from '../core/tool-error.ts';
 
-/** Listens to a changing set of folders, each without those below it. Keeps no process alive. */
+/** Watches a changing set of folders, without their subfolders. Does not keep the process alive. */
 export interface FolderWatch {
-  /** Listens to a folder from now on. Say it before reading the folder, so that nothing falls in between. */
+  /** Starts watching a folder. Call it before reading the folder, so that no change is missed. */
   listen(folder: string): void;
-  /** Stops listening to all others. */
+  /** Stops watching all other folders. */
   keepOnly(folders: ReadonlySet<string>): void;
   close(): void;
 }
 
 export interface FolderWatchOptions {
-  /** Something changed in one of the folders; changes that come together are told once. */
+  /** Called when something changed in one of the folders; changes close together are reported once. */
   onChange(): void;
   warn(message: string): void;
 }
 
-/** Editors write a file in several steps: a change is told when nothing more has come for `QUIET_MS`, or after `LONGEST_MS`. */
+/** Editors write a file in several steps: a change is reported after `QUIET_MS` without another, or after `LONGEST_MS`. */
 const QUIET_MS = 15;
 const LONGEST_MS = 60;
 
-/** How often to look where the system cannot tell. */
+/** Poll interval for folders that cannot be watched. */
 const POLL_MS = 2000;
 
 interface Listening {
@@ -29,7 +29,7 @@ interface Listening {
   readonly identity: string;
 }
 
-/** Starts listening to nothing; which folders, `listen` says. */
+/** Creates a watch without folders; add them with `listen`. */
 export function createFolderWatch({ onChange, warn }: FolderWatchOptions): FolderWatch {
   const listening = new Map<string, Listening>();
   const polled = new Set<string>();
@@ -53,7 +53,7 @@ export function createFolderWatch({ onChange, warn }: FolderWatchOptions): Folde
   const pollInstead = (folder: string, cause: unknown): void => {
     if (polled.has(folder)) return;
     polled.add(folder);
-    warn(`${folder} cannot be watched, so it is looked at every ${POLL_MS} ms: ${messageOf(cause)}.`);
+    warn(`${folder} cannot be watched (${messageOf(cause)}); it is polled every ${POLL_MS} ms instead.`);
     poll ??= setInterval(() => polled.size > 0 && onChange(), POLL_MS).unref();
   };
 
@@ -98,7 +98,7 @@ function createBurst(onEnd: () => void): { add(): void; stop(): void } {
   };
 }
 
-/** Tells a folder from another one that took its place, to which its watcher is deaf; the number alone is given again soon. */
+/** Identifies a folder, to notice when it is replaced, which its watcher does not report. Inode numbers alone are reused. */
 function identityOf(folder: string): string {
   const stats = statSync(folder, { throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.dev}:${stats.ino}:${stats.birthtimeMs}`;
@@ -108,7 +108,7 @@ function isGone(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(String(codeOf(cause)));
 }
 
-/** Scans a place and listens to the folders that the scan names, and to no others; where there is nothing, to the nearest folder, to see it come. */
+/** Scans a path and watches exactly the folders that the scan reports. If the scan fails, watches the nearest folder, to notice when the path appears. */
 export async function scanAndListen<Found>(
   path: string,
   watching: FolderWatch | undefined,
@@ -134,7 +134,7 @@ function nearestFolder(path: string): string {
   return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
 }
 
-/** Another text after an edit of the file, or after another file took its place. */
+/** A fingerprint that changes when the file is edited or replaced. */
 export function stampOf(file: string): string {
   try {
     const { dev, ino, size, mtimeNs } = statSync(file, { bigint: true });

@@ -171,7 +171,7 @@ describe('tools as classes', () => {
         }
         run() {}
       },
-      'class Broken cannot be made: its constructor throws: no key',
+      'class Broken cannot be instantiated: its constructor throws: no key',
     ],
     [
       'a factory that has to be awaited',

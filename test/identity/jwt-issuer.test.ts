@@ -28,7 +28,7 @@ describe('an issuer that answers something else', () => {
     ['a page', html, 'with invalid JSON'],
     ['nothing', (_, response) => response.writeHead(200).end(), 'with invalid JSON'],
     ['an error', (_, response) => response.writeHead(403).end('{}'), 'with status 403'],
-    ['no HTTP', (_, response) => response.socket?.end('220 hello\r\n\r\n'), 'is not HTTP'],
+    ['no HTTP', (_, response) => response.socket?.end('220 hello\r\n\r\n'), 'The HTTP exchange with'],
   ])('%s lets nobody in', async (_, listener, reason) => {
     const issuer = await startIssuer();
     issuer.server.answer(listener);

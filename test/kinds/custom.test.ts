@@ -60,7 +60,7 @@ describe('an executor that the configuration names by module', () => {
 
   it.each([
     ['a module that is not there', '{ echo: { module: ./ehco.mjs } }', ECHO, 'ehco.mjs'],
-    ['a package that is not installed', '{ echo: { module: no-such-package } }', ECHO, 'neither an installed package'],
+    ['a package that is not installed', '{ echo: { module: no-such-package } }', ECHO, 'is not an installed package'],
     ['another kind', '{ other: { module: ./echo.mjs } }', ECHO, 'exports no executor of the kind "other"'],
     ['nothing', '{ echo: { module: ./echo.mjs } }', 'export default undefined;', 'The executor "echo"'],
     ['a text', '{ echo: { module: ./echo.mjs } }', 'export default "echo";', 'no executor of the kind "echo"'],
@@ -125,7 +125,7 @@ describe('a source that the configuration names by module', () => {
 
   it.each([
     ['a module that is not there', '{ module: ./gone.mjs }', SOURCE, 'gone.mjs'],
-    ['no source', '{ module: ./mine.mjs }', 'export default { specs: [] };', 'does not export a source'],
+    ['no source', '{ module: ./mine.mjs }', 'export default { specs: [] };', 'must export a source'],
     [
       'one that starts as nothing',
       '{ module: ./mine.mjs }',

@@ -86,11 +86,11 @@ describe('the packed package', () => {
     const { program, version } = OLD_NODE ?? { program: '', version: '' };
     const code = `await import('toolcrib').catch((error) => console.log(error.name + ': ' + error.message))`;
     const { stdout } = await run(program, ['--input-type=module', '--eval', code], { cwd: home });
-    expect(stdout).toBe(`ToolcribError: Toolcrib needs Node 22.18 or newer; this is ${version}.\n`);
+    expect(stdout).toBe(`ToolcribError: Toolcrib requires Node 22.18 or newer; this is Node ${version}.\n`);
     const command = run(program, [join(installed, 'dist/cli/main.js'), 'list'], { cwd: home });
     await expect(command).rejects.toMatchObject({
       code: 2,
-      stderr: `Toolcrib needs Node 22.18 or newer; this is ${version}.\n`,
+      stderr: `Toolcrib requires Node 22.18 or newer; this is Node ${version}.\n`,
     });
   });
 

@@ -2,14 +2,14 @@ import { type Agent, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 
-/** Keeps connections for many hosts. */
+/** A connection pool for many hosts. */
 export interface AgentPool {
   agentFor(url: URL, mayBePrivate: boolean): Agent;
-  /** Ends all connections, used or not. */
+  /** Closes all connections, also those in use. */
   close(): void;
 }
 
-/** Makes a pool. A connection that was opened under looser rules is not for requests that are held to stricter ones. */
+/** Creates a pool. Connections opened under looser rules are not reused for requests under stricter ones. */
 export function createAgentPool(): AgentPool {
   const agents = new Map<string, Agent>();
   return {
@@ -27,8 +27,8 @@ export function createAgentPool(): AgentPool {
 }
 
 /**
- * Keeps connections for the next request. One that the other side has ended while nobody used it is gone at once: Node's
- * own agent would hand it out once more, and nobody could tell whether that request was seen.
+ * Creates an agent that keeps connections alive. A connection that the server closes while it is idle is dropped at once:
+ * Node's own agent would reuse it, and it would be unknown whether the server saw that request.
  */
 export function keptConnections(protocol: string): HttpAgent {
   const agent = new (protocol === 'https:' ? HttpsAgent : HttpAgent)({ keepAlive: true });

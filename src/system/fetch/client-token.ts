@@ -4,27 +4,27 @@ import { defined } from '../../core/read-options.ts';
 import { beginningOf } from '../../core/visible-text.ts';
 import { type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts';
 
-/** What a token is asked for with, by the client credentials grant of OAuth 2. */
+/** A token request with the client credentials grant of OAuth 2. */
 export interface TokenRequest {
   readonly url: URL;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope?: string | undefined;
-  /** What the token is for, so that it is good for nothing else. */
+  /** The resource the token is for; it is valid for this only. */
   readonly resource?: string | undefined;
-  /** True where the secret goes into the form, not into a header. */
+  /** True to send the client secret in the form instead of a header. */
   readonly isPosted?: boolean;
-  /** Which addresses may be reached, and until when. */
+  /** Allowed addresses, and the signal. */
   readonly reach: Pick<GuardedFetchOptions, 'allowPrivate' | 'isOwn' | 'resolve' | 'signal'>;
 }
 
-/** A token and until when it is good. */
+/** A token with its expiry. */
 export interface ClientToken {
   readonly text: string;
   readonly expiresAt: number;
 }
 
-/** Thrown where no token is given out. The message names the host and what it said, no secret. */
+/** Thrown if the server does not issue a token. The message names the host and its answer, but no secret. */
 export class TokenRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -32,7 +32,7 @@ export class TokenRefused extends Error {
   }
 }
 
-/** The characters that OAuth 2 allows. With others no header can be made, and an error about it would show the token. */
+/** Characters that OAuth 2 allows. With others, the header would be invalid, and the error would show the token. */
 const TOKEN = /^[\x20-\x7e]+$/;
 const MAX_BYTES = 100_000;
 const TIMEOUT_MS = 10_000;
@@ -61,23 +61,23 @@ export async function fetchClientToken(request: TokenRequest, clock: Clock): Pro
   const answer = readJson(bytes.toString('utf8'));
   if (status !== 200 || typeof answer.access_token !== 'string' || !TOKEN.test(answer.access_token)) {
     const why = typeof answer.error === 'string' ? beginningOf(answer.error, 100) : `status ${status}`;
-    throw new TokenRefused(`${url.host} gives out no token: ${why}`);
+    throw new TokenRefused(`${url.host} did not issue a token: ${why}`);
   }
   const livesMs = typeof answer.expires_in === 'number' ? answer.expires_in * 1000 : Number.POSITIVE_INFINITY;
   return { text: answer.access_token, expiresAt: clock.now() + livesMs };
 }
 
-/** A token is replaced before it expires: it has to arrive, too. */
+/** Tokens are replaced this long before they expire, because they must still be valid when they arrive. */
 const EARLY_MS = 30_000;
 
-/** A token that is kept until shortly before it expires. Whoever asks while one is fetched waits for that one. */
+/** A cached token, replaced shortly before it expires. Requests during a fetch share it. */
 export interface KeptToken {
   get(): Promise<string>;
-  /** Another one, if this is still the one that was refused. */
+  /** Fetches another token, unless the refused one was replaced already. */
   replace(refused: string | undefined): Promise<string>;
 }
 
-/** Keeps the tokens that `fetch` brings. */
+/** Caches the tokens that `fetch` returns. */
 export function keepToken(fetch: () => Promise<ClientToken>, clock: Clock): KeptToken {
   let token: ClientToken | undefined;
   let fetching: Promise<ClientToken> | undefined;

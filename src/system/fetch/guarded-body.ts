@@ -11,10 +11,10 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** What `readBody` can decode. */
+/** The encodings that `readBody` can decode. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
-/** Reads and decompresses an answer. It may have `maxBytes` both on the way and when it is unpacked. */
+/** Reads and decompresses a response. `maxBytes` limits it both compressed and decompressed. */
 export async function readBody(response: IncomingMessage, host: string, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new FetchError('too_large', `${host} answered with more than ${maxBytes} bytes.`);
   const limit = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -38,7 +38,7 @@ export async function readBody(response: IncomingMessage, host: string, maxBytes
   return Buffer.concat(chunks);
 }
 
-/** Listens to the stream itself: a pipeline takes longer than a small answer does. */
+/** Listens to the stream directly, because a pipeline takes longer than a small response. */
 function collectPlain(response: IncomingMessage, maxBytes: number, tooLarge: () => FetchError): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -50,7 +50,7 @@ function collectPlain(response: IncomingMessage, maxBytes: number, tooLarge: () 
     });
     response.on('error', reject);
     response.on('end', () => resolve(Buffer.concat(chunks, length)));
-    response.on('close', () => reject(CUT_OFF)); // heard of only where nothing else was said before
+    response.on('close', () => reject(CUT_OFF)); // no effect unless the stream closes early
   });
 }
 
@@ -60,5 +60,5 @@ function decoderOf(encoding: string, response: IncomingMessage, host: string): T
   const create = DECODERS[encoding];
   if (create !== undefined) return create();
   response.destroy();
-  throw new FetchError('malformed', `${host} answered in the encoding "${encoding}", which was not asked for.`);
+  throw new FetchError('malformed', `${host} answered with the encoding "${encoding}", which was not requested.`);
 }

@@ -4,48 +4,48 @@ import { explainCode, FetchError, isNeverSent } from './fetch-error.ts';
 import { ACCEPT_ENCODING, readBody } from './guarded-body.ts';
 import { type GuardedRequest, type ResolveHost, sendGuarded } from './guarded-request.ts';
 
-/** Which private hosts may be reached: that of the first address only, no redirect; or these, by name or `name:port`. */
+/** Private hosts that may be reached: only the first address, no redirects (`first`); or these names, with or without port. */
 export type AllowPrivate = 'first' | readonly string[];
 
-/** How something is fetched, and how much it may take. */
+/** Options for a request, with its limits. */
 export interface GuardedFetchOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal?: AbortSignal;
-  /** None if absent. */
+  /** Default: none. */
   readonly allowPrivate?: AllowPrivate;
-  /** Of the answer, packed and unpacked. Default 10 MB. */
+  /** Size limit of the response, compressed and decompressed. Default 10 MB. */
   readonly maxBytes?: number;
   /** Default 5. */
   readonly maxRedirects?: number;
-  /** Until the headers of each answer have come. Default 10 s. */
+  /** Timeout for the headers of each response. Default 10 s. */
   readonly headerTimeoutMs?: number;
-  /** For everything. Default 30 s. */
+  /** Timeout for everything. Default 30 s. */
   readonly timeoutMs?: number;
-  /** Default: the system's. */
+  /** Default: the system's resolver. */
   readonly resolve?: ResolveHost;
-  /** Keeps connections; it must not give the same one to requests that are held to different rules. None if absent. */
+  /** Returns an agent that keeps connections. It must not share them between requests under different rules. Default: no reuse. */
   agentFor?(url: URL, mayBePrivate: boolean): Agent;
-  /** True for what is us as well, besides what this process listens on. */
+  /** True for further addresses of this crib, besides those that this process listens on. */
   readonly isOwn?: GuardedRequest['isOwn'];
-  /** What is in the body may not follow a redirect to another origin. */
+  /** True to refuse a redirect that would send the body to another origin. */
   readonly isBodySecret?: boolean;
 }
 
-/** An answer, whatever its status. */
+/** A response with any status. */
 export interface FetchedResponse {
   readonly status: number;
-  /** The address that answered, after redirects. */
+  /** The final address, after redirects. */
   readonly url: URL;
-  /** By lower-case name; cookies are left out. */
+  /** By lower-case name; without cookies. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
 }
 
 const DEFAULTS = { maxBytes: 10_000_000, maxRedirects: 5, headerTimeoutMs: 10_000, timeoutMs: 30_000 };
 
-/** Fetches an address, with every step from name to last byte bounded and checked. Throws a `FetchError`. */
+/** Fetches an address, with limits and checks at every step. Throws a `FetchError`. */
 export async function guardedFetch(address: string | URL, options: GuardedFetchOptions = {}): Promise<FetchedResponse> {
   const limits = { ...DEFAULTS, ...options };
   const deadline = createDeadline(options.signal);
@@ -53,7 +53,7 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
   const rules = { ...(resolve !== undefined && { resolve }), ...(isOwn !== undefined && { isOwn }) };
   let hop = firstHop(address, options);
   let isAnswered = false;
-  deadline.start(limits.timeoutMs, () => `${hop.url.host} did not answer in full within ${limits.timeoutMs} ms.`);
+  deadline.start(limits.timeoutMs, () => `${hop.url.host} did not complete its answer within ${limits.timeoutMs} ms.`);
   try {
     for (let redirects = 0; ; redirects++) {
       const stopWaiting = deadline.start(
@@ -72,7 +72,10 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
       if (redirects >= limits.maxRedirects)
         throw new FetchError('refused', `${hop.url.host} redirects more than ${limits.maxRedirects} times.`);
       if (options.isBodySecret === true && next.body !== undefined && next.url.origin !== hop.url.origin)
-        throw new FetchError('refused', `${hop.url.host} redirects to another host, which may not get what was sent.`);
+        throw new FetchError(
+          'refused',
+          `${hop.url.host} redirects to another host, which must not receive the request body.`,
+        );
       hop = next;
     }
   } catch (cause) {
@@ -84,7 +87,7 @@ export async function guardedFetch(address: string | URL, options: GuardedFetchO
   }
 }
 
-/** Headers that say how a message is carried, which is not for callers to say. */
+/** Transport headers, which callers may not set. */
 const NOT_FOR_CALLERS = [
   'connection',
   'content-length',
@@ -98,10 +101,10 @@ const NOT_FOR_CALLERS = [
 
 function firstHop(address: string | URL, { method = 'GET', headers = {}, body }: GuardedFetchOptions): Hop {
   const url = typeof address === 'string' ? URL.parse(address) : address;
-  if (url === null) throw new FetchError('refused', 'What should be fetched is no address.');
+  if (url === null) throw new FetchError('refused', 'The address to fetch is not a valid URL.');
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const wrong = given.find(([name]) => NOT_FOR_CALLERS.includes(name));
-  if (wrong !== undefined) throw new FetchError('malformed', `The header "${wrong[0]}" cannot be chosen.`);
+  if (wrong !== undefined) throw new FetchError('malformed', `The header "${wrong[0]}" cannot be set; remove it.`);
   return {
     url,
     method: method.toUpperCase(),
@@ -114,7 +117,7 @@ function isAllowed(url: URL, redirects: number, allowPrivate: AllowPrivate = [])
   return allowPrivate === 'first' ? redirects === 0 : isNamedHost(url, allowPrivate);
 }
 
-/** True for a host that a list names, with its port or without. */
+/** True if the list names the host, with or without its port. */
 export function isNamedHost({ host, hostname }: URL, names: readonly string[]): boolean {
   return names.some((name) => [host, hostname].includes(name.toLowerCase()));
 }
@@ -122,7 +125,7 @@ export function isNamedHost({ host, hostname }: URL, names: readonly string[]): 
 const NOTHING = Buffer.alloc(0);
 
 async function toFetched(response: IncomingMessage, { url, method }: Hop, maxBytes: number): Promise<FetchedResponse> {
-  // What the headers then say of a body is about one that does not come.
+  // The headers of a HEAD response describe a body that is not sent.
   const bytes = method === 'HEAD' ? NOTHING : await readBody(response, url.host, maxBytes);
   if (method === 'HEAD') response.resume();
   const headers: Record<string, string> = {};
@@ -139,30 +142,30 @@ function toFetchError(cause: unknown, host: string, signal: AbortSignal): FetchE
   if (cause instanceof FetchError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (/^(Z_|ERR__ERROR_FORMAT|ERR_BROTLI)/.test(code))
-    return new FetchError('malformed', `The answer of ${host} cannot be unpacked.`, { cause });
+    return new FetchError('malformed', `The answer of ${host} cannot be decompressed.`, { cause });
   if (/^(HPE_|ERR_INVALID|ERR_UNESCAPED)/.test(code))
-    return new FetchError('malformed', `What is exchanged with ${host} is not HTTP: ${messageOf(cause)}.`, { cause });
+    return new FetchError('malformed', `The HTTP exchange with ${host} is invalid: ${messageOf(cause)}.`, { cause });
   if (/^(ECONNRESET|ERR_STREAM_PREMATURE_CLOSE|EPIPE)$/.test(code))
-    return new FetchError('lost', `${host} ended the connection before the whole answer had come.`, { cause });
+    return new FetchError('lost', `${host} closed the connection before the answer was complete.`, { cause });
   return new FetchError('unreachable', `${host} cannot be reached: ${explainCode(code || messageOf(cause))}.`, {
     cause,
   });
 }
 
-/** A signal that aborts when somebody's time is up, or somebody else's signal does. */
+/** A signal that aborts on a timeout or with an outer signal. */
 interface Deadline {
   readonly signal: AbortSignal;
-  /** Aborts after `delayMs` unless stopped before. */
+  /** Aborts after `delayMs`, unless stopped before. */
   start(delayMs: number, message: () => string): () => void;
-  /** Forgets all times, and the other signal. */
+  /** Clears all timers, and detaches from the outer signal. */
   stop(): void;
 }
 
-/** Makes a deadline that nothing runs against yet. */
+/** Creates a deadline without timers. */
 function createDeadline(outer: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
   const timers: NodeJS.Timeout[] = [];
-  // By hand: `AbortSignal.any` takes several times as long, which every request would pay.
+  // Not `AbortSignal.any`, which is several times slower, on every request.
   const follow = () => controller.abort(outer?.reason);
   outer?.addEventListener('abort', follow, { once: true });
   if (outer?.aborted === true) follow();
@@ -180,7 +183,7 @@ function createDeadline(outer: AbortSignal | undefined): Deadline {
   };
 }
 
-/** One address on the way from redirect to redirect, and what is sent there. */
+/** One step in a chain of redirects, with the request to send. */
 interface Hop {
   readonly url: URL;
   readonly method: string;
@@ -190,17 +193,17 @@ interface Hop {
 
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Headers that may follow to another origin: none that could tell who is asking. */
+/** Headers that may be sent to another origin: none of them identifies the caller. */
 const PUBLIC_HEADERS = [
   ...['accept', 'accept-encoding', 'accept-language', 'content-type'],
   ...['if-modified-since', 'if-none-match', 'range', 'user-agent'],
 ];
 
-/** Where an answer sends us; nowhere if it is the answer. */
+/** The redirect target of a response; undefined if it is not a redirect. */
 function nextHop(hop: Hop, { statusCode = 0, headers }: IncomingMessage): Hop | undefined {
   if (!REDIRECTS.includes(statusCode) || headers.location === undefined) return undefined;
   if (!URL.canParse(headers.location, hop.url.href))
-    throw new FetchError('malformed', `${hop.url.host} redirects to what is no address.`);
+    throw new FetchError('malformed', `${hop.url.host} redirects to an invalid address.`);
   const url = new URL(headers.location, hop.url);
   const kept = url.origin === hop.url.origin ? hop.headers : publicOnly(hop.headers);
   const { body, ...bare } = hop;

@@ -12,28 +12,28 @@ import { codeOf, messageOf } from '../../core/tool-error.ts';
 import { explainCode, FetchError, noteUnconnected } from './fetch-error.ts';
 import { isOwnAddress, portOf } from './own-addresses.ts';
 
-/** The addresses of a name. */
+/** Resolves a name to its addresses. */
 export type ResolveHost = (
   hostname: string,
 ) => Promise<readonly { readonly address: string; readonly family: number }[]>;
 
-/** One request to one address; redirects are for the caller to follow. */
+/** One request to one address. The caller follows redirects. */
 export interface GuardedRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Whether the host may be on a private network. */
+  /** True if the host may be on a private network. */
   readonly mayBePrivate: boolean;
   readonly signal: AbortSignal;
   readonly resolve?: ResolveHost;
-  /** Keeps connections that were opened under the same rules; none if absent. */
+  /** Keeps connections opened under the same rules; default: no reuse. */
   readonly agent?: Agent;
-  /** True for what is us as well, besides what this process listens on. */
+  /** True for further addresses of this crib, besides those that this process listens on. */
   isOwn?(url: URL, address: string): boolean;
 }
 
-/** Sends a request and resolves when the headers of the answer have come. The address that was checked is the one that is used. */
+/** Sends a request and resolves with the headers of the response. It connects to the address that was checked. */
 export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessage> {
   const { url, method, body, mayBePrivate, signal } = given;
   requireWebAddress(url);
@@ -49,9 +49,9 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...given.headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
-    agent: given.agent ?? false, // a connection of its own: none that was opened under other rules
+    agent: given.agent ?? false, // a new connection: none that was opened under other rules
     lookup: guardedLookup({ mayConnect, refusal }, url, given.resolve ?? resolveBySystem),
-    // A connection that is kept would end with the signal of the request that opened it.
+    // The signal would also end a kept connection, which later requests use.
     ...(given.agent === undefined && { signal }),
   };
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
       reject(cause);
     });
     request.on('socket', (socket) => {
-      isConnected = !socket.connecting; // one that was kept
+      isConnected = !socket.connecting; // a reused connection
       socket.once(connectedEvent(url), () => {
         isConnected = true;
       });
@@ -71,13 +71,13 @@ export async function sendGuarded(given: GuardedRequest): Promise<IncomingMessag
     });
     request.on('upgrade', (_response, socket) => {
       socket.destroy();
-      reject(new FetchError('malformed', `${url.host} wants to speak something else than HTTP.`));
+      reject(new FetchError('malformed', `${url.host} requested a protocol upgrade; only HTTP is supported.`));
     });
     request.end(body);
   });
 }
 
-// Without an error of its own: a connection that is being put back just now has nobody left to hear of one.
+// Without an error: a connection that is returned to the pool at this moment has no listener for one.
 function endWith(request: ClientRequest, signal: AbortSignal): void {
   const end = () => void request.destroy();
   signal.addEventListener('abort', end);
@@ -85,32 +85,35 @@ function endWith(request: ClientRequest, signal: AbortSignal): void {
   if (signal.aborted) end();
 }
 
-/** A host that takes no connections is down, and no caller waits for it longer than 3 s. */
+/** Connection timeout. A host that does not accept connections is down, and no caller should wait longer than 3 s. */
 const CONNECT_MS = 2500;
 
 function endUnlessConnected(request: ClientRequest, socket: Socket, url: URL): void {
   if (!socket.connecting) return;
   const timer = setTimeout(() => {
-    request.destroy(new FetchError('unreachable', `${url.host} took no connection within ${CONNECT_MS} ms.`));
+    request.destroy(new FetchError('unreachable', `${url.host} did not accept a connection within ${CONNECT_MS} ms.`));
   }, CONNECT_MS);
   const stop = () => clearTimeout(timer);
   socket.once(connectedEvent(url), stop);
   socket.once('close', stop);
 }
 
-/** What a socket says when the first byte of a request can be sent. */
+/** The socket event after which the request can be sent. */
 function connectedEvent({ protocol }: URL): 'secureConnect' | 'connect' {
   return protocol === 'https:' ? 'secureConnect' : 'connect';
 }
 
 function requireWebAddress(url: URL): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new FetchError('refused', `Only http and https addresses are fetched, not ${url.protocol}`);
+    throw new FetchError('refused', `Only http and https addresses can be fetched, not ${url.protocol}`);
   if (url.username !== '' || url.password !== '')
-    throw new FetchError('refused', `The address of ${url.host} holds a password; send it in a header.`);
+    throw new FetchError(
+      'refused',
+      `The address of ${url.host} contains a user name or password; send it in a header.`,
+    );
 }
 
-/** Which addresses may be used, and what is said where none of them may. */
+/** Decides about addresses, and creates the error if none is allowed. */
 interface AddressGuard {
   mayConnect(address: string): boolean;
   refusal(addresses: readonly string[]): FetchError;
@@ -142,20 +145,20 @@ function hostnameOf(url: URL): string {
 }
 
 function privateAddress(url: URL): FetchError {
-  return new FetchError('refused', `${url.host} is on a private network, which may not be reached from here.`);
+  return new FetchError('refused', `${url.host} is on a private network, and access to it is not allowed.`);
 }
 
-/** Whoever calls a tool is not to answer for itself what a person is asked. */
+/** A tool must not reach this crib: its caller could then answer its own approval requests. */
 function ownAddress(url: URL): FetchError {
-  return new FetchError('refused', `${url.host} is this crib itself, which no tool may reach.`);
+  return new FetchError('refused', `${url.host} is this crib itself; tools may not reach it.`);
 }
 
 function unknownHost(url: URL, cause?: unknown): FetchError {
-  const why = cause === undefined ? 'it has no address' : explainCode(String(codeOf(cause) ?? messageOf(cause)));
-  return new FetchError('unreachable', `${url.host} cannot be found: ${why}.`, { cause });
+  const why = cause === undefined ? 'the name has no address' : explainCode(String(codeOf(cause) ?? messageOf(cause)));
+  return new FetchError('unreachable', `${url.host} cannot be resolved: ${why}.`, { cause });
 }
 
-/** Networks of IPv4 that are not the public internet: private, loopback, link-local, shared, multicast, reserved, for examples. */
+/** IPv4 networks that are not public: private, loopback, link-local, shared, multicast, reserved, documentation. */
 const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -174,7 +177,7 @@ const NOT_PUBLIC_V4: readonly (readonly [network: string, bits: number])[] = [
   ['240.0.0.0', 4],
 ];
 
-/** True for an address of the public internet. What is not known to be one is not. */
+/** True for a public internet address. Unknown ranges count as not public. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return isPublicV4(numberOf(address));
   return isIPv6(address) && !address.includes('%') && isPublicV6(groupsOf(address));
@@ -189,11 +192,11 @@ function isPublicV4(address: number): boolean {
 
 function isPublicV6(groups: readonly number[]): boolean {
   const [a = 0, b = 0, , , , , g = 0, h = 0] = groups;
-  // An IPv4 address in other clothes, mapped or by NAT64, is what it is without them.
+  // An IPv4 address in IPv6 form (mapped or NAT64) is judged as IPv4.
   if (startsWith(groups, [0, 0, 0, 0, 0, 0xffff]) || startsWith(groups, [0x64, 0xff9b, 0, 0, 0, 0]))
     return isPublicV4(g * 65_536 + h);
   if (a < 0x2000 || a > 0x3fff) return false;
-  if (a === 0x2001) return b >= 0x200 && b !== 0xdb8; // tunnels and examples
+  if (a === 0x2001) return b >= 0x200 && b !== 0xdb8; // tunnels and documentation
   return a !== 0x2002 && !(a === 0x3fff && b < 0x1000);
 }
 

@@ -2,36 +2,36 @@ import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { listOf } from '../../core/visible-text.ts';
 
-/** Where a server of this process listens. */
+/** An address that a server of this process listens on. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
 }
 
-// Of the process, not of a crib: whichever crib listens, no tool of any crib in here may talk to it.
+// Per process, not per crib: no tool of any crib in this process may reach a crib that listens here.
 const listening = new Set<Listening>();
 
-/** From now on this address is our own; returns how to take that back. */
+/** Records that this address is our own. Returns a function that removes it. */
 export function noteListening(place: Listening): () => void {
   const noted = { address: plainAddress(place.address), port: place.port };
   listening.add(noted);
   return () => void listening.delete(noted);
 }
 
-/** True if connecting there would reach a server of this process. */
+/** True if a connection there would reach a server of this process. */
 export function isOwnAddress(address: string, port: number): boolean {
   if (listening.size === 0) return false;
   const target = plainAddress(address);
   return [...listening].some((place) => place.port === port && reaches(target, place.address));
 }
 
-/** True if connecting to `address` would reach what listens at `bound`. */
+/** True if a connection to `address` would reach a server that listens on `bound`. */
 function isSamePlace(address: string, bound: string): boolean {
   return reaches(plainAddress(address), plainAddress(bound));
 }
 
 function reaches(target: string, bound: string): boolean {
-  if (target === bound || isUnspecified(target)) return true; // "no address in particular" is this machine
+  if (target === bound || isUnspecified(target)) return true; // the unspecified address means this machine
   if (isUnspecified(bound)) return isLoopback(target) || isOfThisMachine(target);
   return isLoopback(bound) && isLoopback(target);
 }
@@ -53,7 +53,7 @@ function isOfThisMachine(address: string): boolean {
   return all.some((own) => plainAddress(own.address) === address);
 }
 
-/** One spelling for each address: without zone, and IPv4 without the clothes of IPv6. */
+/** The normalized form of an address: without zone, and IPv4-mapped IPv6 as IPv4. */
 function plainAddress(address: string): string {
   const [bare = ''] = address.split('%');
   if (!isIPv6(bare)) return bare;
@@ -66,22 +66,22 @@ function plainAddress(address: string): string {
   return isIPv4(plain) ? plain : short;
 }
 
-/** The port of an address, also where it is the usual one. */
+/** The port of an address, or the default of its protocol. */
 export function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
-/** Where a crib is served, perhaps by another process. */
+/** The address where a crib is served, possibly by another process. */
 export interface ServedPlace {
   readonly host?: string;
   readonly port?: number;
-  /** Names besides by which it is reached. */
+  /** Additional names by which it is reached. */
   readonly hosts?: string | readonly string[];
 }
 
 const USUAL = { host: '127.0.0.1', port: 2742 };
 
-/** True if connecting there would reach a crib that is served at this place. */
+/** True if a connection there would reach a crib that is served at this place. */
 export function isServedAt(
   { host = USUAL.host, port = USUAL.port, hosts }: ServedPlace,
   url: URL,
@@ -93,11 +93,11 @@ export function isServedAt(
     .some((named) => named !== null && plainName(named.hostname) === to && ['', url.port].includes(named.port));
   if (isNamed) return true;
   if (portOf(url) !== port) return false;
-  // What a name stands for may change: then no address of this machine is safe.
+  // A name may resolve to something else later, so no address of this machine is safe.
   return isSamePlace(address, isIP(host) === 0 ? '0.0.0.0' : host);
 }
 
-/** A name may end with a dot and mean the same; the address parser has seen to case and other scripts. */
+/** Removes the trailing dot; the URL parser has normalized case and other scripts. */
 function plainName(hostname: string): string {
   return hostname.replace(/\.$/, '');
 }

@@ -12,14 +12,14 @@ import { chooseExport, listExports } from './module-exports.ts';
 export type Namespace = Readonly<Record<string, unknown>>;
 
 /**
- * The text under which each file was first imported, by path. It belongs to the process because it mirrors Node's module
- * cache, which does, too: another crib must not take an old import for a new one.
+ * The hash under which each file was first imported, by path. It is per process because it mirrors Node's module cache:
+ * another crib must not mistake an old import for a new one.
  */
 const FIRST_IMPORTED = new Map<string, string>();
 
 /**
- * Imports a file by the hash of its text, so that a changed file is read anew. The first import is the plain one, so that
- * modules which import each other mean the same objects. What a changed module imports is not read again.
+ * Imports a file by the hash of its text, so that a changed file is read again. The first import uses the plain URL, so
+ * that modules that import each other share the same objects. The imports of a changed module are not read again.
  */
 export async function importModule(file: string, hash: string): Promise<Namespace> {
   const path = await realpath(file);
@@ -27,26 +27,26 @@ export async function importModule(file: string, hash: string): Promise<Namespac
   const first = FIRST_IMPORTED.get(path) ?? hash;
   FIRST_IMPORTED.set(path, first);
   if (first === hash) return import(url);
-  delete createRequire(url).cache[path]; // CommonJS goes by path alone and would answer with the old text
+  delete createRequire(url).cache[path]; // CommonJS is cached by path and would return the old text
   return import(`${url}?${hash}`);
 }
 
-/** The hash of a file's text; what `importModule` tells versions apart by. */
+/** The hash of a file's text, by which `importModule` distinguishes versions. */
 export async function hashFile(file: string): Promise<string> {
   return createHash('sha256')
     .update(await readFile(file))
     .digest('hex');
 }
 
-/** A reference to code, taken apart at its last `#`. */
+/** Splits a reference to code at its last `#`. */
 export function splitReference(reference: string): { readonly specifier: string; readonly name?: string } {
   const mark = reference.lastIndexOf('#');
   return mark < 1 ? { specifier: reference } : { specifier: reference.slice(0, mark), name: reference.slice(mark + 1) };
 }
 
 /**
- * What a reference such as `./services/clock.ts`, `./tools.js#add` or `some-package#clock` means in `folder`: the export
- * it names, else the default one, else the only one. A file that changed since is read anew.
+ * Resolves a reference such as `./services/clock.ts`, `./tools.js#add` or `some-package#clock` in `folder`: the named
+ * export, else the default one, else the only one. A changed file is read again.
  */
 export async function importExport(reference: string, folder: string): Promise<unknown> {
   const { specifier, name } = splitReference(reference);
@@ -56,7 +56,7 @@ export async function importExport(reference: string, folder: string): Promise<u
   throw new ToolcribError('missing_export', `${file}: ${chosen.problem}.`);
 }
 
-/** Everything that the module of a reference exports, by name. */
+/** All exports of the module in a reference, by name. */
 export async function importExports(reference: string, folder: string): Promise<Readonly<Record<string, unknown>>> {
   const { specifier } = splitReference(reference);
   const exports = listExports(await importFile(resolveModule(specifier, folder)));
@@ -76,10 +76,10 @@ async function importFile(file: string): Promise<Namespace> {
 
 const NO_TYPES_IN_PACKAGES = 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING';
 
-/** Why importing the file at `url` failed, with the line where it is known. `readText` helps to place a syntax error. */
+/** The reason why an import failed, with the line if known. `readText` helps to locate a syntax error. */
 export function importFailure(cause: unknown, url: string, readText?: (path: string) => string): string {
   if (cause instanceof Error && 'code' in cause && cause.code === NO_TYPES_IN_PACKAGES) {
-    return 'it is TypeScript under node_modules, where Node strips no types; ship it as JavaScript';
+    return 'it is TypeScript under node_modules, where Node does not strip types; ship it as JavaScript';
   }
   const line = lineOf(cause, url, readText);
   return `it cannot be imported: ${messageOf(cause)}${line === undefined ? '' : ` (line ${line})`}`;
@@ -91,8 +91,8 @@ function lineOf(cause: unknown, url: string, readText?: (path: string) => string
   const line = lineIn(cause.stack, [url, path]);
   if (line !== undefined || readText === undefined || !(cause instanceof SyntaxError)) return line;
   try {
-    // Node keeps the place of a syntax error in JavaScript to itself; the parser that strips types tells it.
-    nodeModule.stripTypeScriptTypes(readText(path), { sourceUrl: path }); // by name an old Node could not even be told that it is too old
+    // Node does not report the place of a syntax error in JavaScript; the parser that strips types does.
+    nodeModule.stripTypeScriptTypes(readText(path), { sourceUrl: path }); // not a named import, which would fail on an old Node before its version is checked
     return undefined;
   } catch (parsing) {
     return parsing instanceof Error ? lineIn(parsing.stack, [path]) : undefined;
@@ -110,7 +110,7 @@ function lineIn(stack: string | undefined, places: readonly string[]): number | 
   return undefined;
 }
 
-/** The file that a path or the name of an installed package means in `folder`. Throws where there is none. */
+/** The file that a path or package name resolves to in `folder`. Throws if there is none. */
 export function resolveModule(specifier: string, folder: string): string {
   if (specifier.startsWith('file:')) return fileURLToPath(specifier);
   if (/^\.{1,2}(?:[/\\]|$)/.test(specifier) || isAbsolute(specifier)) return resolve(folder, specifier);
@@ -119,11 +119,11 @@ export function resolveModule(specifier: string, folder: string): string {
   if (found === undefined) {
     throw new ToolcribError(
       'not_found',
-      `"${specifier}" is neither an installed package nor a path; a path begins with "./".`,
+      `"${specifier}" is not an installed package; install it, or write a path that begins with "./".`,
     );
   }
   const { exports } = readManifest(join(found.folder, 'package.json'), found.manifest);
-  // Node resolves for require(); what a package offers to import() alone has to be looked up by hand.
+  // Node only resolves for require(); exports for import() must be looked up here.
   if (exports === undefined || exports === null) return createRequire(join(folder, 'package.json')).resolve(specifier);
   const target = targetOf(exports, `.${rest}`);
   if (target !== undefined) return join(found.folder, target);

@@ -4,7 +4,7 @@ import { isRecord } from '../../core/json.ts';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { isThere } from '../placeholders.ts';
 
-/** A package that a project has installed, and its package.json as it stands there. */
+/** An installed package, with the text of its package.json. */
 export interface InstalledPackage {
   readonly name: string;
   readonly folder: string;
@@ -13,7 +13,7 @@ export interface InstalledPackage {
 
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;
 
-/** The packages that the project of a folder depends on, in the order of their names. Reads their package.json and nothing else. */
+/** The packages that the project of a folder depends on, sorted by name. Reads only their package.json. */
 export function installedPackages(folder: string): readonly InstalledPackage[] {
   const project = ancestorsOf(folder).find(isProject) ?? folder;
   const manifest = join(project, 'package.json');
@@ -22,12 +22,12 @@ export function installedPackages(folder: string): readonly InstalledPackage[] {
   return [...new Set(names)].sort().flatMap((name) => findOn(shelves, name) ?? []);
 }
 
-/** The package of this name as a file in `folder` would find it. */
+/** The package with this name, as resolved from a file in `folder`. */
 export function findPackage(name: string, folder: string): InstalledPackage | undefined {
   return findOn(nodeModulesOf(folder), name);
 }
 
-/** A package.json as a record. Throws where it is none. */
+/** Parses a package.json. Throws if it is not an object. */
 export function readManifest(path: string, text: string): Readonly<Record<string, unknown>> {
   try {
     const manifest: unknown = JSON.parse(text);
@@ -35,7 +35,7 @@ export function readManifest(path: string, text: string): Readonly<Record<string
   } catch (cause) {
     throw new ToolcribError('invalid_file', `${path} is not JSON: ${messageOf(cause)}`, { cause });
   }
-  throw new ToolcribError('invalid_file', `${path} holds no object`);
+  throw new ToolcribError('invalid_file', `${path} must contain a JSON object`);
 }
 
 function ancestorsOf(folder: string): readonly string[] {
@@ -73,7 +73,7 @@ function findOn(shelves: readonly string[], name: string): InstalledPackage | un
     try {
       return { name, folder, manifest: readFileSync(join(folder, 'package.json'), 'utf8') };
     } catch {
-      // Not on this shelf. One that cannot be read could not be imported either.
+      // Not in this folder. A package that cannot be read could not be imported either.
     }
   }
   return undefined;

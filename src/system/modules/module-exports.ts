@@ -2,13 +2,13 @@ import { isPromise } from '../../core/json.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { type Class, isClass, isToolClass, makeTool, nameOfClass } from './tool-class.ts';
 
-/** What a module exports under one name: a value, or why there is none. */
+/** One export of a module: its value, or the problem with it. */
 export type ModuleExport = NamedValue | { readonly name: string; readonly problem: string };
 
-/** What was made of classes: one class gives one tool, however many modules export it. */
+/** Tools made of classes. Each class is instantiated once, even if several modules export it. */
 export type MadeTools = WeakMap<Class, Promise<unknown>>;
 
-/** What a module exports, in the order of names; functions named in `factories` stand for what they return, and, where tools are made, classes that are tools for their instances. */
+/** Reads the exports of a module, sorted by name. Functions named in `factories` are called; if `made` is given, tool classes are instantiated. */
 export async function readExports(
   namespace: object,
   factories: readonly string[],
@@ -29,13 +29,13 @@ export async function readExports(
 
 interface Making {
   readonly made: MadeTools;
-  /** It is there to be a tool, so that it is made whatever it looks like. */
+  /** True if the export is meant to be a tool, so that any class is instantiated. */
   readonly isMeant: boolean;
-  /** Another class extends it: it need not be a tool. */
+  /** True if another class extends it, so that it need not be a tool. */
   readonly isBase: boolean;
 }
 
-/** The tool that a class stands for, or why there is none; anything else as it is. */
+/** Instantiates a tool class, or returns the problem. Other values stay as they are. */
 async function makeExport({ name, value }: NamedValue, { made, isMeant, isBase }: Making): Promise<ModuleExport> {
   if (!(isToolClass(value) || (isMeant && isClass(value)))) return { name, value };
   try {
@@ -51,16 +51,16 @@ async function settle(given: Class): Promise<unknown> {
   const made = makeTool(given);
   if (!isPromise(made)) return made;
   return made.then(undefined, (cause: unknown) => {
-    throw new Error(`${nameOfClass(given)} cannot be made: its create() throws: ${messageOf(cause)}`);
+    throw new Error(`${nameOfClass(given)} cannot be instantiated: its create() throws: ${messageOf(cause)}`);
   });
 }
 
-/** The same for a list: what cannot be made is reported, and the others stay. */
+/** Does the same for a list. Problems are reported, and the other entries stay. */
 async function makeEntries(name: string, list: readonly unknown[], made: MadeTools): Promise<readonly ModuleExport[]> {
   const entries = await Promise.all(
     list.map((value) => makeExport({ name, value }, { made, isMeant: false, isBase: false })),
   );
-  const values: unknown[] = []; // with a hole for each that cannot be made, so that entries keep their numbers
+  const values: unknown[] = []; // with a hole for each problem, so that entries keep their numbers
   const problems: ModuleExport[] = [];
   for (const [index, entry] of entries.entries()) {
     if ('value' in entry) values[index] = entry.value;
@@ -69,13 +69,13 @@ async function makeEntries(name: string, list: readonly unknown[], made: MadeToo
   return [{ name, value: values }, ...problems];
 }
 
-/** The classes that it extends. */
+/** The classes that a class extends. */
 function basesOf(given: Class): readonly unknown[] {
   const base: unknown = Object.getPrototypeOf(given);
   return isClass(base) ? [base, ...basesOf(base)] : [];
 }
 
-/** The export a reference means: the one it names, else the default, else the only one; or why there is none. */
+/** Chooses the export that a reference names, else the default, else the only one; or returns the problem. */
 export function chooseExport(exports: readonly ModuleExport[], name: string | undefined): ModuleExport {
   const found = exports.find((candidate) => candidate.name === (name ?? 'default'));
   if (found !== undefined) return found;
@@ -84,11 +84,11 @@ export function chooseExport(exports: readonly ModuleExport[], name: string | un
   const names = exports.map((candidate) => candidate.name).join(', ');
   const there = names === '' ? 'it exports nothing' : `it exports ${names}`;
   return name === undefined
-    ? { name: 'default', problem: `there is no default export, and ${there}` }
-    : { name, problem: `there is no export "${name}"; ${there}` };
+    ? { name: 'default', problem: `no default export found; ${there}` }
+    : { name, problem: `export "${name}" not found; ${there}` };
 }
 
-/** True for an object or a class that is meant to be a tool or a bundle, whether it is a good one or not. */
+/** True for an object or class that looks like a tool or a bundle, valid or not. */
 export function isToolLike(value: unknown): value is object {
   if (isToolClass(value)) return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -96,7 +96,7 @@ export function isToolLike(value: unknown): value is object {
   return 'name' in value && ['description', 'input', 'tools'].some((key) => key in value);
 }
 
-/** What a module exports, as it is. Of CommonJS, Node may know no names, and not the default export that was meant. */
+/** The exports of a module. For CommonJS, Node may not detect the names, nor the intended default export. */
 export function listExports(namespace: object): readonly NamedValue[] {
   const { 'module.exports': commonJs, ...named } = namespace as Record<string, unknown>; // a namespace is a record
   return toEntries(isToolLike(commonJs) || !isPlain(commonJs) ? named : { ...named, ...commonJs });
@@ -107,7 +107,7 @@ interface NamedValue {
   readonly value: unknown;
 }
 
-/** The same, with the members of a default export that is a record of tools, or all of CommonJS, in its place. */
+/** Like `listExports`, but replaces a default export that is a record of tools, or the whole of CommonJS, by its members. */
 function membersOf(namespace: object): readonly NamedValue[] {
   const all = listExports(namespace);
   const standard = all.find(({ name }) => name === 'default')?.value;
@@ -135,6 +135,6 @@ async function callFactory(name: string, make: () => unknown): Promise<ModuleExp
   try {
     return { name, value: await make() };
   } catch (cause) {
-    return { name, problem: `export "${name}": it throws when it is called: ${messageOf(cause)}` };
+    return { name, problem: `export "${name}": calling it failed: ${messageOf(cause)}` };
   }
 }

@@ -11,41 +11,41 @@ import {
   startProbeWorker,
 } from './module-probe-worker.ts';
 
-/** What a file exported when it could last be imported; the same object while its text is the same. */
+/** The exports of a file at its last successful import; the same object while the text is unchanged. */
 interface LoadedModule {
   readonly version: string;
   readonly exports: readonly ModuleExport[];
 }
 
-/** Modules as they were last read. */
+/** Caches modules. */
 export interface ModuleLoader {
-  /** Reads a module again if its text or its factories changed. One that fails stays what it was. */
+  /** Imports a module again if its text or its factories changed. If that fails, the last version stays. */
   load(file: string, factories: readonly string[]): Promise<LoadAttempt>;
-  /** Forgets every module but these. */
+  /** Drops all other modules. */
   keep(files: ReadonlySet<string>): void;
 }
 
-/** The module as it could last be imported, if ever, and why it cannot be by now. */
+/** The last good version of a module, if any, and the reason why the current one fails. */
 interface LoadAttempt {
   readonly good: LoadedModule | undefined;
   readonly failure?: string;
-  /** The version that can only fail: it is not tried again. */
+  /** A version that is known to fail and is not tried again. */
   readonly hopeless?: string;
 }
 
 export interface ModuleLoaderOptions {
-  /** How long one module may take to be imported, its factories included. */
+  /** Import timeout of one module, including its factories. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Whether classes stay what they are; else those that are tools are made. */
+  /** True to keep classes; by default, tool classes are instantiated. */
   readonly keepsClasses?: boolean;
 }
 
-/** How long a module may take where nobody says. */
+/** Default import timeout of a module. */
 export const IMPORT_TIMEOUT_MS = 60_000;
 
-/** Each text of a module is tried in a worker once, so that one that throws, exits or never ends costs only itself; then it is imported here. */
+/** Creates a loader. Each version of a module is first imported in a worker, so that a module that throws, exits or hangs cannot harm this process; then it is imported here. */
 export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
   const { signal, keepsClasses = false } = options;
   const probe = createModuleProbe(options);
@@ -55,7 +55,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
 
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = importing.then(work);
-    importing = next.catch(() => {}); // whoever waits for it is told
+    importing = next.catch(() => {}); // the caller gets the error
     return next;
   };
 
@@ -68,7 +68,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
     const url = pathToFileURL(await realpath(file)).href;
     const verdict = await probe.probe({ url, factories, keepsClasses });
     if (signal.aborted) return last;
-    if ((await hashFile(file)) !== hash) return attempt(file, factories, last); // what was tried is not what would be imported
+    if ((await hashFile(file)) !== hash) return attempt(file, factories, last); // the file changed after the probe
     if (!verdict.ok) return { good, failure: verdict.reason, ...(verdict.isFinal && { hopeless: version }) };
     const read = async () => readExports(await importModule(file, hash), factories, made);
     try {
@@ -87,7 +87,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
             failure: `it cannot be read: ${messageOf(cause)}`,
           })),
       );
-      attempts.set(file, next); // one after the other, so that each version is tried once
+      attempts.set(file, next); // in sequence, so that each version is tried once
       return next;
     },
     keep(files) {
@@ -98,7 +98,7 @@ export function createModuleLoader(options: ModuleLoaderOptions): ModuleLoader {
 
 async function withinTime<T>(work: Promise<T>, { timeoutMs, clock }: ModuleLoaderOptions): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const stopTimer = clock.setTimer(timeoutMs, () => late.reject(new Error(`it did not end within ${timeoutMs} ms`)));
+  const stopTimer = clock.setTimer(timeoutMs, () => late.reject(new Error(`it timed out after ${timeoutMs} ms`)));
   try {
     return await Promise.race([work, late.promise]);
   } finally {
@@ -106,17 +106,17 @@ async function withinTime<T>(work: Promise<T>, { timeoutMs, clock }: ModuleLoade
   }
 }
 
-/** Imports modules where they can do no harm. */
+/** Imports modules in a worker. */
 interface ModuleProbe {
-  /** Imports a module in a worker, calls its factories, and says whether it may be imported here. */
+  /** Imports a module in a worker, calls its factories, and decides whether it may be imported here. */
   probe(request: ProbeRequest): Promise<ProbeVerdict>;
 }
 
-/** `isFinal`: the same text would fail in the same way; without it, what it imports may have been mended since. */
+/** `isFinal`: the same text would fail again. Otherwise one of its imports may have been fixed since. */
 type ProbeVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: string; readonly isFinal: boolean };
 
 interface ModuleProbeOptions extends ProbeWorkerOptions {
-  /** How long one module may take. */
+  /** Import timeout of one module. */
   readonly timeoutMs: number;
 }
 
@@ -125,11 +125,11 @@ interface Task {
   settle(verdict: ProbeVerdict): void;
 }
 
-/** How long a module may keep the others of its worker waiting before it is tried alone. */
+/** A module may delay the others in its worker this long before it is retried alone. */
 const SHARED_MS = 1_000;
 const MAX_ALONE = 4;
 
-/** Well-behaved modules share one worker, since starting one is the expensive part; one that makes trouble is tried again alone. */
+/** Modules share one worker, because starting one is expensive. A module that fails there is retried alone. */
 function createModuleProbe(options: ModuleProbeOptions): ModuleProbe {
   const waiting: Task[] = [];
   const troubled: Task[] = [];
@@ -148,7 +148,7 @@ function createModuleProbe(options: ModuleProbeOptions): ModuleProbe {
       }
       answered.push(() => settle(toVerdict(answer)));
     }
-    await worker.stop(); // a port that a module listens on must be free again when it is imported here
+    await worker.stop(); // a port that a module listens on must be free before it is imported here
     for (const settle of answered) settle();
     tryAlone();
   };

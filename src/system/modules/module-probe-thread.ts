@@ -4,7 +4,7 @@ import { importFailure } from './import-module.ts';
 import { readExports } from './module-exports.ts';
 import type { ProbeMessage, ProbeRequest } from './module-probe-worker.ts';
 
-/** Imports whatever it is sent and says how that went. Runs in a thread of its own, which may be ended at any moment. */
+/** Imports the requested modules and reports the results. Runs in a thread that may be ended at any moment. */
 function serve(port: MessagePort): void {
   const say = (message: ProbeMessage) => port.postMessage(message);
   const exit = process.exit.bind(process);
@@ -13,7 +13,7 @@ function serve(port: MessagePort): void {
     return exit(code);
   };
   port.on('message', (request: ProbeRequest) => {
-    port.unref(); // an import that waits for nothing but itself ends the thread instead of hanging it
+    port.unref(); // an import that waits only for itself then ends the thread instead of hanging it
     tryOut(request).then((message) => {
       port.ref();
       say(message);
@@ -25,7 +25,7 @@ function serve(port: MessagePort): void {
 async function tryOut({ url, factories, keepsClasses }: ProbeRequest): Promise<ProbeMessage> {
   try {
     await readExports(await import(url), factories, keepsClasses ? undefined : new WeakMap());
-    await new Promise(setImmediate); // promises that were rejected and left alone come to light
+    await new Promise(setImmediate); // unhandled rejections are reported in this turn
     return { kind: 'passed' };
   } catch (cause) {
     return { kind: 'failed', reason: importFailure(cause, url, (path) => readFileSync(path, 'utf8')) };

@@ -5,43 +5,43 @@ import { messageOf } from '../../core/tool-error.ts';
 
 export interface ProbeWorkerOptions {
   readonly clock: Clock;
-  /** Ends what is under way. */
+  /** Ends running imports. */
   readonly signal: AbortSignal;
 }
 
-/** A module to try, and the exports that are called if they are functions. */
+/** A module to probe, and the exports to call if they are functions. */
 export interface ProbeRequest {
   readonly url: string;
   readonly factories: readonly string[];
-  /** Whether classes stay what they are; else those that are tools are made. */
+  /** True to keep classes; by default, tool classes are instantiated. */
   readonly keepsClasses: boolean;
 }
 
-/** What a probe worker says: that it is there, and then of each module how it went. */
+/** Messages from a probe worker: that it is ready, then the result of each module. */
 export type ProbeMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'passed' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'exited'; readonly code: string };
 
-/** What became of one module; `died` took its worker with it. */
+/** The result of one module; `died` means that the worker ended. */
 export type ProbeAnswer =
   | Extract<ProbeMessage, { readonly kind: 'passed' | 'failed' }>
   | { readonly kind: 'died'; readonly reason: string };
 
-/** How long a worker may take to end; one that waits for another program ends with it. */
+/** Time limit for a worker to end; it may wait for a child process. */
 const STOP_MS = 1_000;
 
-/** A thread that imports one module after the other. */
+/** A thread that imports modules one after another. */
 export interface ProbeWorker {
   ask(request: ProbeRequest, withinMs: number): Promise<ProbeAnswer>;
   stop(): Promise<void>;
 }
 
-/** Starts a worker in which modules can do no harm. */
+/** Starts a worker for imports. */
 export function startProbeWorker({ clock, signal }: ProbeWorkerOptions): ProbeWorker {
   const script = new URL(`./module-probe-thread${extname(import.meta.url)}`, import.meta.url); // .ts here, .js when built
-  // What a module prints here it prints again when it is imported; once is enough.
+  // A module prints the same again when it is imported here, so this output is dropped.
   const worker = new Worker(script, { name: 'toolcrib-probe', execArgv: loadingOptions(), stdout: true, stderr: true });
   worker.stdout.resume();
   worker.stderr.resume();
@@ -58,8 +58,8 @@ export function startProbeWorker({ clock, signal }: ProbeWorkerOptions): ProbeWo
     else if (message.kind === 'exited') die(`it calls process.exit(${message.code})`);
     else hear(message);
   });
-  worker.on('error', (cause) => die(`it throws while nobody listens: ${messageOf(cause)}`));
-  worker.on('exit', () => die('importing it waits for something that never comes'));
+  worker.on('error', (cause) => die(`it throws an uncaught error: ${messageOf(cause)}`));
+  worker.on('exit', () => die('its import never finishes'));
   const onAbort = () => die('the crib was closed');
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
@@ -72,9 +72,9 @@ export function startProbeWorker({ clock, signal }: ProbeWorkerOptions): ProbeWo
       });
     },
     async ask(request, withinMs) {
-      await ready.promise; // a slow start is not the module's
+      await ready.promise; // a slow start of the worker does not count
       return new Promise((resolve) => {
-        const stopTimer = clock.setTimer(withinMs, () => die(`importing it did not end within ${withinMs} ms`));
+        const stopTimer = clock.setTimer(withinMs, () => die(`its import timed out after ${withinMs} ms`));
         hear = (answer) => {
           stopTimer();
           resolve(answer);
@@ -90,7 +90,7 @@ const TAKES_VALUE = /^(?:-r|-C|--(?:require|import|conditions|(?:experimental-)?
 const LOADING =
   /^(?:-r|-C|--(?:require|import|conditions|(?:experimental-)?loader|experimental-transform-types))(?:=|$)/;
 
-/** The options of this process by which modules are found and read; others, such as `--eval`, are not for a worker. */
+/** The options of this process that affect module loading; others, such as `--eval`, do not apply to a worker. */
 function loadingOptions(): string[] {
   const options = process.execArgv;
   return options.filter((option, index) => LOADING.test(option) || TAKES_VALUE.test(options[index - 1] ?? ''));

@@ -1,7 +1,7 @@
-/** Variables that name the files of trusted certificates. */
+/** Variables that name files of trusted certificates. */
 export const CERTIFICATES: readonly string[] = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
 
-/** What a child gets of our environment: enough to find programs and speak the user's language, and no credentials. */
+/** Variables that a child inherits: enough to find programs and use the user's language, but no credentials. */
 const PASSED_ON: readonly string[] = [
   ...[...CERTIFICATES, 'NO_PROXY', 'no_proxy'],
   ...(process.platform === 'win32'
@@ -16,10 +16,10 @@ const PASSED_ON: readonly string[] = [
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment of a child: the few variables that are passed on, and over them what is configured. A copy. */
+/** The environment of a child: the inherited variables, overridden by the configured ones. */
 export function childEnvironment(env: Environment, configured: Environment = {}): Readonly<Record<string, string>> {
   const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
-  // Exported shell functions look like "() { ...", and are code.
+  // Exported shell functions start with "() {" and are code, so they are not passed on.
   const passed = PASSED_ON.map((name): [string, string | undefined] => [name, env[name]]).filter(
     (entry) => isGiven(entry) && !entry[1].startsWith('()'),
   );

@@ -2,20 +2,20 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import { createListeners, type Listeners } from '../listeners.ts';
 
-/** How much of what a child says is kept. */
+/** Default size of the kept output. */
 const KEPT_BYTES = 65_536;
 
-/** The end of what was said, for whoever looks why something does not work. */
+/** The end of a child's output, for troubleshooting. */
 export interface OutputTail {
   /** Reads a stream to its end. */
   follow(stream: Readable): void;
   add(chunk: Buffer): void;
   text(): string;
-  /** Tells of every piece from now on; returns how to stop. */
+  /** Calls the listener for every new piece; returns a function that removes it. */
   readonly onAdd: Listeners<[Uint8Array]>['add'];
 }
 
-/** Keeps the last 64 kB, however much is said. */
+/** Keeps the last 64 kB of any amount of output. */
 export function createOutputTail(keptBytes: number = KEPT_BYTES): OutputTail {
   let chunks: Buffer[] = [];
   let length = 0;
@@ -27,7 +27,7 @@ export function createOutputTail(keptBytes: number = KEPT_BYTES): OutputTail {
     length += Math.min(chunk.length, keptBytes);
     isCut ||= length > keptBytes || chunk.length > keptBytes;
     if (length <= 2 * keptBytes && chunks.length < 1024) return;
-    // Twice as much at most, so that a flood of small pieces is not copied with each of them.
+    // The buffer may grow to twice the limit, so that many small pieces are not copied each time.
     const kept = Buffer.concat(chunks).subarray(-keptBytes);
     chunks = [Buffer.from(kept)];
     length = kept.length;
@@ -37,31 +37,31 @@ export function createOutputTail(keptBytes: number = KEPT_BYTES): OutputTail {
     onAdd: listeners.add,
     follow(stream) {
       stream.on('data', add);
-      stream.on('error', () => {}); // whoever said it is gone
+      stream.on('error', () => {}); // the writer has ended
     },
     text() {
       const kept = Buffer.concat(chunks).subarray(-keptBytes);
-      // A character that was cut in half is no character.
+      // Skip a character that was cut in half.
       const start = isCut ? kept.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0;
       return kept.toString('utf8', Math.max(0, start));
     },
   };
 }
 
-/** Takes pieces of what a child says, and tells of whole lines. */
+/** Splits a child's output into lines. */
 export interface LineFeed {
   add(chunk: Uint8Array): void;
-  /** Tells of what stands after the last line break, and of nothing more. */
+  /** Reports the text after the last line break, if any. */
   end(): void;
 }
 
-/** What is told of a line that does not end. */
+/** A line is reported without its end at this length. */
 const LONGEST_LINE = 16_384;
-/** A question has no line break: what stands alone for so long is a line. */
+/** Text without a line break is reported after this time, because a prompt has none. */
 const QUIET_MS = 250;
 const LINE_BREAK = /\r?\n|\r(?=[^\n])/;
 
-/** Programs that draw on one line over and over make a line of each time. */
+/** Creates a line feed. A carriage return also ends a line, for programs that redraw one. */
 export function createLineFeed(onLines: (lines: readonly string[]) => void, clock: Clock): LineFeed {
   const decoder = new TextDecoder();
   let unended = '';
@@ -85,20 +85,20 @@ export function createLineFeed(onLines: (lines: readonly string[]) => void, cloc
   };
 }
 
-/** What becomes of the lines of a stream. */
+/** Receives the lines of a stream. */
 export interface LineReader {
   onLine(text: string): void;
-  /** A line longer than `maxBytes`: only its ends are kept. */
+  /** Called for a line longer than `maxBytes`, with its start and its end. */
   onTooLong(head: string, tail: string): void;
 }
 
-/** More than any command line and environment can have. */
+/** More than any command line with its environment can have. */
 export const MAX_ORDER_BYTES = 50_000_000;
 
 const END_BYTES = 1024;
 const NEWLINE = 0x0a;
 
-/** Cuts a stream into lines of at most `maxBytes`. Nothing is copied twice, and of what is too long nothing is collected. */
+/** Splits a stream into lines of at most `maxBytes`. Copies nothing twice, and does not collect lines that are too long. */
 export function createLineSplitter(maxBytes: number, reader: LineReader): (chunk: Buffer) => void {
   let pieces: Buffer[] = [];
   let length = 0;

@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { createLineSplitter, MAX_ORDER_BYTES } from './child-output.ts';
 import { livingGuarded, livingMembers, signalAll } from './process-tree.ts';
 
-/** What a supervisor is told first: what to run. It comes over the pipe, so that nothing of it stands in the process table twice. */
+/** The first message to a supervisor: the program to run. It is sent over the pipe, so that it is not visible in the process table twice. */
 export interface SupervisorOrder {
   readonly command: string;
   readonly args: readonly string[];
@@ -11,44 +11,44 @@ export interface SupervisorOrder {
   readonly env: Readonly<Record<string, string>>;
   /** An entry of `env` that no other process has. */
   readonly mark: string;
-  /** Between asking to end and ending by force, when whoever gave the order is gone. */
+  /** Time between SIGTERM and SIGKILL if the parent process is gone. */
   readonly graceMs: number;
 }
 
-/** Or whom to guard: processes that others started, which are ended when the pipe is. */
+/** Alternative first message: the processes to guard. They are ended when the pipe closes. */
 export interface GuardOrder {
-  /** What their marks begin with. */
+  /** The prefix of their marks. */
   readonly guard: string;
   readonly graceMs: number;
 }
 
-/** What a guard is told where marks cannot be read: a group that began, or that has ended. */
+/** Tells a guard that a process group began or ended, on systems where marks cannot be read. */
 export type GroupNews = { readonly began: number } | { readonly ended: number };
 
-/** What it may be told later: to end everything, with this much time to do so. */
+/** Tells the supervisor to end everything within this time. */
 export interface EndOrder {
   readonly endWithinMs: number;
 }
 
-/** What it says. */
+/** Messages from the supervisor. */
 export type SupervisorReport =
   | { readonly kind: 'started'; readonly pid: number }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: string | null };
 
 const LOOK_AGAIN_MS = 25;
-/** Whoever was about to be started when a guard was left alone bears no mark yet: for so long it is waited for. */
+/** A guard waits this long for processes that were just being started and have no mark yet. */
 const LATE_MS = 2000;
 
 /**
- * Runs one program in a group of its own and stays until everything that it started has ended. It ends all of it when
- * told to, when the program ends, and when the pipe does: the pipe ends with whoever holds the other end, however
- * that one ends. The program has the supervisor's own stdin, stdout and stderr; nothing is passed on by hand.
+ * Runs one program in its own process group and stays until everything that it started has ended. It ends all of them on
+ * request, when the program ends, and when the pipe closes. The pipe closes when the parent process ends for any reason.
+ * The program inherits the supervisor's stdin, stdout and stderr.
  */
 function supervise(pipe: Socket): void {
-  // What was said last must arrive, unless nobody is there to hear it.
+  // Flush the last message, unless the pipe is closed.
   const leave = () => (pipe.writable ? void pipe.end(() => process.exit(0)) : process.exit(0));
-  let end: (withinMs: number) => void = leave; // nobody has ordered anything yet
+  let end: (withinMs: number) => void = leave; // before the first order
   let graceMs = 0;
   const groupIds = new Set<number>();
   const report = (what: SupervisorReport) => void (pipe.writable && pipe.write(`${JSON.stringify(what)}\n`));
@@ -63,11 +63,11 @@ function supervise(pipe: Socket): void {
     end =
       'guard' in order ? endAll(() => livingGuarded(order.guard, groupIds), leave, LATE_MS) : run(order, report, leave);
   };
-  // Not by readline, for which U+2028 ends a line, too: it may stand in a variable.
+  // Not readline, which also splits at U+2028; a variable may contain it.
   pipe.on('data', createLineSplitter(MAX_ORDER_BYTES, { onLine, onTooLong() {} }));
 }
 
-/** Starts the program; returns how to end it. */
+/** Starts the program; returns a function that ends it. */
 function run(
   { command, args, cwd, env, mark, graceMs }: SupervisorOrder,
   report: (report: SupervisorReport) => void,
@@ -79,7 +79,7 @@ function run(
   try {
     child = spawn(command, args, { cwd, env, stdio: 'inherit', detached: true });
   } catch (cause) {
-    fail(cause); // a name that no program can have
+    fail(cause); // an invalid program name
     leave();
     return leave;
   }
@@ -96,7 +96,7 @@ function run(
   return end;
 }
 
-/** How to end all of them: each is asked, then forced; `leave` when nobody is left, not before `stayMs`. */
+/** Returns a function that ends all processes with SIGTERM, then SIGKILL. Calls `leave` when none is left, at the earliest after `stayMs`. */
 function endAll(living: () => readonly number[], leave: () => void, stayMs = 0): (withinMs: number) => void {
   const asked = new Set<number>();
   let deadline = Number.POSITIVE_INFINITY;
@@ -107,7 +107,7 @@ function endAll(living: () => readonly number[], leave: () => void, stayMs = 0):
       leave();
       return;
     }
-    // Each is asked once; those who were being started just now are found by the next look.
+    // Each process gets SIGTERM once; those just being started are found next time.
     if (performance.now() >= deadline) signalAll(members, 'SIGKILL');
     else
       signalAll(
@@ -126,6 +126,6 @@ function endAll(living: () => readonly number[], leave: () => void, stayMs = 0):
   };
 }
 
-// Ctrl+C is for whoever gave the order, and so is a hangup: only the pipe ends anything here.
+// Ctrl+C and hangups are for the parent process; only the pipe ends anything here.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 supervise(new Socket({ fd: 3 }));

@@ -9,33 +9,33 @@ import { codeOf } from '../../core/tool-error.ts';
 import type { GroupNews, GuardOrder } from './child-supervisor.ts';
 import { createProcessSweep, type Family, MARK_NAME, type ProcessSweep } from './process-tree.ts';
 
-/** A process that was started, and what tells all it starts from others. */
+/** A started process, and how to recognize everything it starts. */
 export interface Guarded {
   readonly child: ChildProcess;
   readonly family: Family;
 }
 
-/** A program to start. No shell reads any of it. */
+/** A program to start, without a shell. */
 interface GuardedCommand extends Pick<SpawnOptions, 'stdio' | 'detached'> {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string | undefined;
   readonly env: Readonly<Record<string, string>>;
-  /** True if all it starts ends with it and with this process by itself, as in a namespace of their own. */
+  /** True if everything it starts ends with it and with this process, as in a PID namespace. */
   readonly isContained?: boolean;
 }
 
-/** Starts processes directly; one guard for all of them sees to it that none outlives this process. */
+/** Starts processes directly. One guard process ensures that none of them outlives this process. */
 export interface GuardedSpawn {
   readonly sweep: ProcessSweep;
   start(command: GuardedCommand): Guarded | { readonly reason: string };
-  /** Nothing of it is left. */
+  /** Reports that the process and everything it started has ended. */
   ended(guarded: Guarded): void;
-  /** For when all of them have ended. */
+  /** Call this after all processes have ended. */
   close(): Promise<void>;
 }
 
-/** No process is in it. */
+/** A group id without processes. */
 export const NO_GROUP = -1;
 
 export function createGuardedSpawn(): GuardedSpawn {
@@ -65,27 +65,27 @@ export function createGuardedSpawn(): GuardedSpawn {
   };
 }
 
-/** Why a process could not be started, in one word. */
+/** The error code of a failed start. */
 export function reasonOf(cause: unknown): string {
   return String(codeOf(cause) ?? 'unknown');
 }
 
-/** To all of a group; one that is gone already is what was wanted. */
+/** Sends a signal to a process group; a group that is gone is ignored. */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
-    child.kill(signal); // where there are no groups
+    child.kill(signal); // without process groups
   }
 }
 
-/** A stream for where there is none. */
+/** A placeholder for a missing stream. */
 export function closedStream(): PassThrough {
   return new PassThrough().destroy();
 }
 
-/** Whether these parts of a child keep this process alive. */
+/** Sets whether these parts of a child keep this process alive. */
 export function holdAll(parts: readonly object[], isNeeded: boolean): void {
   for (const part of parts) {
     const { ref, unref } = part as { ref?(): void; unref?(): void }; // processes and sockets have both
@@ -93,26 +93,26 @@ export function holdAll(parts: readonly object[], isNeeded: boolean): void {
   }
 }
 
-/** One process beside this one that ends what we started, should this one be ended before it could. */
+/** A guard process that ends our children if this process is killed. */
 interface ProcessGuard {
-  /** Makes sure that somebody is on guard; costs nothing where somebody is. */
+  /** Starts the guard, unless it runs already. */
   start(): void;
   tell(news: GroupNews): void;
-  /** For when nothing is left to be guarded. */
+  /** Call this when no guarded process is left. */
   close(): Promise<void>;
 }
 
 const GRACE_MS = 1000;
 
-/** Guards all processes whose mark begins so. It is not there before the first of them. */
+/** Creates a guard for all processes whose mark has this prefix. It starts with the first process. */
 function createProcessGuard(markPrefix: string): ProcessGuard {
   let guard: ChildProcess | undefined;
   const say = (what: GuardOrder | GroupNews) => {
-    const pipe = guard?.stdio?.[3] as Socket | undefined; // a pipe was asked for
+    const pipe = guard?.stdio?.[3] as Socket | undefined; // stdio[3] is a pipe
     if (pipe?.writable) pipe.write(`${JSON.stringify(what)}\n`);
   };
   const leave = (who: ChildProcess) => {
-    if (guard === who) guard = undefined; // the next program gets another one
+    if (guard === who) guard = undefined; // the next program gets a new guard
   };
   return {
     start() {
@@ -121,15 +121,15 @@ function createProcessGuard(markPrefix: string): ProcessGuard {
       guard = started;
       started.on('error', () => leave(started));
       started.on('exit', () => leave(started));
-      const pipe = started.stdio?.[3] as Socket | undefined; // likewise; not there where nothing could be started
-      pipe?.on('error', () => {}); // it has ended, and `exit` says so
+      const pipe = started.stdio?.[3] as Socket | undefined; // as above; missing if nothing could be started
+      pipe?.on('error', () => {}); // `exit` follows
       say({ guard: markPrefix, graceMs: GRACE_MS });
-      // It is there for us, not we for it.
+      // The guard must not keep this process alive.
       started.unref();
       pipe?.unref();
     },
     tell(news) {
-      // Elsewhere everybody shows its mark.
+      // On Linux the guard reads the marks.
       if (process.platform !== 'linux') say(news);
     },
     async close() {
@@ -144,13 +144,13 @@ function createProcessGuard(markPrefix: string): ProcessGuard {
 }
 
 const SCRIPT = `./child-supervisor${extname(import.meta.url)}`; // .ts here, .js when built
-/** A supervisor does next to nothing, so it gets next to nothing. */
+/** Small heap limits: a supervisor does very little. */
 const FRUGAL = ['--no-warnings', '--max-semi-space-size=1', '--max-old-space-size=32'];
 
-/** Starts a supervisor, which waits for its order on the pipe that is its fourth stream; `io` is for the first three. */
+/** Starts a supervisor, which waits for its order on its fourth stream; `io` applies to the first three. */
 export function startSupervisor(io: 'pipe' | 'ignore'): ChildProcess {
   const script = fileURLToPath(new URL(SCRIPT, import.meta.url));
-  // Detached: a signal to our group is for us, and we end our children in good order.
+  // Detached: a signal to our process group must not reach it, because we end our children ourselves.
   return spawn(process.execPath, [...FRUGAL, script], {
     env: compiledCode(),
     stdio: [io, io, io, 'pipe'],
@@ -158,7 +158,7 @@ export function startSupervisor(io: 'pipe' | 'ignore'): ChildProcess {
   });
 }
 
-/** Where Node was told to keep compiled code, which is all of our environment that a supervisor gets. */
+/** The environment of a supervisor: only Node's compile cache. */
 function compiledCode(): NodeJS.ProcessEnv {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };

@@ -3,35 +3,35 @@ import { readFileSync } from 'node:fs';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import { type Family, livingByFamily } from './process-tree.ts';
 
-/** What the processes of a family have done so far; those of their children that have ended count, too. */
+/** The work done by a family of processes, including their ended children. */
 interface WorkDone {
-  /** Who is alive: a process that began or ended is work. */
+  /** The living processes: a process that began or ended counts as work. */
   readonly pids: string;
   readonly cpuMs: number;
-  /** Bytes read and written; 0 where the system does not say. */
+  /** Bytes read and written; 0 if the system does not report them. */
   readonly ioBytes: number;
 }
 
-/** Tells when families of processes do something: compute, read, write, start or end a process. */
+/** Reports activity of process families: computing, reading, writing, starting or ending a process. */
 export interface ProgressWatch {
-  /** Calls `onProgress` after each look that finds work done since the one before. Returns how to stop. */
+  /** Calls `onProgress` after each check that finds new work. Returns a function that stops it. */
   watch(family: Family, onProgress: () => void): () => void;
 }
 
-/** Pause between two looks. */
+/** Pause between two checks. */
 const LOOK_MS = 1000;
-/** Less than this is what an idle program does from time to time. */
+/** Idle programs do less than this. */
 const LEAST_CPU_MS = 50;
 const LEAST_IO_BYTES = 4096;
 
 interface Watched {
   readonly family: Family;
-  /** What had been done when work was last told; undefined before the first look. */
+  /** The work at the last report; undefined before the first check. */
   done: WorkDone | undefined;
   onProgress(): void;
 }
 
-/** One look at all processes serves all families. Without families there are no looks. */
+/** Creates a watch. One scan of all processes serves all families; without families it does not scan. */
 export function createProgressWatch(clock: Clock): ProgressWatch {
   const watched = new Set<Watched>();
   let stopTimer: (() => void) | undefined;
@@ -62,7 +62,7 @@ export function createProgressWatch(clock: Clock): ProgressWatch {
 }
 
 function hasWorked(before: WorkDone, now: WorkDone): boolean {
-  // A difference in either direction: whoever ends takes along what no parent has counted.
+  // The difference may be negative: an ended process takes along work that no parent has counted.
   return (
     now.pids !== before.pids ||
     Math.abs(now.cpuMs - before.cpuMs) >= LEAST_CPU_MS ||
@@ -79,13 +79,13 @@ function workOf(pids: readonly number[]): WorkDone {
   return { pids: key, cpuMs, ioBytes };
 }
 
-/** Of every Linux that Node runs on. */
+/** The clock tick on every Linux that Node supports. */
 const TICK_MS = 10;
 
 function readCpuMs(pid: number): number {
   const stat = read(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third on, see man 5 proc
-  const ticks = fields.slice(11, 15).map(Number); // user and system time, of the process and of its ended children
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third field on, see man 5 proc
+  const ticks = fields.slice(11, 15).map(Number); // user and system time, of the process and its ended children
   return ticks.reduce((sum, ticks) => sum + (Number.isFinite(ticks) ? ticks : 0), 0) * TICK_MS;
 }
 
@@ -94,7 +94,7 @@ function readIoBytes(pid: number): number {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** The CPU time of all of them, where there is no /proc. */
+/** CPU time of all processes, without /proc. */
 function askPs(pids: readonly number[]): number {
   if (pids.length === 0 || process.platform === 'win32') return 0;
   const { stdout = '' } = spawnSync('/bin/ps', ['-o', 'time=', '-p', pids.join(',')], { encoding: 'utf8' });
@@ -108,7 +108,7 @@ function toMs(time: string): number {
   return Number.isFinite(ms) ? ms : 0;
 }
 
-/** Nothing for a process that is gone by now, or somebody else's. */
+/** Empty for a process that is gone or belongs to another user. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'latin1');

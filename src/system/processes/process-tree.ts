@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { codeOf } from '../../core/tool-error.ts';
 
-/** What tells the processes that a child started, and those that they started, from all others. */
+/** Identifies a child and everything it started. */
 export interface Family {
-  /** The group that the child leads. */
+  /** The process group that the child leads. */
   readonly groupId: number;
   /** An entry of the environment that only they have. */
   readonly mark: string;
@@ -15,22 +15,22 @@ interface ProcessRow {
   readonly pid: number;
   readonly parentId: number;
   readonly groupId: number;
-  /** When it began, in ticks since the machine did; 0 where that cannot be told. */
+  /** Start time in ticks since boot; 0 if unknown. */
   readonly startedAt: number;
-  /** Over, and only waiting to be noticed by its parent. */
+  /** True if the process has ended and waits for its parent. */
   readonly isZombie: boolean;
 }
 
-/** The ids of those who are alive: the group, and whoever left it for a group of its own. */
+/** The ids of living members: the process group, and processes that left it for their own. */
 export function livingMembers(family: Family): readonly number[] {
   return livingByFamily([family]).get(family) ?? [];
 }
 
-/** The living of many families, found by one look at all processes. */
+/** The living members of many families, by one scan of all processes. */
 export function livingByFamily(families: readonly Family[]): ReadonlyMap<Family, readonly number[]> {
   const byGroup = new Map(families.map((family) => [family.groupId, family]));
   const byMark = new Map(families.map((family) => [family.mark, family]));
-  // Who is older than we are was not started by us: most need not be asked for their mark.
+  // Processes older than this one were not started by it, so their marks need not be read.
   const sinceTicks = process.platform === 'linux' ? (readStat('self')?.startedAt ?? 0) : 0;
   return claimLiving(
     ({ pid, groupId, startedAt }) =>
@@ -38,13 +38,13 @@ export function livingByFamily(families: readonly Family[]): ReadonlyMap<Family,
   );
 }
 
-/** The ids of those who are alive and whose mark begins so, or who are in one of these groups, and of all below them. */
+/** The ids of living processes with this mark prefix or in one of these groups, and of their descendants. */
 export function livingGuarded(markPrefix: string, groupIds: ReadonlySet<number>): readonly number[] {
   const isGuarded = ({ pid, groupId }: ProcessRow) => groupIds.has(groupId) || markOf(pid).startsWith(markPrefix);
   return claimLiving((row) => (isGuarded(row) ? 'guarded' : undefined)).get('guarded') ?? [];
 }
 
-/** Everybody who is claimed, or stands below somebody who is; all but this process. */
+/** All claimed processes and their descendants, except this process. */
 function claimLiving<Owner>(claim: (row: ProcessRow) => Owner | undefined): ReadonlyMap<Owner, readonly number[]> {
   const rows = process.platform === 'linux' ? readProc() : askPs();
   const alive = new Map(
@@ -53,7 +53,7 @@ function claimLiving<Owner>(claim: (row: ProcessRow) => Owner | undefined): Read
   const owners = new Map<number, Owner | undefined>();
   const ownerOf = (row: ProcessRow): Owner | undefined => {
     if (owners.has(row.pid)) return owners.get(row.pid);
-    owners.set(row.pid, undefined); // the table was not read in one moment: a circle in it ends here
+    owners.set(row.pid, undefined); // the table is not a snapshot: this ends a cycle in it
     const parent = alive.get(row.parentId);
     const owner = claim(row) ?? (parent === undefined ? undefined : ownerOf(parent));
     owners.set(row.pid, owner);
@@ -70,18 +70,18 @@ function claimLiving<Owner>(claim: (row: ProcessRow) => Owner | undefined): Read
   return claimed;
 }
 
-/** Sends a signal to each; one who is gone already is what was wanted. */
+/** Sends a signal to each process; those that are gone are ignored. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
       process.kill(pid, signal);
     } catch {
-      // Gone, or by now somebody whom we may not end.
+      // Gone, or the id belongs to another user's process by now.
     }
   }
 }
 
-/** True for a process that is there, ours or somebody else's. */
+/** True if a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -98,8 +98,8 @@ function readProc(): readonly ProcessRow[] {
 
 function readStat(name: string): ProcessRow | undefined {
   const stat = read(`/proc/${name}/stat`);
-  // The name of the program stands in parentheses and may hold anything, parentheses too.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third on, see man 5 proc
+  // The program name is in parentheses and may itself contain parentheses.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' '); // from the third field on, see man 5 proc
   const [state, parentId, groupId] = fields;
   if (groupId === undefined) return undefined;
   const startedAt = Number(fields[19]);
@@ -112,11 +112,11 @@ function readStat(name: string): ProcessRow | undefined {
   };
 }
 
-/** The variable by which those whom we started, and all below them, are known. */
+/** The variable that marks our children and their descendants. */
 export const MARK_NAME = 'TOOLCRIB_CHILD';
 const MARK = new RegExp(`\\0(${MARK_NAME}=[^\\0]*)`);
 
-/** What a process inherited, however it was detached. Elsewhere than on Linux nobody can be asked. */
+/** The inherited mark of a process, even if it was detached. Only readable on Linux. */
 function markOf(pid: number): string {
   if (process.platform !== 'linux') return UNMARKED;
   return MARK.exec(`\0${read(`/proc/${pid}/environ`)}`)?.[1] ?? UNMARKED;
@@ -134,7 +134,7 @@ function askPs(): readonly ProcessRow[] {
   });
 }
 
-/** Nothing for a process that is gone by now, or somebody else's. */
+/** Empty for a process that is gone or belongs to another user. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'latin1');
@@ -143,19 +143,19 @@ function read(file: string): string {
   }
 }
 
-/** Ends families of processes, however many, by few looks at all processes. */
+/** Ends any number of process families with few scans of all processes. */
 export interface ProcessSweep {
-  /** Asks all of a family to end, forces them after `graceMs`, and resolves when nobody is left. */
+  /** Sends SIGTERM to a family, SIGKILL after `graceMs`, and resolves when none is left. */
   end(family: Family, options: EndOptions): Promise<void>;
-  /** Some time later, forces whoever of a family is left; nobody waits for it. */
+  /** Kills what is left of a family some time later, in the background. */
   later(family: Family): void;
-  /** Does now what was left for later. */
+  /** Runs the pending work of `later` now. */
   settle(): Promise<void>;
 }
 
 interface EndOptions {
   readonly graceMs: number;
-  /** One who ends with the others and only by force, if there is such. */
+  /** A process that only gets SIGKILL, because it ends with the others. */
   readonly spared?: number | undefined;
 }
 
@@ -168,11 +168,11 @@ interface Ending extends EndOptions {
 
 const LOOK_AGAIN_MS = 20;
 const LATER_MS = 500;
-/** A look takes longer the more runs on the machine: what it costs must not grow with that. */
+/** Limits the share of time spent on scans, which take longer on a busy machine. */
 const BUSY_SHARE = 4;
 const IDLE_SHARE = 100;
 
-/** Nothing is to be ended yet. */
+/** Creates a sweep without families. */
 export function createProcessSweep(): ProcessSweep {
   const endings = new Set<Ending>();
   let left: Family[] = [];
@@ -208,13 +208,13 @@ export function createProcessSweep(): ProcessSweep {
     if (timer !== undefined && timer.at <= at) return;
     clearTimeout(timer?.handle);
     timer = { at, handle: setTimeout(look, delayMs) };
-    if (endings.size === 0) timer.handle.unref(); // should this process end first, its guard does it
+    if (endings.size === 0) timer.handle.unref(); // if this process ends first, its guard does this
   };
 
   const end: ProcessSweep['end'] = (family, options) =>
     new Promise((resolve) => {
       endings.add({ ...options, family, deadline: performance.now() + options.graceMs, asked: new Set(), resolve });
-      lookIn(0); // all who are ended in this moment are looked for together
+      lookIn(0); // families ended at this moment share one scan
     });
   return {
     end,
@@ -230,7 +230,7 @@ export function createProcessSweep(): ProcessSweep {
   };
 }
 
-/** Each is asked once, and all are forced when the time is over. */
+/** Sends SIGTERM once to each process, and SIGKILL to all after the deadline. */
 function press({ asked, deadline, spared }: Ending, members: readonly number[]): void {
   const isOver = performance.now() >= deadline;
   signalAll(

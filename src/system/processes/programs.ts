@@ -10,22 +10,22 @@ import {
 } from './guarded-spawn.ts';
 import type { ProcessSweep } from './process-tree.ts';
 
-/** A program that is run for its output. No shell reads any of it. */
+/** A program that is run for its output, without a shell. */
 export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** All of its environment; see `childEnvironment`. */
+  /** Its complete environment; see `childEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
-  /** What it can read; without it there is nothing to read. */
+  /** Input for stdin; none if absent. */
   readonly stdin?: string | undefined;
-  /** How much it may say, on each of its outputs. */
+  /** Output limit for each of stdout and stderr. */
   readonly maxBytes: number;
-  /** True if all it starts ends with it and with this process by itself, as in a namespace of their own. */
+  /** True if everything it starts ends with it and with this process, as in a PID namespace. */
   readonly isContained: boolean;
 }
 
-/** How it ended, or why it could not be started. */
+/** The result of a program, or the reason why it could not be started. */
 export type ProgramEnd =
   | (ProgramOutput & {
       readonly kind: 'ended';
@@ -34,26 +34,26 @@ export type ProgramEnd =
     })
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** A program that runs. */
+/** A running program. */
 export interface RunningProgram {
   /** Never rejects. After `stop` it resolves when nothing of the program is left. */
   readonly ended: Promise<ProgramEnd>;
-  /** Asks it and all it started to end, and forces them after `graceMs`. */
+  /** Sends SIGTERM to the program and everything it started, and SIGKILL after `graceMs`. */
   stop(graceMs?: number): void;
 }
 
-/** Programs of this process: short ones, many at a time. */
+/** The programs of this process: short ones, many at a time. */
 export interface Programs {
   run(program: Program): RunningProgram;
-  /** Ends those that run, and whatever others left behind. */
+  /** Ends running programs, and whatever others left behind. */
   close(): Promise<void>;
 }
 
 const GRACE_MS = 1000;
-/** How long the outputs of a program that has ended may stay open before it is looked who holds them. */
+/** After the program ended, its outputs may stay open this long; then the processes that hold them are killed. */
 const LINGER_MS = 100;
 
-/** Short programs that run for their output. */
+/** Creates a runner for short programs. */
 export function createPrograms(): Programs {
   const guarded = createGuardedSpawn();
   const running = new Set<RunningProgram>();
@@ -80,15 +80,15 @@ export function createPrograms(): Programs {
 
 function start({ stdin, maxBytes: _, ...program }: Program, guarded: GuardedSpawn): ReturnType<GuardedSpawn['start']> {
   const input = stdin === undefined ? 'ignore' : 'pipe';
-  // Detached: it leads a group of its own, which can be ended as one.
+  // Detached: it leads its own process group, which can be ended as a whole.
   const begun = guarded.start({ ...program, stdio: [input, 'pipe', 'pipe'], detached: true });
   if ('reason' in begun) return begun;
-  begun.child.stdin?.on('error', () => {}); // it need not read what it is given
+  begun.child.stdin?.on('error', () => {}); // the program need not read its input
   begun.child.stdin?.end(stdin);
   return begun;
 }
 
-/** Stays with a program to its end. */
+/** Follows a program to its end. */
 function attend({ child, family }: Guarded, { isContained, maxBytes }: Program, sweep: ProcessSweep): RunningProgram {
   const { promise: ended, resolve } = Promise.withResolvers<ProgramEnd>();
   let isStopped = child.pid === undefined;
@@ -97,7 +97,7 @@ function attend({ child, family }: Guarded, { isContained, maxBytes }: Program, 
   const stop = (graceMs: number = GRACE_MS): void => {
     if (isStopped) return;
     isStopped = true;
-    // What is contained cannot be asked through its group; it ends with whoever leads it.
+    // A contained program cannot be signalled through its group; it ends with its leader.
     if (graceMs === 0) signalGroup(child, 'SIGKILL');
     else if (!isContained) signalGroup(child, 'SIGTERM');
     sweep.end(family, { graceMs, spared: isContained ? child.pid : undefined }).then(finish);
@@ -118,29 +118,29 @@ function attend({ child, family }: Guarded, { isContained, maxBytes }: Program, 
   });
   child.on('exit', () => {
     if (isStopped) return;
-    if (!isContained) signalGroup(child, 'SIGKILL'); // whoever it left behind
-    // A loop that was held up comes to its timers before it has read what is waiting: it reads once more, then it is late.
+    if (!isContained) signalGroup(child, 'SIGKILL'); // processes it left behind
+    // A delayed event loop runs timers before it reads pending output, so it reads once more before stopping.
     linger = setTimeout(() => setImmediate(stop, 0), LINGER_MS);
   });
   child.on('close', () => {
     if (isStopped) return;
     isStopped = true;
-    if (!isContained) sweep.later({ ...family, groupId: NO_GROUP }); // by now the group may be somebody else's
+    if (!isContained) sweep.later({ ...family, groupId: NO_GROUP }); // by now, the group id may belong to another process
     finish();
   });
   return { ended, stop };
 }
 
-/** What a program said. */
+/** The output of a program. */
 interface ProgramOutput {
   readonly stdout: Buffer;
-  /** The end of it. */
+  /** The end of stderr. */
   readonly stderr: string;
-  /** More than it may, on one of the two. */
+  /** True if stdout or stderr exceeded the limit. */
   readonly saidTooMuch: boolean;
 }
 
-/** Reads both outputs up to the bound; what it returns tells what was read so far. */
+/** Reads both outputs up to the limit. Returns a function that gives the output so far. */
 function collectOutput(child: ChildProcess, maxBytes: number, onTooMuch: () => void): () => ProgramOutput {
   const chunks: Buffer[] = [];
   const tail = createOutputTail();
@@ -155,7 +155,7 @@ function collectOutput(child: ChildProcess, maxBytes: number, onTooMuch: () => v
         return;
       }
       saidTooMuch = true;
-      chunks.length = 0; // nobody will get it
+      chunks.length = 0; // it will not be used
       onTooMuch();
     };
   };
@@ -165,6 +165,6 @@ function collectOutput(child: ChildProcess, maxBytes: number, onTooMuch: () => v
     bounded((chunk) => void chunks.push(chunk)),
   );
   stderr?.on('data', bounded(tail.add));
-  for (const stream of [stdout, stderr]) stream?.on('error', () => {}); // whoever said it is gone
+  for (const stream of [stdout, stderr]) stream?.on('error', () => {}); // the program has ended
   return () => ({ stdout: Buffer.concat(chunks), stderr: tail.text(), saidTooMuch });
 }

@@ -6,58 +6,58 @@ import type { EndOrder, SupervisorOrder, SupervisorReport } from './child-superv
 import { closedStream, holdAll, NO_GROUP, startSupervisor } from './guarded-spawn.ts';
 import { type Family, livingMembers, MARK_NAME, signalAll } from './process-tree.ts';
 
-/** A program to run, and with what. No shell reads any of it. */
+/** A program to run, without a shell. */
 export interface ChildCommand {
   readonly command: string;
   readonly args?: readonly string[];
   readonly cwd?: string | undefined;
-  /** All of its environment; see `childEnvironment`. */
+  /** Its complete environment; see `childEnvironment`. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How a child ended, or why it could not be started. */
+/** The result of a child, or the reason why it could not be started. */
 export type ChildEnd =
   | { readonly kind: 'ended'; readonly code: number | null; readonly signal: string | null }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** A program that runs, with everything that it starts. */
+/** A running program with everything that it starts. */
 export interface Child {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** The id of the program, once it runs. */
+  /** The process id of the program, once it runs. */
   pid(): number | undefined;
-  /** The program and everything that it started; undefined until it runs. */
+  /** The program and everything it started; undefined until it runs. */
   family(): Family | undefined;
   /** Resolves when the program has ended or could not be started; never rejects. */
   readonly ended: Promise<ChildEnd>;
   /** Resolves when nothing of it is left; never rejects. */
   readonly gone: Promise<void>;
-  /** Asks it to end, and forces it after `graceMs`. Resolves when nothing of it is left. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when nothing of it is left. */
   end(graceMs?: number): Promise<void>;
-  /** Whether it keeps this process alive; it does until told otherwise. */
+  /** Sets whether it keeps this process alive; by default it does. */
   keepAlive(isNeeded: boolean): void;
 }
 
-/** How long a child may take to end after it was asked to. */
+/** Default time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
 
 /**
- * Starts a program that ends with this process, whatever ends this one: kill -9, too, and whatever the program has
- * started meanwhile. A supervisor of its own watches over it, since only who is alive can end others.
+ * Starts a program that ends with this process, even after kill -9, together with everything it has started. Each program
+ * has its own supervisor process, because only a living process can end others.
  */
 export function startChild({ command, args = [], cwd, env }: ChildCommand): Child {
   const value = randomUUID();
   const mark = `${MARK_NAME}=${value}`;
   const order: SupervisorOrder = { command, args, cwd, env: { ...env, [MARK_NAME]: value }, mark, graceMs: GRACE_MS };
   const supervisor = startSupervisor('pipe');
-  // Where too many files are open, nothing is started and there are no streams either.
+  // With too many open files, the start fails and the streams are missing.
   const stdin = supervisor.stdin ?? closedStream();
   const stdout = supervisor.stdout ?? closedStream();
   const stderr = supervisor.stderr ?? closedStream();
-  const pipe = (supervisor.stdio?.[3] ?? closedStream()) as Duplex; // a pipe was asked for, and Node makes sockets of them
+  const pipe = (supervisor.stdio?.[3] ?? closedStream()) as Duplex; // stdio[3] is a pipe, and Node uses sockets for pipes
   const { ended, gone, pid } = watchOver(supervisor, pipe, mark);
-  for (const stream of [stdin, stdout, stderr, pipe]) stream.on('error', () => {}); // it is gone, and `ended` says so
+  for (const stream of [stdin, stdout, stderr, pipe]) stream.on('error', () => {}); // `ended` reports it
   tell(pipe, order);
   return {
     stdin,
@@ -95,10 +95,10 @@ function watchOver(supervisor: ChildProcess, pipe: Duplex, mark: string): Pick<C
     gone.resolve();
   });
   supervisor.on('exit', (code) => {
-    // Somebody ended the supervisor, or it broke down: what it watched over must not stay, also if it was just begun.
+    // The supervisor was killed or crashed: kill everything it supervised, also what had just started.
     if (code !== 0) signalAll(livingMembers({ groupId: pid ?? NO_GROUP, mark }), 'SIGKILL');
   });
-  // `close`, since what it said last may still be on its way when it exits.
+  // `close`, not `exit`: the last message may arrive after the exit.
   supervisor.on('close', () => {
     ended.resolve({ kind: 'failed', reason: 'its supervisor ended' });
     gone.resolve();

@@ -1,21 +1,21 @@
 import { availableParallelism } from 'node:os';
 
-/** Lets a few start at a time, in the order in which they came. */
+/** Limits how many starts run at a time, in order of arrival. */
 export interface StartQueue {
-  /** Resolves with how to leave when there is a place, or when `isUrgent` resolves; rejects when `signal` aborts. */
+  /** Resolves with a function that gives the place back, once a place is free or `isUrgent` resolves. Rejects when `signal` aborts. */
   enter(entering: Entering): Promise<LeavePlace>;
 }
 
-/** Gives a place back, so that the next can start; more than once does no harm. */
+/** Gives the place back, so that the next can start. Calling it twice is harmless. */
 export type LeavePlace = () => void;
 
 interface Entering {
   readonly signal: AbortSignal;
-  /** Resolves when a caller waits for the start: then it does not wait for a place. */
+  /** Resolves when a caller waits for this start, which then does not wait for a place. */
   readonly isUrgent: Promise<unknown>;
 }
 
-/** As many places as there are cores, but two at least. */
+/** Creates a queue with one place per CPU core, at least two. */
 export function createStartQueue(places: number = Math.max(2, availableParallelism())): StartQueue {
   const waiting = new Set<() => void>();
   let taken = 0;

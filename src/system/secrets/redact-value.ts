@@ -1,31 +1,31 @@
 import type { JsonValue } from '../../core/json.ts';
 import { compileGlob } from '../../core/visible-text.ts';
 
-/** What is hidden in a value. */
+/** Options for redacting a value. */
 export interface ValueRedaction {
-  /** The text without the values of secrets. */
+  /** Removes the values of secrets from a text. */
   redact(text: string): string;
-  /** Globs of keys whose values are hidden, besides the usual ones. */
+  /** Globs of further keys whose values are hidden. */
   readonly keys?: readonly string[];
 }
 
-/** Keys that hold what nobody should read, spelt without case, dashes and underscores. */
+/** Keys with confidential values, in lower case without dashes and underscores. */
 const USUAL_KEYS = [
   ...['*password*', 'passwd', 'pwd', '*passphrase*', '*secret*', '*token', '*apikey*'],
   ...['*accesskey*', '*privatekey*', '*authorization*', '*cookie*', '*credential*', 'bearer', 'jwt'],
 ];
 const HIDDEN = '[redacted]';
 const REST = '…';
-/** Of a longer text nothing is shown: looking for secrets in it would take too long. */
+/** Longer texts are not shown at all, because searching them for secrets would take too long. */
 const HUGE_TEXT = 100_000;
 const MAX_TEXT = 500;
 const MAX_KEY = 100;
 const MAX_DEPTH = 8;
 const MAX_MEMBERS = 50;
-/** How much of the whole is shown. */
+/** Limit for the whole value. */
 const MAX_CHARACTERS = 20_000;
 
-/** One value on its way out. */
+/** The state of redacting one value. */
 interface Showing {
   redact(text: string): string;
   isHiddenKey(key: string): boolean;
@@ -33,14 +33,14 @@ interface Showing {
   charactersLeft: number;
 }
 
-/** The value as plain data that may be shown: secrets hidden by key and by value at any depth, long parts cut, circles broken. Never throws. */
+/** Creates a function that converts a value to plain data for display: secrets hidden by key and by value at any depth, long parts cut, cycles broken. It never throws. */
 export function createRedactValue({ redact, keys = [] }: ValueRedaction): (value: unknown) => JsonValue {
   const isHiddenKey = keyTest([...USUAL_KEYS, ...keys]);
   return (value) => {
     try {
       return show(value, { redact, isHiddenKey, ancestors: new Set(), charactersLeft: MAX_CHARACTERS });
     } catch {
-      return '[unreadable]'; // what cannot be read cannot leak
+      return '[unreadable]'; // a value that cannot be read cannot leak
     }
   };
 }
@@ -58,12 +58,12 @@ function showText(text: string, longest: number, showing: Showing): string {
   return shown;
 }
 
-/** The text up to its longest; only of what has been redacted, since a part of a secret is not found. */
+/** Cuts a text; only after redaction, because a partial secret would not be found. */
 function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}${REST}` : text;
 }
 
-// A secret may be made of digits alone.
+// A secret may consist of digits.
 function showNumber(value: number, showing: Showing): JsonValue {
   const text = String(value);
   const shown = showText(text, MAX_TEXT, showing);
@@ -113,7 +113,7 @@ function keyTest(globs: readonly string[]): (key: string) => boolean {
   };
 }
 
-/** `api_key`, `apiKey` and `API-KEY` are one key. */
+/** Normalizes a key: `api_key`, `apiKey` and `API-KEY` are the same. */
 function plainKey(key: string): string {
   return key.toLowerCase().replaceAll(/[-_. ]/g, '');
 }

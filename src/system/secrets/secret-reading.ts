@@ -6,16 +6,16 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { reasonOf, signalGroup } from '../processes/guarded-spawn.ts';
 
-/** Where secrets are looked for. */
+/** The context for looking up secrets. */
 export interface SecretSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Relative files and commands start here. */
+  /** The base folder for relative files and commands. */
   readonly folder: string;
-  /** How long a command may take; 30 s if absent. */
+  /** Timeout of a command; default 30 s. */
   readonly commandMs?: number;
 }
 
-/** What was found, or why nothing was; the reason never holds what was read. */
+/** The value, or the reason why it could not be read; the reason never contains what was read. */
 export type SecretReading =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly reason: string };
@@ -23,19 +23,19 @@ export type SecretReading =
 const MAX_BYTES = 65_536;
 const COMMAND_MS = 30_000;
 
-/** A secret in an environment variable. */
+/** Reads a secret from an environment variable. */
 export function readSecretVariable(name: string, { env }: SecretSurroundings): SecretReading {
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   return value === undefined || value === '' ? failed('it is not set') : found(value);
 }
 
-/** A secret in a file of its own; one newline at its end is dropped. */
+/** Reads a secret from its own file, without one trailing newline. */
 export async function readSecretFile(file: string, { folder }: SecretSurroundings): Promise<SecretReading> {
   let handle: FileHandle | undefined;
   try {
-    // Not waiting: a pipe in place of the file would otherwise hold whoever asks.
+    // O_NONBLOCK: a named pipe would otherwise block the caller.
     handle = await open(resolve(folder, file), constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!(await handle.stat()).isFile()) return failed('it is not a file');
+    if (!(await handle.stat()).isFile()) return failed('it is not a regular file');
     const buffer = Buffer.alloc(MAX_BYTES + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < buffer.length; length += read) {
@@ -49,14 +49,14 @@ export async function readSecretFile(file: string, { folder }: SecretSurrounding
   }
 }
 
-/** Runs an argument vector, never a shell. It has the whole environment: programs that keep secrets need their own settings. */
+/** Runs a command without a shell. It gets the whole environment, because secret managers need their own settings. */
 export async function readSecretCommand(
   command: readonly string[],
   { env, folder, commandMs = COMMAND_MS }: SecretSurroundings,
 ): Promise<SecretReading> {
   const [program = '', ...args] = command;
-  if (program === '' || command.some((argument) => argument.includes('\0'))) return failed('it is no command');
-  // What it says on stderr may repeat the secret, so nobody reads it. Its own group, so that all of it can be ended.
+  if (program === '' || command.some((argument) => argument.includes('\0'))) return failed('it is not a valid command');
+  // stderr may repeat the secret, so it is ignored. Its own process group, so that all of it can be killed.
   const child = spawn(program, args, {
     cwd: folder,
     env,
@@ -70,7 +70,7 @@ export async function readSecretCommand(
     child.stdout.destroy();
   };
   const stopWithUs = () => stop('the process ended');
-  const timer = setTimeout(() => stop(`it took longer than ${commandMs} ms`), commandMs);
+  const timer = setTimeout(() => stop(`it timed out after ${commandMs} ms`), commandMs);
   process.once('exit', stopWithUs);
   try {
     const output = collect(child.stdout, () => stop(TOO_LONG));

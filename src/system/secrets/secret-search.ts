@@ -1,23 +1,23 @@
-/** A name and what must not be seen. */
+/** The name and value of a secret. */
 interface Hidden {
   readonly name: string;
   readonly value: string;
 }
 
-/** Whatever is shorter is too likely to be a part of something else. */
+/** Shorter values are too likely to be part of other text. */
 const MIN_LENGTH = 8;
-/** Engines search for a few alternatives at a time much faster than for many at once, and refuse patterns that are too large. */
+/** Limits per regular expression: engines search for a few alternatives much faster than for many, and refuse large patterns. */
 const MANY_PATTERNS = 5;
 const LONG_PATTERN = 20_000;
-/** What our own texts end with where they were cut. */
+/** The mark at the end of texts that toolcrib has cut. */
 const CUT = '…';
 const MANY_CUTS = 8;
 
 type Search = (text: string) => string;
 
-/** Puts `[secret NAME]` in the place of every value, however it is spelt; made once, then fast. */
+/** Creates a function that replaces every value by `[secret NAME]`, in any spelling. Built once, then fast. */
 export function createSearch(values: readonly Hidden[]): Search {
-  // The longest first: a shorter one may be a part of it.
+  // Longest first: a shorter value may be part of a longer one.
   const hidden = values
     .flatMap(withParts)
     .filter(({ value }) => value.length >= MIN_LENGTH)
@@ -33,10 +33,10 @@ export function createSearch(values: readonly Hidden[]): Search {
   };
 }
 
-/** A line that is shorter, or has spaces in it, may stand elsewhere for another reason. */
+/** Shorter lines, and lines with spaces, may appear elsewhere for another reason. */
 const SECRET_LINE = /^\S{16,}$/;
 
-/** A value, and what is shown of it where a text is quoted by the line or without the spaces around it. */
+/** A value, its trimmed form, and its long lines: texts may be quoted line by line. */
 function withParts({ name, value }: Hidden): readonly Hidden[] {
   const lines = value.split(/\r?\n/).map((line) => line.trim());
   const parts = new Set([
@@ -47,7 +47,7 @@ function withParts({ name, value }: Hidden): readonly Hidden[] {
   return Array.from(parts, (part) => ({ name, value: part }));
 }
 
-/** What is too long for a pattern (a whole file, say) is looked for as it is, in its usual spellings. */
+/** Creates the searches. A value too long for a pattern (a whole file, for example) is searched literally, in its usual spellings. */
 function createSearches(hidden: readonly Hidden[]): readonly Search[] {
   const searches: Search[] = [];
   let group: Spelt[] = [];
@@ -92,7 +92,7 @@ function replaceLiterals(hidden: Hidden): Search {
     );
 }
 
-/** A text that was cut in the middle of a value still shows its beginning. */
+/** Hides the beginning of a value at the end of a text that was cut. */
 function replaceCut(hidden: readonly Hidden[]): Search {
   const endings = hidden.flatMap((one) => literalsOf(one.value).map((literal) => ({ literal, marker: markerOf(one) })));
   const withoutBeginning = (piece: string): string => {
@@ -117,7 +117,7 @@ function markerOf({ name }: Hidden): string {
   return `[secret ${name}]`;
 }
 
-/** A regular expression for a text as it stands, in JSON, in a URL, in a form or in a JSON pointer, or in any mixture of these. */
+/** A regular expression for a text in plain form, in JSON, in a URL, in a form or in a JSON pointer, or in any mixture of these. */
 function patternOf(value: string): string {
   return (value.match(/\\+|[^\\]/gsu) ?? []).map(patternOfPiece).join('');
 }
@@ -134,7 +134,7 @@ function patternOfPiece(piece: string): string {
   return `(?:${spellings.join('|')})`;
 }
 
-/** What JSON, forms and pointers make of a character besides its code. JSON may stand in JSON, hence more than one backslash. */
+/** Escapes of a character in JSON, forms and JSON pointers, besides its code. JSON may be nested in JSON, hence several backslashes. */
 const OTHER_SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   '"': [String.raw`\\{1,3}"`],
   '/': [String.raw`\\{1,2}\/`, '~1'],
@@ -147,7 +147,7 @@ const OTHER_SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   '\t': [String.raw`\\{1,2}t`],
 };
 
-// A whole run at once: one by one, a long run could be read in too many ways.
+// The whole run at once: one by one, a long run would have too many matches.
 function backslashes(count: number): string {
   const run = (times: number) => String.raw`\\{${count * times}}`;
   return `(?:${run(4)}|${run(2)}|${run(1)}|(?:%5[cC]){${count}}|${String.raw`(?:\\{1,2}u005[cC])`}{${count}})`;
@@ -171,7 +171,7 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 }
 
-/** The spellings of a text that can be said in full: for what is too long for a pattern, and for what was cut off. */
+/** The complete spellings of a text, for values too long for a pattern and for cut texts. */
 function literalsOf(value: string): readonly string[] {
   const whole = value.toWellFormed();
   const inUrl = encodeURIComponent(whole);
@@ -186,7 +186,7 @@ function lowerHex(text: string): string {
   return text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
-/** The part of a text's base64 that no neighbour changes, wherever the text begins in what was encoded, in both alphabets. */
+/** The part of a text's base64 that does not depend on its neighbours, for each offset and in both alphabets. */
 function base64Of(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const cores = [0, 1, 2].map((before) => {

@@ -1,4 +1,4 @@
-/** A text with secrets in it, as plain data that names them: `Bearer ${secret:github}`. */
+/** A text with references to secrets, as plain data: `Bearer ${secret:github}`. */
 export interface SecretTemplate {
   readonly secretTemplate: readonly SecretTemplatePart[];
 }
@@ -6,16 +6,16 @@ export interface SecretTemplate {
 /** A piece of text, or the name of a secret. */
 export type SecretTemplatePart = string | { readonly secret: string };
 
-/** A text, or one with secrets that are filled in at the moment of use. */
+/** A text, possibly with secrets that are filled in at the moment of use. */
 export type SecretText = string | SecretTemplate;
 
-/** A piece of text, or what stood between `${` and `}`. */
+/** A piece of text, or the content of `${...}`. */
 export type TextPiece = string | { readonly reference: string };
 
-// Alternatives in this order: an escape, a reference, an opening that is never closed.
+// In this order: an escape, a reference, an unclosed opening.
 const REFERENCES = /\$\$\{|\$\{([^}]*)\}|\$\{/g;
 
-/** Splits a text at its `${...}`; `$${` is a plain `${`. Undefined if a `${` is never closed. */
+/** Splits a text at its `${...}`; `$${` means a plain `${`. Undefined if a `${` is not closed. */
 export function splitReferences(text: string): readonly TextPiece[] | undefined {
   if (!text.includes('${')) return [text];
   const pieces: TextPiece[] = [];
@@ -40,12 +40,12 @@ export function splitReferences(text: string): readonly TextPiece[] | undefined 
 
 const SECRET = /^secret:(.*)$/s;
 
-/** The name of the secret that a reference names, if it names one. */
+/** The name of the secret in a reference; undefined for other references. */
 export function secretNameOf(reference: string): string | undefined {
   return SECRET.exec(reference)?.[1]?.trim();
 }
 
-/** Reads the `${secret:NAME}` of a text that may carry secrets; `$${` is a plain `${`, other references stay as they are. */
+/** Parses `${secret:NAME}` in a text; `$${` means a plain `${`, other references stay as written. */
 export function toSecretText(text: string): SecretText {
   const pieces = splitReferences(text);
   if (pieces === undefined) return text;
@@ -58,7 +58,7 @@ export function toSecretText(text: string): SecretText {
   );
 }
 
-/** A text if the parts hold no secret, else a template of them. */
+/** Joins parts to a text, or to a template if they contain a secret. */
 export function joinSecretText(parts: readonly SecretTemplatePart[]): SecretText {
   const joined: SecretTemplatePart[] = [];
   for (const part of parts) {
@@ -71,7 +71,7 @@ export function joinSecretText(parts: readonly SecretTemplatePart[]): SecretText
   return Object.freeze({ secretTemplate: Object.freeze(joined) });
 }
 
-/** True for a template, also for one that was copied as data. */
+/** True for a template, also for a copy. */
 export function isSecretTemplate(value: unknown): value is SecretTemplate {
   if (typeof value !== 'object' || value === null || !('secretTemplate' in value)) return false;
   const parts: unknown = value.secretTemplate;
@@ -89,7 +89,7 @@ export function secretsIn(text: SecretText): readonly string[] {
   return text.secretTemplate.flatMap((part) => (typeof part === 'string' ? [] : part.secret));
 }
 
-/** The texts of a map, each filled in. */
+/** Fills in the texts of a map. */
 export async function fillAll(
   texts: Readonly<Record<string, SecretText>>,
   fill: (text: SecretText) => Promise<string>,
@@ -98,19 +98,19 @@ export async function fillAll(
   return Object.fromEntries(await Promise.all(filled));
 }
 
-/** The host of an address, parts of which may be secret. */
+/** The host of an address that may contain secrets. */
 export function hostOf(url: SecretText): string {
   return hostNamesOf(url)[1] ?? '';
 }
 
-/** The host of such an address with its port and without: a secret may be bound to either. */
+/** The host of an address with and without its port: a secret may be bound to either. */
 export function hostNamesOf(url: SecretText): readonly string[] {
   const parts = typeof url === 'string' ? [url] : url.secretTemplate;
   const parsed = URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
   return parsed === null ? [] : [parsed.host, parsed.hostname];
 }
 
-/** True if `bound` (`example.com`, `example.com:8443`, `*.example.com`) covers `host`, which may carry a port. */
+/** True if `bound` (`example.com`, `example.com:8443`, `*.example.com`) covers `host`, which may have a port. */
 export function isBoundTo(bound: string, host: string): boolean {
   const isWild = bound.startsWith('*.');
   const allowed = toAuthority(isWild ? bound.slice(2) : bound);
@@ -120,12 +120,12 @@ export function isBoundTo(bound: string, host: string): boolean {
   return isWild ? wanted.name.endsWith(`.${allowed.name}`) : wanted.name === allowed.name;
 }
 
-/** True for what can be said under `hosts`: a host, with or without a port, or all hosts below one. */
+/** True for a valid entry of `hosts`: a host, with or without port, or a wildcard for subdomains. */
 export function isHostBinding(text: string): boolean {
   return toAuthority(text.startsWith('*.') ? text.slice(2) : text) !== undefined;
 }
 
-// `URL` leaves the usual port out of `host`; without a scheme the safe one is meant.
+// `URL` drops the default port from `host`; without a scheme, https is assumed.
 const HTTPS_PORT = '443';
 
 interface Authority {
@@ -133,7 +133,7 @@ interface Authority {
   readonly port: string;
 }
 
-/** The one spelling of a host; nothing for what is more than a host and a port: a trick must not look like a match. */
+/** Normalizes a host; undefined if the text is more than a host and a port, so that a trick cannot match. */
 function toAuthority(host: string): Authority | undefined {
   if (!/^[^\s/\\?#@*%]+$/.test(host) || !URL.canParse(`https://${host}`)) return undefined;
   const { hostname } = new URL(`https://${host}`);

@@ -14,54 +14,54 @@ import {
 } from './secret-reading.ts';
 import type { SecretText } from './secret-template.ts';
 
-/** Where a secret comes from, and the hosts that may get it. Without hosts it only goes into a child's environment. */
+/** The place of a secret, and the hosts that may receive it. Without hosts, it can only go into a child's environment. */
 export type SecretDeclaration = { readonly hosts?: string | readonly string[] } & (
   | { readonly env: string }
   | { readonly file: string }
   | { readonly command: readonly string[] }
 );
 
-/** How a secret stands at one moment, without its value. */
+/** The state of a secret at one moment, without its value. */
 export interface SecretState {
-  /** Another text once its declaration or its value is another. The output of a command is not looked at. */
+  /** Changes with the declaration or the value. The output of a command is not included. */
   readonly mark: string;
-  /** False if it is not declared, or if there is nothing where it is declared to be. */
+  /** False if the secret is not declared, or not found at its place. */
   readonly isThere: boolean;
   readonly hosts: readonly string[];
 }
 
-/** The declared secrets. Each is looked up when it is used and not before. */
+/** The declared secrets. Each is looked up when it is used, not before. */
 export interface Secrets {
   readonly names: readonly string[];
-  /** Looks one up now; a missing one is an error that says where it was looked for. */
+  /** Looks up a secret. If it is missing, the error says where it was searched. */
   get(name: string): Promise<Secret>;
-  /** The text with its secrets filled in, for one use. */
+  /** Fills in the secrets of a text, for one use. */
   fill(text: SecretText, use: SecretUse): Promise<string>;
-  /** How one stands now; runs no command. */
+  /** The current state of a secret; runs no command. */
   state(name: string): Promise<SecretState>;
-  /** The file that one is read from, if it is declared so. */
+  /** The file that a secret is read from, if any. */
   fileOf(name: string): string | undefined;
-  /** What was looked up so far, newest first: what must not appear in a log. */
+  /** All secrets looked up so far, newest first. They must not appear in a log. */
   known(): readonly Secret[];
-  /** Takes note of those that lie in the environment, so that they are known before their first use. */
+  /** Records the secrets in the environment, so that they are known before their first use. */
   noteEnvironment(): void;
-  /** Takes note of a value that nobody declared and nobody can ask for, but that must not be seen either. */
+  /** Records a value that is not declared and cannot be looked up, but must be redacted. */
   hide(name: string, value: string): void;
-  /** Another number whenever `known` says something else. */
+  /** A number that changes whenever `known` does. */
   revision(): number;
 }
 
-// A rotated value may still come back in a late answer; a handful is enough to hide those.
+// A rotated value may still appear in a late answer; a few old values are enough to hide those.
 const MAX_KNOWN = 4;
 
 type Declarations = Readonly<Record<string, SecretDeclaration>>;
 
-/** Makes secrets of their declarations; a function is asked at each use, so that declarations may change. */
+/** Creates secrets from their declarations. A function is called at each use, so that declarations may change. */
 export function createSecrets(given: Declarations | (() => Declarations), surroundings: SecretSurroundings): Secrets {
   const declared = typeof given === 'function' ? given : () => given;
   const underWay = new Map<string, Promise<Secret>>();
   const seen = new Map<string, readonly Secret[]>();
-  let markKey: Buffer | undefined; // made with the first mark, which must not let anybody guess the value
+  let markKey: Buffer | undefined; // created with the first mark; without a key, the value could be guessed from the mark
   let revision = 0;
 
   const note = (name: string, value: string, hosts: SecretDeclaration['hosts']): Secret => {
@@ -83,19 +83,19 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
     const declaration = declarationOf(name);
     if (declaration === undefined) {
       const guess = didYouMean(name, Object.keys(declared()));
-      throw new ToolcribError('unknown_secret', `There is no secret "${name}".${guess}`);
+      throw new ToolcribError('unknown_secret', `The secret "${name}" is not declared.${guess}`);
     }
     const reading = await readDeclared(declaration, surroundings);
     if (!reading.ok) {
       throw new ToolcribError(
         'missing_secret',
-        `The secret "${name}" is missing: it is looked for in ${placeOf(declaration)}, and ${reading.reason}.`,
+        `The secret "${name}" was not found in ${placeOf(declaration)}: ${reading.reason}.`,
       );
     }
     return note(name, reading.value, declaration.hosts);
   };
 
-  // Whoever asks while a lookup runs shares it; once it has ended the next one looks again.
+  // Requests during a lookup share it; later requests look up again.
   const get = (name: string): Promise<Secret> => {
     const running = underWay.get(name);
     if (running !== undefined) return running;
@@ -121,7 +121,7 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
       if (declaration === undefined) return { mark: '', isThere: false, hosts: [] };
       const hosts = listOf(declaration.hosts);
       const reading = 'command' in declaration ? undefined : await readDeclared(declaration, surroundings);
-      if (reading?.ok) note(name, reading.value, declaration.hosts); // it must not be seen from now on
+      if (reading?.ok) note(name, reading.value, declaration.hosts); // it must be redacted from now on
       const text = canonicalJson([declaration, reading ?? null]);
       markKey ??= randomBytes(32);
       return { mark: createHmac('sha256', markKey).update(text).digest('hex'), isThere: reading?.ok !== false, hosts };
@@ -135,7 +135,7 @@ export function createSecrets(given: Declarations | (() => Declarations), surrou
     known: () => [...seen.values()].flat(),
     noteEnvironment() {
       for (const [name, declaration] of Object.entries(declared())) {
-        const variable = (declaration as { readonly env?: unknown } | undefined)?.env; // code may hand in anything
+        const variable = (declaration as { readonly env?: unknown } | undefined)?.env; // code may pass any value
         if (typeof variable !== 'string') continue;
         const reading = readSecretVariable(variable, surroundings);
         if (reading.ok) note(name, reading.value, declaration.hosts);

@@ -64,9 +64,9 @@ describe('a function of a module that a spec file names', () => {
       expect(messages[name], name).not.toContain(folder);
     }
     expect(messages).toMatchObject({
-      misspelt: expect.stringContaining('there is no export "adds"; it exports add, seven, throws'),
+      misspelt: expect.stringContaining('export "adds" not found; it exports add, seven, throws'),
       no_function: expect.stringContaining('its export "seven" is no function'),
-      package_gone: expect.stringContaining('"no-such-package" is neither an installed package nor a path'),
+      package_gone: expect.stringContaining('"no-such-package" is not an installed package'),
       throws: 'my mistake',
     });
   });

@@ -182,10 +182,10 @@ describe('a start that cannot come to anything says so', () => {
     expect(stateOf(crib, 'refused')).toMatchObject({
       state: 'failed',
       reason:
-        '127.0.0.1:9 cannot be reached: ECONNREFUSED (nothing listens there: start its server, or correct the address)',
+        '127.0.0.1:9 cannot be reached: ECONNREFUSED (connection refused: start the server, or correct the address)',
     });
     expect(stateOf(crib, 'unknown')?.reason).toMatch(
-      /^no-such-host\.invalid cannot be found: (ENOTFOUND \(there is no host|EAI_AGAIN \(its name cannot)/,
+      /^no-such-host\.invalid cannot be resolved: (ENOTFOUND \(host not found|EAI_AGAIN \(DNS lookup failed)/,
     );
   });
 });

@@ -250,7 +250,7 @@ describe('credentials', () => {
     const crib = await cribWith({ m: { mcp: { url: server.url, auth } } }, { rest: secretsFor(tokens.host) });
     expect(stateOf(crib, 'm')).toMatchObject({
       state: 'failed',
-      reason: `${tokens.host} gives out no token: invalid_client`,
+      reason: `${tokens.host} did not issue a token: invalid_client`,
     });
   });
 });

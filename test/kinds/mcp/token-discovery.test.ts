@@ -230,7 +230,7 @@ it.each(['a-token\r\nof two lines', 'a-token\u0000of two halves', 'a-token\u2028
     const crib = await cribWith({ m: { mcp: { url: tokens.url, auth } } });
     expect(stateOf(crib, 'm')).toMatchObject({
       state: 'failed',
-      reason: `${tokens.host} gives out no token: status 200`,
+      reason: `${tokens.host} did not issue a token: status 200`,
     });
     expect(JSON.stringify([crib.sources(), crib.warnings()])).not.toMatch(/a-token|of two/);
   },

@@ -51,7 +51,7 @@ describe('a command that fails on a name or a certificate', () => {
     set('/etc/ssl');
     const message = await messageOf(fails(RESOLVE), sandbox);
     expect(message).toBe(
-      `"fetch" ended with exit code 6: ${RESOLVE}\nIt was not given HTTP_PROXY, PIP_INDEX_URL, UV_INDEX, https_proxy, npm_config_registry: write what it needs into the env of its run.`,
+      `"fetch" ended with exit code 6: ${RESOLVE}\nThese variables were not passed on: HTTP_PROXY, PIP_INDEX_URL, UV_INDEX, https_proxy, npm_config_registry; write what it needs into the env of its run.`,
     );
   });
 
@@ -59,7 +59,7 @@ describe('a command that fails on a name or a certificate', () => {
     set('/etc/ssl');
     const env = { HTTP_PROXY: 'http://a', https_proxy: 'http://a', PIP_INDEX_URL: 'x', UV_INDEX: 'x' };
     const tool = fails('SSL: certificate verify failed', { env });
-    expect(await messageOf(tool, sandbox)).toMatch(/\nIt was not given npm_config_registry: /);
+    expect(await messageOf(tool, sandbox)).toMatch(/\nThese variables were not passed on: npm_config_registry; /);
     expect(await messageOf(fails('no such page'), sandbox)).toBe('"fetch" ended with exit code 6: no such page');
   });
 

@@ -218,7 +218,7 @@ describe('a command is refused when it is loaded', () => {
     ['a secret in the command', {}, { command: ['cat', '${secret:token}'] }, /holds a secret/],
     ['a secret in the folder', {}, { command: ['cat'], cwd: './${secret:token}' }, /holds a secret/],
     ['a secret as the program', {}, { command: ['${secret:token}'] }, /may not be a secret/],
-    ['a brace that means nothing', {}, { command: ['awk', '{print $1}'] }, /has a "\{" that begins no placeholder/],
+    ['a brace that means nothing', {}, { command: ['awk', '{print $1}'] }, /has a stray "\{"/],
     [
       'a text inside a script',
       { a: TEXT },

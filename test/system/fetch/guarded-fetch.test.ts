@@ -81,7 +81,7 @@ describe('a redirect', () => {
     const inner = await startServer();
     const server = await startServer((_, response) => response.writeHead(302, { location: inner.url }).end());
     expect(await failureOf(guardedFetch(server.url, first))).toBe(
-      `refused: ${inner.host} is on a private network, which may not be reached from here.`,
+      `refused: ${inner.host} is on a private network, and access to it is not allowed.`,
     );
     expect(inner.requests).toEqual([]);
   });
@@ -211,14 +211,14 @@ describe('an answer', () => {
     [
       'is shorter than it said',
       'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort',
-      /^lost: .*before the whole answer had come/,
+      /^lost: .*before the answer was complete/,
     ],
-    ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', /^malformed: .*is not HTTP/],
-    ['is nothing', '', /^lost: .*before the whole answer had come/],
+    ['is no HTTP', 'SSH-2.0-OpenSSH_9.6\r\n\r\n', /^malformed: The HTTP exchange with .* is invalid/],
+    ['is nothing', '', /^lost: .*before the answer was complete/],
     [
       'is not gzip',
       'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello',
-      /^malformed: .*cannot be unpacked/,
+      /^malformed: .*cannot be decompressed/,
     ],
     [
       'is in an unknown encoding',
@@ -251,7 +251,7 @@ describe('an answer', () => {
       request.on('close', () => clearInterval(timer));
     });
     expect(await failureOf(guardedFetch(server.url, { ...first, timeoutMs: 100 }))).toBe(
-      `timeout: ${server.host} did not answer in full within 100 ms.`,
+      `timeout: ${server.host} did not complete its answer within 100 ms.`,
     );
   });
 
@@ -299,11 +299,11 @@ describe('a request', () => {
     const server = await startServer();
     await server.close();
     expect(await failureOf(guardedFetch(server.url, first))).toBe(
-      `unreachable: ${server.host} cannot be reached: ECONNREFUSED (nothing listens there: start its server, or correct the address).`,
+      `unreachable: ${server.host} cannot be reached: ECONNREFUSED (connection refused: start the server, or correct the address).`,
     );
     const resolve = () => Promise.reject(new Error('getaddrinfo ENOTFOUND'));
     expect(await failureOf(guardedFetch('http://nowhere.example/', { resolve }))).toMatch(
-      /^unreachable: nowhere.example cannot be found/,
+      /^unreachable: nowhere.example cannot be resolved/,
     );
   });
 });
@@ -317,7 +317,7 @@ describe('a host that takes no connection', () => {
   it('is unreachable after 2.5 s, whatever the answer may take', async () => {
     const server = await startFullServer();
     const fetching = guardedFetch(server.url, { ...first, headerTimeoutMs: 600_000, timeoutMs: 600_000 });
-    expect(await failureOf(fetching)).toBe(`unreachable: ${server.host} took no connection within 2500 ms.`);
+    expect(await failureOf(fetching)).toBe(`unreachable: ${server.host} did not accept a connection within 2500 ms.`);
   });
 
   it('does not hurry a host that takes the connection and is slow to answer', async () => {

@@ -121,7 +121,7 @@ describe('a secret is sent only to its hosts, or into a child', () => {
 
   it('goes to no host if it is bound to none, and says what to do', () => {
     expect(() => reveal(new Secret('s', VALUE), { host: 'a.com' })).toThrow(
-      'The secret "s" may not be sent to "a.com": it is bound to no host; name them as hosts.',
+      'The secret "s" may not be sent to "a.com": it is not bound to a host; list the allowed hosts under hosts.',
     );
     expect(() => reveal(secret, { host: 'a.com' })).toThrow(
       'The secret "github" may not be sent to "a.com": it is bound to example.com.',

@@ -81,29 +81,29 @@ describe('a secret is looked for where its declaration says', () => {
 
 describe('a secret that is missing', () => {
   it.each([
-    ['an environment variable that is not set', { env: 'TOKEN' }, 'the environment variable TOKEN, and it is not set'],
-    ['one that every object has', { env: 'constructor' }, 'the environment variable constructor, and it is not set'],
-    ['a file that is not there', { file: '/nowhere/token' }, 'the file /nowhere/token, and it cannot be read (ENOENT)'],
-    ['a folder', { file: '/' }, 'the file /, and it is not a file'],
+    ['an environment variable that is not set', { env: 'TOKEN' }, 'the environment variable TOKEN: it is not set'],
+    ['one that every object has', { env: 'constructor' }, 'the environment variable constructor: it is not set'],
+    ['a file that is not there', { file: '/nowhere/token' }, 'the file /nowhere/token: it cannot be read (ENOENT)'],
+    ['a folder', { file: '/' }, 'the file /: it is not a regular file'],
     [
       'a command that is not there',
       { command: ['/nowhere/x', 'y'] },
-      'the command /nowhere/x, and it cannot be started (ENOENT)',
+      'the command /nowhere/x: it cannot be started (ENOENT)',
     ],
-    ['a command that is no command', { command: ['a\0b'] }, 'and it is no command'],
-    ['a command that prints nothing', script(''), 'and it is empty'],
-    ['a command that prints no text', script('process.stdout.write("a\\0b")'), 'and it is not text'],
+    ['a command that is no command', { command: ['a\0b'] }, ': it is not a valid command'],
+    ['a command that prints nothing', script(''), ': it is empty'],
+    ['a command that prints no text', script('process.stdout.write("a\\0b")'), ': it is not text'],
   ])('is an error that says where it was looked for: %s', async (_, declaration, place) => {
     const error = await failureOf(one(declaration).get('token'));
     expect(error.code).toBe('missing_secret');
-    expect(error.message).toMatch(/^The secret "token" is missing: it is looked for in /);
+    expect(error.message).toMatch(/^The secret "token" was not found in /);
     expect(error.message).toContain(place);
   });
 
   it('is an error without what a failing command printed', async () => {
     const code = `console.log("${VALUE}"); console.error("${VALUE}"); process.exit(3)`;
     const { message } = await failureOf(one(script(code)).get('token'));
-    expect(message).toMatch(/and it ended with exit code 3; run it by hand to see why\.$/);
+    expect(message).toMatch(/: it ended with exit code 3; run it by hand to see why\.$/);
     expect(message).not.toContain(VALUE);
   });
 
@@ -126,13 +126,13 @@ describe('a secret that is missing', () => {
       );
     });
     const { message } = await failureOf(one(script(parent)).get('token'));
-    expect(message).toMatch(/and it is longer than 65536 bytes/);
+    expect(message).toMatch(/: it is longer than 65536 bytes/);
     await gone;
   });
 
   it('is an error if a command takes too long', async () => {
     const { message } = await failureOf(one(script('setInterval(() => {}, 1000)'), { commandMs: 100 }).get('token'));
-    expect(message).toMatch(/and it took longer than 100 ms/);
+    expect(message).toMatch(/: it timed out after 100 ms/);
   });
 
   it('is an error if a file is too large', async () => {
@@ -144,12 +144,17 @@ describe('a secret that is missing', () => {
   it.skipIf(process.platform === 'win32')('is an error if a file is a pipe, without waiting', async () => {
     const folder = makeFolder();
     execFileSync('mkfifo', [join(folder, 'token')]);
-    expect((await failureOf(one({ file: 'token' }, { folder }).get('token'))).message).toMatch(/it is not a file/);
+    expect((await failureOf(one({ file: 'token' }, { folder }).get('token'))).message).toMatch(
+      /it is not a regular file/,
+    );
   });
 
   it('that nobody declared is an error with the nearest name', async () => {
     const error = await failureOf(one({ env: 'TOKEN' }).get('tokn'));
-    expect([error.code, error.message]).toEqual(['unknown_secret', 'There is no secret "tokn". Did you mean "token"?']);
+    expect([error.code, error.message]).toEqual([
+      'unknown_secret',
+      'The secret "tokn" is not declared. Did you mean "token"?',
+    ]);
     expect((await failureOf(one({ env: 'TOKEN' }).get('__proto__'))).code).toBe('unknown_secret');
   });
 });
@@ -196,7 +201,7 @@ describe('declarations may change', () => {
     declared = { new: { env: 'B' } };
     expect(secrets.names).toEqual(['new']);
     expect(reveal(await secrets.get('new'), { child: true })).toBe('second value');
-    expect((await failureOf(secrets.get('old'))).message).toContain('There is no secret "old".');
+    expect((await failureOf(secrets.get('old'))).message).toContain('The secret "old" is not declared.');
   });
 });
 
@@ -211,7 +216,9 @@ describe('a text is filled in for one use', () => {
 
   it('unless one of them may not go there', async () => {
     const filling = secrets().fill(toSecretText('${secret:a}${secret:b}'), { host: 'example.com' });
-    expect((await failureOf(filling)).message).toMatch(/"b" may not be sent to "example\.com": it is bound to no host/);
+    expect((await failureOf(filling)).message).toMatch(
+      /"b" may not be sent to "example\.com": it is not bound to a host/,
+    );
   });
 });
 
