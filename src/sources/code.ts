@@ -2,14 +2,14 @@ import type { LiveSource, Source } from '../core/source.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { createListeners } from '../system/listeners.ts';
 
-/** Tools that were handed to the crib itself; they survive every reload. */
+/** Tools passed to the crib in code. They survive every reload. */
 export interface CodeSource extends Source {
   get(name: string): ToolSpec | undefined;
   add(specs: readonly ToolSpec[]): void;
   remove(names: readonly string[]): void;
 }
 
-/** The source of tools in code. */
+/** Creates the source of tools defined in code. */
 export function code(initial: readonly ToolSpec[]): CodeSource {
   const byName = new Map(initial.map((spec) => [spec.name, spec]));
   const listeners = createListeners();

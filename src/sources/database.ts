@@ -12,31 +12,35 @@ import { keepKnown, type NextSpecs } from '../specs/spec-list.ts';
 import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime, repeat } from '../system/clock.ts';
 
-/** What this source needs of a store. */
+/** The part of a store that this source uses. */
 export interface SpecsPort {
   list(): MaybePromise<readonly { readonly name: string; readonly spec: unknown }[]>;
-  /** A token that differs after every change, whoever made it. */
+  /** A token that changes after every write, including writes by other processes. */
   version?(): MaybePromise<string>;
-  /** Tells of changes, where the store can. */
+  /** Subscribes to changes, if the store supports it. */
   onChange?(listener: () => void): () => void;
 }
 
-/** Which stored specs to follow. They are of the kind `http` if `kinds` does not say otherwise. */
+/** Options for `database()`. The default for `kinds` is `http` only. */
 export interface DatabaseOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   readonly specs: SpecsPort;
-  /** How often to ask for the version, for changes that other processes make; default 2 s. */
+  /** Poll interval for changes made by other processes; default 2 s. */
   readonly refreshMs?: number | undefined;
-  /** Looks at secrets in how tools run. */
+  /** Checks the secrets in runs. */
   readonly readRunText?: ReadRunText;
 }
 
 type DatabaseEntry = OwnEntry<DatabaseSourceConfig>;
 
-/** Specs kept in the store. */
+/** The configuration entry for specs in the store. */
 export const databaseSource: SourceRecord<DatabaseEntry> = {
   key: 'database',
   description: 'Specs in the store.',
-  properties: { database: flag('Specs kept in the store; false lists none.'), secrets: grantedSecrets, refreshMs },
+  properties: {
+    database: flag('Specs kept in the store; false turns the source off.'),
+    secrets: grantedSecrets,
+    refreshMs,
+  },
   bringsAnyKind: true,
   namesSecrets: true,
   make(name, { database: isOn, secrets, refreshMs: everyMs }, { store, readRemoteText }) {
@@ -45,7 +49,7 @@ export const databaseSource: SourceRecord<DatabaseEntry> = {
   },
 };
 
-/** A source that is switched off. */
+/** A source that is turned off. */
 function empty(name: string): Source {
   return {
     name,
@@ -60,13 +64,13 @@ function empty(name: string): Source {
   };
 }
 
-/** The source of specs kept in the store. A store that cannot be read any more leaves the last list. */
+/** Creates the source of specs in the store. If the store becomes unreadable, the last list stays. */
 export function database(options: DatabaseOptions): Source {
   const { specs, refreshMs: everyMs = 2000, kinds = ['http'], readRunText, ...source } = options;
   if (typeof specs?.list !== 'function')
     throw new ToolcribError(
       'invalid_option',
-      `database(): specs is the part of a store that lists, not ${describe(specs)}.`,
+      `database(): specs must be an object with list(), such as store.specs; got ${describe(specs)}.`,
     );
   const readStored = createEntryReader({ source: source.name, readRunText });
   const settings = { name: source.name, specs, refreshMs: everyMs, readStored };
@@ -94,7 +98,7 @@ async function startDatabase(settings: Settings, context: SourceContext): Promis
       for (const { name: tool, message } of next.problems) context.warn(`${name}: stored spec "${tool}": ${message}`);
       listing.show(keepKnown(listing.specs(), next), { leftOut: next.problems[0]?.message });
     } catch (cause) {
-      listing.fail(`the store cannot be read: ${messageOf(cause)}`); // whatever it is: the last list stays
+      listing.fail(`the store cannot be read: ${messageOf(cause)}`); // any error: the last list stays
     }
   });
 
@@ -127,7 +131,7 @@ function readAll(stored: Stored, read: (entry: unknown) => ToolSpec): StoredRead
   const problems: { readonly name: string; readonly message: string }[] = [];
   for (const { name, spec } of stored) {
     try {
-      entries.push({ spec: read(copyJson(spec)) }); // a copy: what the store hands out may be its own
+      entries.push({ spec: read(copyJson(spec)) }); // a copy, because the store may keep a reference to what it returns
     } catch (cause) {
       if (!(cause instanceof ToolcribError || cause instanceof NotJsonError)) throw cause;
       problems.push({ name, message: cause.message });

@@ -12,19 +12,19 @@ import { createListing } from '../specs/spec-listing.ts';
 import { oneAtATime } from '../system/clock.ts';
 import { createFolderWatch, type FolderWatch } from '../system/watch.ts';
 
-/** Where spec files lie. They are trusted if `trust` does not say otherwise: what lies here was put here. */
+/** Options for `files()`. Trusted by default: spec files lie on the operator's disk. */
 export interface FilesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** Files (`*.yaml`, `*.yml`, `*.json`, `*.ndjson`) and folders of them; relative ones start from the working directory. */
   readonly path: string | readonly string[];
-  /** The most that is read of one file; default 5 MB, NDJSON 50 MB. */
+  /** Size limit for one file; default 5 MB, NDJSON 50 MB. */
   readonly maxBytes?: number;
-  /** Whether edits are noticed as they happen; true if absent. */
+  /** Watch the files for edits; default true. */
   readonly watch?: boolean;
-  /** Fills in variables and looks at secrets in how tools run. */
+  /** Fills in variables and checks the secrets in runs. */
   readonly readRunText?: ReadRunText;
-  /** What kinds say about the paths in how their tools run. */
+  /** Path fields of each kind's runs. */
   readonly traitsOf?: TraitsOf;
-  /** The part of a store that keeps what is known of large NDJSON files, so that the next start need not parse them. */
+  /** The part of a store that caches indexes of large NDJSON files, so that the next start need not parse them. */
   readonly indexes?: StoredIndexes;
 }
 
@@ -43,7 +43,7 @@ const KEYS = [
 
 type FilesEntry = OwnEntry<FilesSourceConfig>;
 
-/** Spec files and folders of them. */
+/** The configuration entry for spec files and folders of them. */
 export const filesSource: SourceRecord<FilesEntry> = {
   key: 'files',
   description: 'Spec files.',
@@ -51,7 +51,7 @@ export const filesSource: SourceRecord<FilesEntry> = {
   bringsAnyKind: true,
   namesSecrets: true,
   make(name, { files: path, trust, prefix, settings }, { watch, traitsOf, store, ...ports }) {
-    // Whatever copies every spec parses every line, so that an index would save nothing.
+    // Anything that copies every spec parses every line, so an index would save nothing.
     const isCopied = trust === false || Boolean(prefix) || settings !== undefined;
     const readRunText = ports.readLocalText();
     return ports.describe(
@@ -60,18 +60,21 @@ export const filesSource: SourceRecord<FilesEntry> = {
   },
 };
 
-/** The source of tools in spec files, which are watched. A file that does not parse any more keeps its tools. */
+/** Creates the source of tools in spec files. The files are watched; a file that no longer parses keeps its tools. */
 export function files(given: FilesOptions): Source {
   const options = readOptions<FilesOptions>(given, KEYS, 'files()');
   const { path, maxBytes, trust = true, watch = true, readRunText, traitsOf, indexes, ...source } = options;
   const named = listOf(path);
   if (!Array.isArray(named) || named.length === 0 || named.some((one) => typeof one !== 'string' || one === ''))
-    throw new ToolcribError('invalid_option', `files(): path is a file or folder, or a list, not ${describe(path)}.`);
+    throw new ToolcribError(
+      'invalid_option',
+      `files(): path must be a file, a folder or a list of them, got ${describe(path)}.`,
+    );
   const roots = named.map((one) => resolve(one));
   if (indexes !== undefined && (typeof indexes?.get !== 'function' || typeof indexes.put !== 'function'))
     throw new ToolcribError(
       'invalid_option',
-      `files(): indexes is the part of a store that keeps indexes, not ${describe(indexes)}.`,
+      `files(): indexes must be an object with get() and put(), such as store.indexes; got ${describe(indexes)}.`,
     );
   const known = { source: source.name, roots, watches: watch, readRunText, traitsOf, stored: indexes };
   const settings = { ...known, ...(maxBytes !== undefined && { maxBytes }) };
@@ -88,7 +91,7 @@ interface Settings {
   readonly stored: StoredIndexes | undefined;
 }
 
-/** For whoever reads once and is gone. */
+/** A watch that does nothing, for a source that reads once. */
 const DEAF: FolderWatch = { listen() {}, keepOnly() {}, close() {} };
 
 async function startFiles(settings: Settings, context: SourceContext): Promise<LiveSource> {
@@ -116,7 +119,7 @@ async function startFiles(settings: Settings, context: SourceContext): Promise<L
     const { failures, isDown, leftOut, passedOver } = troublesOf(known, settings.roots);
     const troubles = [...failures, ...leftOut, ...passedOver];
     for (const trouble of troubles) if (!told.has(trouble)) warn(trouble);
-    told.clear(); // what is mended and breaks again is told again
+    told.clear(); // a problem that is fixed and returns is reported again
     for (const trouble of troubles) told.add(trouble);
     const listed = [...known.files.values()].flatMap((file) => file.specs);
     listing.show(listed, isDown ? { down: summary(failures) } : { leftOut: summary([...failures, ...leftOut]) });

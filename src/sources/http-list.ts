@@ -20,22 +20,22 @@ import { oneAtATime, repeat } from '../system/clock.ts';
 import type { AllowPrivate } from '../system/fetch/guarded-fetch.ts';
 import { fillAll, hostNamesOf, hostOf, type SecretText } from '../system/secrets/secret-template.ts';
 
-/** Where a list of specs is fetched from. Its tools are of the kind `http` if `kinds` does not say otherwise. */
+/** Options for `http()`. The default for `kinds` is `http` only. */
 export interface HttpOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
-  /** A function is asked before each request, so that what is secret in it is held no longer than needed. */
+  /** A function is called before each request, so that secrets in the address are not held longer than needed. */
   readonly url: string | (() => MaybePromise<string>);
   readonly headers?: FetchHeaders | (() => MaybePromise<FetchHeaders>);
-  /** How often the list is fetched again; default 60 s. */
+  /** Fetch interval; default 60 s. */
   readonly refreshMs?: number | undefined;
-  /** How long a request may take; default 60 s, and 8 s where a list from before is known. */
+  /** Timeout of one request; default 60 s, or 8 s if an earlier list is known. */
   readonly timeoutMs?: number | undefined;
-  /** Default 5 MB; of YAML never more than 1 MB. */
+  /** Size limit of a list; default 5 MB, for YAML always at most 1 MB. */
   readonly maxBytes?: number;
-  /** Which private hosts may be reached; default: the one of `url` itself, but no redirect. */
+  /** Private hosts that may be reached; default: the host of `url`, but not by a redirect. */
   readonly allowPrivate?: AllowPrivate;
-  /** Looks at secrets in how tools run. */
+  /** Checks the secrets in runs. */
   readonly readRunText?: ReadRunText;
-  /** Where the last list is kept for a start at which it cannot be fetched. */
+  /** Keeps the last list, for a start at which the address is unreachable. */
   readonly kept?: KeptListPort;
 }
 
@@ -46,7 +46,7 @@ const KEYS = [
 
 type HttpEntry = OwnEntry<HttpSourceConfig>;
 
-/** A list of specs at an address. Secrets of the address and the headers are filled in for each request, for the host of the address and no other. */
+/** The configuration entry for a list of specs at an address. Secrets in the address and the headers are filled in per request, for the host of the address only. */
 export const httpSource: SourceRecord<HttpEntry> = {
   key: 'http',
   description: 'Specs at an address.',
@@ -74,17 +74,17 @@ export const httpSource: SourceRecord<HttpEntry> = {
   },
 };
 
-/** The source of a list of specs at an address. A list that cannot be fetched any more stays as it was. */
+/** Creates the source of a list of specs at an address. If a fetch fails, the last list stays. */
 export function http(given: HttpOptions): Source {
   const { trust, bundle, kinds = ['http'], ...settings } = readOptions<HttpOptions>(given, KEYS, 'http()');
   const { name, url } = settings;
   if (typeof url !== 'function' && !isWebAddress(url))
-    throw new ToolcribError('invalid_option', `http(): url is an http or https address, not ${describe(url)}.`);
+    throw new ToolcribError('invalid_option', `http(): url must be an http or https address, got ${describe(url)}.`);
   return {
     name,
     kinds,
     ...defined({ trust, bundle }),
-    startTimeoutMs: (settings.timeoutMs ?? FIRST_FETCH_MS) + 2000, // it says better itself what took so long
+    startTimeoutMs: (settings.timeoutMs ?? FIRST_FETCH_MS) + 2000, // later than its own timeout, which gives a better reason
     start: (context) => startHttp(settings, context),
   };
 }

@@ -9,17 +9,17 @@ export interface InlineOptions {
   readonly specs: readonly unknown[];
   /** The folder that relative paths of a run start from. */
   readonly folder: string;
-  /** Where an entry stands, for whoever is to mend it. */
+  /** The place of an entry, for error messages. */
   placeOf?(index: number): string;
-  /** Why other entries could not be read, which has been told; empty if all could. */
+  /** Problems with other entries, already reported; empty if there are none. */
   readonly unread?: string;
-  /** Fills in variables and looks at secrets in how tools run. */
+  /** Fills in variables and checks the secrets in runs. */
   readonly readRunText?: ReadRunText;
-  /** What kinds say about the paths in how their tools run. */
+  /** Path fields of each kind's runs. */
   readonly traitsOf?: TraitsOf;
 }
 
-/** The source of specs that stand in the configuration itself. A bad entry is reported with its place, the others load. */
+/** Creates the source of specs written in the configuration. A bad entry is reported with its place; the others load. */
 export function inline(options: InlineOptions): Source {
   const { specs, folder, readRunText, traitsOf, unread = '', placeOf = (index) => `tools[${index}]` } = options;
   return {
@@ -33,7 +33,7 @@ export function inline(options: InlineOptions): Source {
       const leftOut: string[] = [];
       for (const [index, entry] of specs.entries()) {
         try {
-          places.set(read(structuredClone(entry)), index); // entries are taken over, and these are the configuration's
+          places.set(read(structuredClone(entry)), index); // a clone: the reader takes entries over, and these belong to the configuration
         } catch (cause) {
           leftOut.push(`${placeOf(index)}: ${messageOf(cause)}`);
         }

@@ -6,7 +6,7 @@ import { importExport } from '../system/modules/import-module.ts';
 
 type ModuleEntry = OwnEntry<CustomSourceConfig>;
 
-/** A source of the owner: the module exports one, or makes one of the entry's options. */
+/** The configuration entry for a custom source. The module exports a source, or a function that makes one of the entry's options. */
 export const moduleSource: SourceRecord<ModuleEntry> = {
   key: 'module',
   description: 'A source of your own.',
@@ -26,7 +26,7 @@ export const moduleSource: SourceRecord<ModuleEntry> = {
         if (typeof source !== 'object' || source === null || !('start' in source) || typeof source.start !== 'function')
           throw new ToolcribError(
             'invalid_config',
-            `${module} does not export a source, nor a function that makes one`,
+            `${module} must export a source (an object with start()) or a function that returns one`,
           );
         return source.start(context);
       },

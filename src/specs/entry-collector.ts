@@ -4,7 +4,7 @@ import { describe, didYouMean } from '../core/read-options.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 
-/** One spec and where it stands; lines count from 1, places in the list from 0. */
+/** One spec and its place. Lines count from 1, indexes in the list from 0. */
 export interface SpecEntry {
   readonly spec: ToolSpec;
   readonly line: number;
@@ -16,24 +16,24 @@ export interface SpecProblem {
   readonly file: string;
   readonly line: number;
   readonly index: number;
-  /** The name it bears, if that much could be read. */
+  /** The name of the entry, if it could be read. */
   readonly name?: string;
   readonly message: string;
 }
 
-/** What a text holds, or why it holds no list at all. */
+/** The specs and problems of a text, or the reason why it is not a list of specs. */
 export type SpecReading =
   | { readonly ok: true; readonly entries: readonly SpecEntry[]; readonly problems: readonly SpecProblem[] }
   | ({ readonly ok: false } & NoList);
 
-/** Makes specs of the entries of one list. A bad entry is a problem with its place, and the others are read. */
+/** Converts the entries of one list to specs. A bad entry becomes a problem with its place; the others are read. */
 export interface EntryCollector extends EntrySink {
-  /** Takes in an entry that is a spec already. */
+  /** Adds an entry that is already a spec. */
   spec(spec: ToolSpec, line: number): void;
   reading(): SpecReading;
 }
 
-/** With more than that, it is not entries that are wrong but the file. */
+/** With more problems than this, the file as a whole is rejected. */
 const MAX_PROBLEMS = 1000;
 
 export function createEntryCollector(file: string, read: (entry: unknown) => ToolSpec): EntryCollector {
@@ -57,8 +57,8 @@ export function createEntryCollector(file: string, read: (entry: unknown) => Too
       if (problems.length <= MAX_PROBLEMS) return { ok: true, entries, problems };
       return {
         ok: false,
-        // Whoever tells the reason ends the sentence.
-        reason: `more than ${MAX_PROBLEMS} entries cannot be read; the first: ${problems[0]?.message.replace(/\.$/, '')}`,
+        // The caller adds the full stop.
+        reason: `more than ${MAX_PROBLEMS} entries are invalid; the first problem: ${problems[0]?.message.replace(/\.$/, '')}`,
       };
     },
   };
@@ -69,12 +69,12 @@ function nameIn(value: unknown): { readonly name?: string } {
   return typeof name === 'string' ? { name } : {};
 }
 
-/** What a reader of some format finds, entry by entry. */
+/** Receives what a format's reader finds, entry by entry. */
 export interface EntrySink {
   entry(value: unknown, line: number): void;
-  /** An entry that cannot even be parsed. */
+  /** Reports an entry that cannot be parsed. */
   broken(line: number, message: string): void;
-  /** There is so much wrong that the rest need not be read. */
+  /** True if there are too many problems to go on reading. */
   isFull(): boolean;
 }
 
@@ -85,32 +85,33 @@ export interface EntryReader {
   end(): NoList | undefined;
 }
 
-/** Why a text holds no list of entries. `foreign`: it can be read, and is something else. */
+/** The reason why a text is not a list of entries. `foreign`: the text is readable, but it is something else. */
 export interface NoList {
   readonly reason: string;
   readonly foreign?: true;
 }
 
-/** The verdict on bytes that are no text. */
+/** The result for bytes that are not text. */
 export const NOT_TEXT: NoList = { reason: 'it is not text in UTF-8' };
 
-const ADVICE = 'give a list of tools, or "tools:" with one';
+const ADVICE = 'write a list of tools, or "tools:" followed by a list';
 
-/** Why a text whose top is a map with these keys, or no map at all, is no list of tools. */
+/** The reason why a text with this top-level value is not a list of tools. */
 export function noToolsIn(top: unknown): NoList {
-  if (typeof top !== 'object' || top === null) return { reason: `it holds ${describe(top)}; ${ADVICE}`, foreign: true };
+  if (typeof top !== 'object' || top === null)
+    return { reason: `it contains ${describe(top)}; ${ADVICE}`, foreign: true };
   const keys = Object.keys(top);
   if (!keys.includes('tools')) {
     const near = keys.find((key) => didYouMean(key, ['tools']) !== '');
     return { reason: `it has no "tools"${near === undefined ? '' : `, but "${near}"`}; ${ADVICE}`, foreign: true };
   }
-  return { reason: `its "tools" is ${describe((top as { tools: unknown }).tools)}, not a list` }; // the key is there
+  return { reason: `"tools" must be a list, got ${describe((top as { tools: unknown }).tools)}` }; // the key is there
 }
 
-/** How a list of specs is written down. */
+/** File formats for lists of specs. */
 export type SpecFormat = 'yaml' | 'json' | 'ndjson';
 
-/** The most that is read of a list in each format, unless somebody says otherwise. YAML of 5 MB takes seconds to parse. */
+/** Default size limit of a list in each format. YAML of 5 MB takes seconds to parse. */
 export const MAX_BYTES: Readonly<Record<SpecFormat, number>> = {
   yaml: 5_000_000,
   json: 5_000_000,
@@ -124,7 +125,7 @@ const BY_EXTENSION: Readonly<Record<string, SpecFormat>> = {
   '.ndjson': 'ndjson',
 };
 
-/** The format that the name of a file promises; nothing for other files. */
+/** The format by file extension; undefined for other files. */
 export function formatOfName(path: string): SpecFormat | undefined {
   return BY_EXTENSION[extname(path).toLowerCase()];
 }
@@ -135,28 +136,28 @@ const BY_TYPE: readonly (readonly [RegExp, SpecFormat])[] = [
   [/^(application|text)\/(x-)?yaml$|\+yaml$/, 'yaml'],
 ];
 
-/** Types that servers give to whatever they do not know. */
+/** Content types that servers use for unknown files. */
 const SAYS_NOTHING = ['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'];
 
-/** The format of an answer with this `Content-Type`; where that says nothing, the name in the address may. */
+/** The format by `Content-Type`, or by the extension in the address if the type is generic. */
 export function formatOfType(contentType: string | undefined, pathname: string): SpecFormat | undefined {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (SAYS_NOTHING.includes(type)) return formatOfName(pathname);
   return BY_TYPE.find(([pattern]) => pattern.test(type))?.[1];
 }
 
-/** Text is decoded in parts that fit into the processor's cache. */
+/** Text is decoded in parts that fit into the CPU cache. */
 const PART_BYTES = 65_536;
 const LINE_BREAK = 10;
 
-/** Reads one entry a line, while the text comes in. Blank lines are passed over. */
+/** Reads one entry per line, as the text arrives. Skips blank lines. */
 export function createNdjsonReader(sink: EntrySink): EntryReader {
-  let rest: readonly Buffer[] = []; // of a line whose end has not come
+  let rest: readonly Buffer[] = []; // the start of a line whose end has not arrived
   let line = 1;
   let isText = true;
 
   const readLines = (bytes: Buffer): void => {
-    isText &&= isUtf8(bytes) && !(line === 1 && bytes.includes(0)); // further on, it is one bad line
+    isText &&= isUtf8(bytes) && !(line === 1 && bytes.includes(0)); // on later lines, a NUL only spoils its line
     if (!isText) return;
     for (let at = 0; at <= bytes.length && !sink.isFull(); ) {
       const lineEnd = bytes.indexOf(LINE_BREAK, at + PART_BYTES);
@@ -181,7 +182,7 @@ export function createNdjsonReader(sink: EntrySink): EntryReader {
   };
 }
 
-/** Where each line ends. */
+/** The offset of each line end. */
 export function lineEndsOf(bytes: Buffer): readonly number[] {
   const ends: number[] = [];
   for (let end = bytes.indexOf(LINE_BREAK); end !== -1; end = bytes.indexOf(LINE_BREAK, end + 1)) ends.push(end);

@@ -4,7 +4,7 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { createRun, type Effects, isToolName, RUN, type Run, type ToolSpec } from '../core/tool-spec.ts';
 import { readPolicy } from '../define/read-policy.ts';
 
-/** An entry of which the names of all members are known to be ordinary. */
+/** An entry whose keys are all ordinary. */
 type Entry = { readonly [Key in (typeof ORDINARY_KEYS)[number]]?: unknown };
 type Draft = { -readonly [Key in keyof ToolSpec]: ToolSpec[Key] };
 
@@ -25,10 +25,10 @@ const ORDINARY_KEYS = [
 ] as const;
 const ORDINARY: ReadonlySet<string> = new Set(ORDINARY_KEYS);
 
-/** Fields of a run that need a closer look, whatever its kind: what only code may attach, what an object has already. */
+/** Fields of a run that need a closer look in every kind: those that only code may set, and names that every object has. */
 const SPECIAL_RUN_FIELDS: ReadonlySet<string> = new Set(['needs', 'parse', 'parseOutput', 'toJSON', '__proto__']);
 
-/** The fields of runs of a kind in which paths are resolved. */
+/** The fields of a kind's runs that are resolved as paths. */
 type PathFields = (kind: string) => ReadonlySet<string>;
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
@@ -37,8 +37,8 @@ const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_INPUT: JsonSchema = Object.freeze({ type: 'object', properties: Object.freeze({}) });
 
 /**
- * The quick way from parsed text to a spec: an entry that nobody else holds is frozen where it is, not copied, and equal
- * parts are shared. Whatever is out of the ordinary, mistakes too, gives `undefined` and is for `toToolSpec` to judge.
+ * The fast path from parsed text to a spec: the entry, which must not be shared, is frozen in place, not copied. Equal
+ * parts are shared. Returns `undefined` for anything unusual, mistakes included; `toToolSpec` then decides.
  */
 export function createSpecAdoption(
   source: string,
@@ -46,7 +46,7 @@ export function createSpecAdoption(
 ): (entry: unknown) => ToolSpec | undefined {
   const shareEffects = createSharedEffects();
   const sharePolicy = createSharedPolicies();
-  // What `createRun` makes, in a third of the time: an assigned copy on the prototype that seals.
+  // The same as `createRun`, three times as fast: an assigned copy on the prototype that seals.
   const seal: object = Object.getPrototypeOf(createRun({ kind: '' }));
   return function adoptSpec(entry) {
     if (!isOrdinary(entry)) return undefined;
@@ -115,7 +115,7 @@ function isRun(value: unknown, pathFields: PathFields): value is Run {
   return true;
 }
 
-/** Freezes parsed JSON to the last leaf; `false` where it is nested too deeply or holds what `copyJson` refuses. */
+/** Freezes parsed JSON recursively. False if it is nested too deeply or contains something that `copyJson` refuses. */
 function freezeMembers(value: object, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   Object.freeze(value);
@@ -136,7 +136,7 @@ function freezeMember(value: unknown, depth: number): boolean {
 
 const MAX_SHARED_POLICIES = 1000;
 
-/** Reads plain effects: there are only 81 ways to say what a tool does, and each is one object. `undefined` for what is no effects. */
+/** Reads plain effects. There are only 81 combinations, and each is one shared object. `undefined` for invalid effects. */
 function createSharedEffects(): (value: unknown) => Effects | undefined {
   const shared = new Map<number, Effects>();
   return (value) => {
@@ -152,7 +152,7 @@ function createSharedEffects(): (value: unknown) => Effects | undefined {
     }
     const known = shared.get(code);
     if (known !== undefined) return known;
-    const effects: Effects = Object.freeze({ ...(value as Effects | undefined) }); // its keys and claims were seen above
+    const effects: Effects = Object.freeze({ ...(value as Effects | undefined) }); // its keys and values were checked above
     shared.set(code, effects);
     return effects;
   };
@@ -173,7 +173,7 @@ function placeOf(effect: string): number {
   }
 }
 
-/** Reads policies; the tools of one list tend to have the same few, and equal ones are one object. `undefined` for a bad one. */
+/** Reads policies. Tools of one list tend to have the same few, so equal ones share one object. `undefined` for an invalid policy. */
 function createSharedPolicies(): (value: unknown) => Policy | undefined {
   const shared = new Map<string, Policy>();
   return (value) => {

@@ -11,7 +11,7 @@ import { describeProblems, keepKnown } from './spec-list.ts';
 import type { KeptList, SpecListing, WarnOnce } from './spec-listing.ts';
 import { readSpecText } from './spec-text.ts';
 
-/** The last list that came whole, and how to ask whether it is still the same. */
+/** The last complete list, with the headers that check whether it is still current. */
 interface LastList {
   readonly specs: readonly ToolSpec[];
   readonly leftOut: readonly string[];
@@ -21,9 +21,9 @@ interface LastList {
 
 export type FetchHeaders = Readonly<Record<string, string>>;
 
-/** Where a list is fetched from, and how much that may take. */
+/** The address of a list, with its limits. */
 export interface ListAddress {
-  /** The name of the source that its specs bear. */
+  /** The name of the source, set on its specs. */
   readonly source: string;
   readonly url: string | (() => MaybePromise<string>);
   readonly headers: FetchHeaders | (() => MaybePromise<FetchHeaders>);
@@ -33,17 +33,17 @@ export interface ListAddress {
   readonly readRunText: ReadRunText | undefined;
 }
 
-/** How long what is not known yet may take to be fetched, where the owner does not say. */
+/** Default timeout for the first fetch of a list. */
 export const FIRST_FETCH_MS = 60_000;
-/** The same for what is known from before, which stands in for it. */
+/** Default timeout if an earlier list can be shown instead. */
 const NEXT_FETCH_MS = 8000;
 
-/** How long one request may take. */
+/** The timeout of one request. */
 export function fetchTimeoutMs(given: number | undefined, known: unknown): number {
   return given ?? (known === undefined ? FIRST_FETCH_MS : NEXT_FETCH_MS);
 }
 
-/** What a list that was fetched is shown, kept and told by. */
+/** The places to show, store and report a fetched list. */
 interface Following {
   readonly listing: SpecListing;
   readonly kept: KeptList;
@@ -51,9 +51,9 @@ interface Following {
   readonly signal: AbortSignal;
 }
 
-const FROM_BEFORE = 'The tools of its last list are shown and cannot be called.';
+const FROM_BEFORE = 'The tools of the last list are shown, but cannot be called.';
 
-/** Fetches the list and shows it, each time it is asked. Until one has come, the last list that is kept stands in for it. */
+/** Returns a function that fetches the list and shows it. Until the first fetch succeeds, the stored list is shown instead. */
 export function followList(address: ListAddress, { listing, kept, told, signal }: Following): () => Promise<void> {
   let last: LastList | undefined;
   let isConfirmed = false;
@@ -68,7 +68,7 @@ export function followList(address: ListAddress, { listing, kept, told, signal }
       listing.show(list.specs, { leftOut: list.leftOut[0] });
       if (entries !== undefined) kept.write(entries, { hash: list.hash, about: { validators: list.validators } });
     } catch (cause) {
-      // Whatever it is, an address or header that cannot be made too: the last list stays.
+      // Any error, also one in building the address or a header: the last list stays.
       if (signal.aborted) return;
       const before = isConfirmed ? undefined : last;
       if (before !== undefined && listing.specs().length === 0) listing.show(before.specs.map(toUnconfirmed));
@@ -85,13 +85,13 @@ async function readKept(kept: KeptList, address: ListAddress): Promise<LastList 
   return stored === undefined ? undefined : toLastList(stored, address);
 }
 
-/** A list that is here; `entries` as they came, if it is another than the last. */
+/** A current list; `entries` as received, if it differs from the last one. */
 interface FetchedList {
   readonly list: LastList;
   readonly entries?: readonly unknown[];
 }
 
-/** Fetches a list, or learns that the last one is still the same. Throws if there is none to be had. */
+/** Fetches a list, or confirms that the last one is current. Throws if neither works. */
 async function fetchList(address: ListAddress, last: LastList | undefined, signal: AbortSignal): Promise<FetchedList> {
   const { url, headers, maxBytes = MAX_LIST_BYTES, allowPrivate } = address;
   const timeoutMs = fetchTimeoutMs(address.timeoutMs, last);
@@ -122,24 +122,24 @@ function readResponse(
   if (format === undefined)
     throw new ToolcribError(
       'upstream',
-      `${url.host} answered with ${type?.slice(0, 80) ?? 'no type'}, not with JSON or YAML.`,
+      `${url.host} answered with ${type?.slice(0, 80) ?? 'no content type'}; expected JSON or YAML.`,
     );
   if (format === 'yaml' && bytes.length > MAX_YAML_BYTES)
     throw new ToolcribError(
       'upstream',
-      `${url.host} answered with more than ${MAX_YAML_BYTES} bytes of YAML; use JSON.`,
+      `${url.host} answered with more than ${MAX_YAML_BYTES} bytes of YAML; serve the list as JSON.`,
     );
   const entries: unknown[] = [];
   const onEntry = (entry: unknown) => void entries.push(entry);
   const reading = readSpecText(bytes, { source, readRunText, format, file: url.host, onEntry });
   if (!reading.ok)
-    throw new ToolcribError('upstream', `The answer of ${url.host} is no list of tools: ${reading.reason}.`);
+    throw new ToolcribError('upstream', `The answer of ${url.host} is not a list of tools: ${reading.reason}.`);
   const specs = keepKnown(before, reading);
   const leftOut = describeProblems(reading.problems);
   return { list: { specs, leftOut, validators: validatorsOf(response), hash }, entries };
 }
 
-/** A list out of the store, read like one that was just fetched. Nothing for what is no list: somebody else wrote it. */
+/** Reads a list from the store like a fetched one. Undefined if the stored value is not a list. */
 function toLastList(stored: StoredList, { source, readRunText }: ListAddress): LastList | undefined {
   if (!Array.isArray(stored.specs) || typeof stored.hash !== 'string') return undefined;
   const read = createEntryReader({ source, readRunText });
@@ -149,22 +149,22 @@ function toLastList(stored: StoredList, { source, readRunText }: ListAddress): L
       return [read(entry)];
     } catch (cause) {
       if (!(cause instanceof ToolcribError)) throw cause;
-      leftOut.push(`Its last list, tools[${index}]: ${cause.message}`);
+      leftOut.push(`The last list, tools[${index}]: ${cause.message}`);
       return [];
     }
   });
   return { specs, leftOut, validators: headersIn(stored.about?.validators), hash: stored.hash };
 }
 
-/** Less than of a file here: a stranger's YAML must not keep this process busy for seconds. */
+/** Lower than for local files: YAML from a remote host must not block this process for seconds. */
 const MAX_YAML_BYTES = 1_000_000;
 
-/** The most that is fetched of a list, unless somebody says otherwise. */
+/** Default size limit of a fetched list. */
 const MAX_LIST_BYTES: number = MAX_BYTES.json;
 
 const ACCEPT = { accept: 'application/json, application/yaml, application/x-ndjson;q=0.9, text/*;q=0.5' };
 
-/** How to ask later whether an answer is still the same. */
+/** The headers for a conditional request. */
 export function validatorsOf({ headers: { etag, 'last-modified': modified } }: FetchedResponse): FetchHeaders {
   return {
     ...(etag !== undefined && { 'if-none-match': etag }),
@@ -172,7 +172,7 @@ export function validatorsOf({ headers: { etag, 'last-modified': modified } }: F
   };
 }
 
-/** What the store holds may not choose other headers, nor break a request. */
+/** Keeps only valid conditional headers, so that stored data cannot set other headers or break a request. */
 export function headersIn(stored: unknown): FetchHeaders {
   if (typeof stored !== 'object' || stored === null) return {};
   const isValidator = (entry: [string, unknown]): entry is [string, string] =>

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../core/json.ts';
 import type { InputAnswers } from '../core/tool-call.ts';
 import { RUN, type Run, SERVER, type ToolSpec, WITHHELD } from '../core/tool-spec.ts';
 
-/** What a person looks at, and what decides what a call does. Policy is left out: it says who may, not what. */
+/** The parts of a spec that a person reads and that decide what a call does. Policy is left out, because it decides about callers. */
 const DEFINING = ['source', 'origin', 'title', 'description', 'input', 'output', 'effects'] as const;
 
 interface Known {
@@ -12,10 +12,10 @@ interface Known {
   readonly hash: string;
 }
 
-// By the run, which all copies of a spec share: each view and each tuned call has a copy of its own.
+// Keyed by the run, which all copies of a spec share: each view and each tuned call makes a copy.
 const knownByRun = new WeakMap<Run, Known>();
 
-/** SHA-256 of what a tool is and how it runs, as hex. Another description, schema, effect or run is another tool. */
+/** SHA-256 of a tool's definition and run, as hex. A changed description, schema, effect or run gives another hash. */
 export function definitionHash(spec: ToolSpec): string {
   const known = knownByRun.get(spec[RUN]);
   if (known !== undefined && (known.spec === spec || isSameDefinition(known.spec, spec))) return known.hash;
@@ -30,13 +30,13 @@ export function argumentsHash(input: JsonObject): string {
   return hash('sha256', canonicalJson(input));
 }
 
-/** SHA-256 of what the tool gets as answers, as hex; undefined where it gets none. What its client can be asked for is not an answer. */
+/** SHA-256 of the answers to the tool's questions, as hex; undefined if there are none. The client's capabilities do not count. */
 export function answersHash({ responses, state }: InputAnswers = {}): string | undefined {
   if (responses === undefined && state === undefined) return undefined;
   return hash('sha256', canonicalJson([responses ?? null, state ?? null]));
 }
 
-/** SHA-256 of what else than the id tools can tell callers apart by, as hex. */
+/** SHA-256 of the roles, permissions and operator flag of a caller, as hex. */
 export function callerHash({ roles = [], permissions = [], operator = false }: Caller): string {
   return hash('sha256', canonicalJson([roles.toSorted(), permissions.toSorted(), operator]));
 }
@@ -45,19 +45,19 @@ function isSameDefinition(a: ToolSpec, b: ToolSpec): boolean {
   return DEFINING.every((key) => a[key] === b[key]);
 }
 
-/** Made by us of a schema that is hashed itself; their text says nothing about the tool. */
+/** Derived from a schema that is hashed itself; the text of these functions says nothing about the tool. */
 const DERIVED: ReadonlySet<string> = new Set(['parse', 'parseOutput']);
 const MAX_DEPTH = 100;
 
 function fingerprintOf(run: Run): unknown {
   const server = run[SERVER] === undefined ? [] : [['server', run[SERVER]] as const];
-  return [...Object.entries(run), ...server, ['withheld', run[WITHHELD]] as const] // what is fixed decides what a call does, too
+  return [...Object.entries(run), ...server, ['withheld', run[WITHHELD]] as const] // fixed arguments also decide what a call does
     .filter(([field]) => !DERIVED.has(field))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([field, value]) => [field, toPlain(value, [])]);
 }
 
-/** Data as it is, functions by their text; an executor of somebody's own may hang anything else under a run. */
+/** Data as it is, functions by their text. A custom executor may put any value into a run. */
 function toPlain(value: unknown, above: readonly object[]): unknown {
   if (typeof value === 'function') return { function: Function.prototype.toString.call(value) };
   if (typeof value !== 'object' || value === null) return isPlain(value) ? value : { [typeof value]: String(value) };

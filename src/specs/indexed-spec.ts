@@ -3,7 +3,7 @@ import { createRun, RUN, type ToolSpec, UNREAD, type Unread } from '../core/tool
 import { isSameData } from './spec-list.ts';
 
 const FIRST_KEYS = ['effects', 'policy', 'tags', 'category', 'requires', 'priority', 'when'] as const;
-/** Members that some specs have and nobody asks for before a tool is shown or called. */
+/** Optional members that are not needed before a tool is shown or called. */
 const LATER_KEYS = ['title', 'output', 'version', 'instructions', 'examples', 'meta'] as const;
 type FirstKey = (typeof FIRST_KEYS)[number];
 type LaterKey = (typeof LATER_KEYS)[number];
@@ -12,29 +12,29 @@ const FIRST: ReadonlySet<string> = new Set(FIRST_KEYS);
 const LAZY: ReadonlySet<string> = new Set(LATER_KEYS);
 const OTHERS: ReadonlySet<string> = new Set(['name', 'description', 'input', 'source', 'origin']);
 
-/** What every spec is asked for when a crib starts, and the names of what it is asked for later. */
+/** The members of a spec that are needed at startup, and the names of those that are loaded lazily. */
 export interface SpecHead {
-  /** As it could stand in a list of specs, but for its name. */
+  /** An entry as in a list of specs, without its name. */
   readonly entry: Readonly<Record<string, unknown>>;
-  /** Members the spec has besides those that every spec has. */
+  /** The lazy members of this spec that not every spec has. */
   readonly later: readonly LaterKey[];
 }
 
-/** A head that was checked, as a spec with which others share their first members. */
+/** A checked head, as a spec whose eager members are shared by all specs with this head. */
 export interface HeadPattern {
   readonly head: SpecHead;
   readonly spec: ToolSpec;
-  /** By which those others were found good. */
+  /** The admission rules under which those specs were accepted. */
   readonly rules: string;
 }
 
-/** What heads are checked by. */
+/** Checks heads. */
 export interface HeadReader {
   readonly rules: string;
   read(entry: unknown): ToolSpec;
 }
 
-/** The head of a spec; nothing for one that has members of which heads do not know, or that JSON does not keep. */
+/** The head of a spec; undefined if the spec has unknown members, or values that JSON does not preserve. */
 export function headOf(spec: ToolSpec): SpecHead | undefined {
   if (spec.priority !== undefined && !isKeptByJson(spec.priority)) return undefined;
   const { kind, needs } = spec[RUN];
@@ -43,9 +43,9 @@ export function headOf(spec: ToolSpec): SpecHead | undefined {
   const later: LaterKey[] = [];
   const hasPolicy = Object.keys(spec.policy).length > 0;
   for (const key in spec) {
-    if (key === 'policy' && !hasPolicy) continue; // all that have none share one
+    if (key === 'policy' && !hasPolicy) continue; // all specs without a policy share one
     if (FIRST.has(key))
-      entry[key] = spec[key as FirstKey]; // seen to be one
+      entry[key] = spec[key as FirstKey]; // checked to be one
     else if (LAZY.has(key))
       later.push(key as LaterKey); // likewise
     else if (!OTHERS.has(key)) return undefined;
@@ -53,7 +53,7 @@ export function headOf(spec: ToolSpec): SpecHead | undefined {
   return { entry, later };
 }
 
-/** Checks a head like any entry, which it then belongs to. Throws a `ToolcribError` for what is none. */
+/** Checks a head like an entry. Throws a `ToolcribError` if it is invalid. */
 export function toPattern(head: unknown, { read, rules }: HeadReader): HeadPattern {
   const { entry, later } = (head ?? {}) as Record<keyof SpecHead, unknown>; // read as unknown
   if (typeof entry !== 'object' || !isLater(later)) throw noHead();
@@ -64,7 +64,7 @@ export function toPattern(head: unknown, { read, rules }: HeadReader): HeadPatte
 }
 
 function isKeptByJson(priority: unknown): boolean {
-  return Number.isFinite(priority) && !Object.is(priority, -0); // nobody has looked whether it is a number
+  return Number.isFinite(priority) && !Object.is(priority, -0); // the type was not checked before
 }
 
 function isLater(value: unknown): value is readonly LaterKey[] {
@@ -75,26 +75,26 @@ function noHead(): ToolcribError {
   return new ToolcribError('not_a_tool', 'This is not the head of a tool.');
 }
 
-/** A file whose specs are parsed when somebody looks. */
+/** A file whose specs are parsed lazily. */
 interface IndexedFile {
-  /** The very bytes whose hash the index bears: what happens to the file meanwhile changes nothing. */
+  /** The bytes that match the hash in the index. Later changes to the file do not matter. */
   readonly bytes: Buffer;
-  /** For what the bytes say: with a place in them, it is the mark of a spec. */
+  /** A number derived from the content. Together with an offset, it identifies a spec. */
   readonly mark: number;
   read(entry: unknown): ToolSpec;
   admits(spec: ToolSpec): boolean;
-  /** Called when a line turns out to say something else than the index. */
+  /** Called when a line contradicts the index. */
   doubt(): void;
 }
 
-/** Where a spec stands. */
+/** The place of a spec in its file. */
 interface Place {
   readonly file: IndexedFile;
   readonly start: number;
   readonly end: number;
 }
 
-/** A spec that is parsed when somebody looks at more than its head. It is frozen and copied like any other. */
+/** Creates a spec that is parsed when more than its head is read. It can be frozen and copied like any other spec. */
 export function indexedSpec(name: string, pattern: HeadPattern, place: Place): ToolSpec {
   const { effects, policy, tags, category, requires, priority, when, source } = pattern.spec;
   const spec: Record<PropertyKey, unknown> = { name };
@@ -115,12 +115,12 @@ export function indexedSpec(name: string, pattern: HeadPattern, place: Place): T
   return Object.freeze(spec) as unknown as ToolSpec; // all its members are there
 }
 
-/** A class: there is one for each of a hundred thousand specs, and it holds what was parsed. */
+/** A class, because there may be a hundred thousand of them, each holding its parsed spec. */
 class UnreadSpec implements Unread {
   readonly mark: number;
   readonly #name: string;
   readonly #pattern: HeadPattern;
-  #body: Place | ToolSpec; // once all are parsed, nobody holds the bytes
+  #body: Place | ToolSpec; // once all specs are parsed, the bytes can be freed
 
   constructor(name: string, pattern: HeadPattern, place: Place) {
     this.mark = place.file.mark + place.start;
@@ -158,7 +158,7 @@ function parsedMember(key: ParsedKey): PropertyDescriptor {
   };
 }
 
-// One for all specs, so that these have the same few shapes.
+// Shared by all specs, so that they have few hidden classes.
 const DESCRIPTION = parsedMember('description');
 const INPUT = parsedMember('input');
 const RUN_MEMBER = parsedMember(RUN);
@@ -167,7 +167,7 @@ const LATER = Object.fromEntries(LATER_KEYS.map((key) => [key, parsedMember(key)
   PropertyDescriptor
 >; // of each key
 
-/** The spec of a line that is what the index says: this tool, with these limits, and good. */
+/** Parses a line. The result must match the index in name, head and admission. */
 function parseLine(name: string, pattern: HeadPattern, { file, start, end }: Place): ToolSpec {
   const spec = attempt(() => file.read(JSON.parse(file.bytes.toString('utf8', start, end))));
   if (spec?.name === name && isSameData(headOf(spec), pattern.head) && file.admits(spec)) return spec;
@@ -184,11 +184,11 @@ function attempt(read: () => ToolSpec): ToolSpec | undefined {
   }
 }
 
-/** What stands in for a spec until its file has been read again: it can be shown, and not run. */
+/** A placeholder for a spec until its file is read again. It can be shown, but not called. */
 function unavailable(pattern: HeadPattern): ToolSpec {
   return {
     ...pattern.spec,
-    description: 'Not available: the stored index of its file is wrong, and the file is being read again.',
+    description: 'Not available: the stored index of its file is wrong. The file is being read again.',
     [RUN]: UNREADABLE,
   };
 }

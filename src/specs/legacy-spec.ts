@@ -6,12 +6,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const LEGACY_KEYS = ['tool_type', 'input_schema', 'output_schema', 'implementation_config', 'metadata'] as const;
 
-/** True for an entry as seed 003 writes it. */
+/** True for an entry in the format of seed 003. */
 export function isLegacyEntry(entry: unknown): entry is Fields {
   return isRecord(entry) && LEGACY_KEYS.some((key) => Object.hasOwn(entry, key));
 }
 
-/** An entry of seed 003's `tools.yaml` in our own format. What it says beside its own five members stays. */
+/** Converts an entry of seed 003's `tools.yaml` to the current format. Other members are kept. */
 export function toEntry(legacy: Fields): Fields {
   const { tool_type, input_schema, output_schema, implementation_config, metadata, ...rest } = legacy;
   const what = `Tool ${describe(legacy.name)}`;
@@ -27,7 +27,7 @@ export function toEntry(legacy: Fields): Fields {
 
 function toRun(type: unknown, config: Fields, tool: unknown): Fields {
   if (typeof type !== 'string')
-    throw new ToolcribError('not_a_tool', `Tool ${describe(tool)} has no tool_type, got ${describe(type)}.`);
+    throw new ToolcribError('not_a_tool', `Tool ${describe(tool)}: tool_type must be a string, got ${describe(type)}.`);
   switch (type.toLowerCase()) {
     case 'python':
       return { kind: 'python', ...renamed(config, { function_name: 'function' }) };
@@ -57,7 +57,7 @@ function commandOf({ command }: Fields): Fields {
   return typeof command === 'string' ? { command: splitCommand(command) } : {};
 }
 
-/** What seed 003 calls metadata, where ours is; the rest of it is `meta`. */
+/** Converts the metadata of seed 003; unknown members go to `meta`. */
 function toDescription(metadata: Fields): Fields {
   const { category, version, tags, is_dangerous, requires_approval, permissions, ...meta } = metadata;
   const policy = {
@@ -66,7 +66,7 @@ function toDescription(metadata: Fields): Fields {
   };
   return {
     ...(category !== undefined && { category }),
-    ...(version !== undefined && { version: typeof version === 'number' ? String(version) : version }), // YAML reads 1.0 so
+    ...(version !== undefined && { version: typeof version === 'number' ? String(version) : version }), // YAML reads 1.0 as a number
     ...(tags !== undefined && { tags }),
     ...(is_dangerous !== undefined && { effects: { destructive: is_dangerous } }),
     ...(Object.keys(policy).length > 0 && { policy }),
@@ -84,13 +84,13 @@ function isText(value: unknown): value is string {
 
 const PLACEHOLDER = /(?<![${])\{([A-Za-z_][A-Za-z0-9_]*)\}(?!\})/g;
 
-/** A command or address cannot do without what is filled into it, so its placeholders are required properties. */
+/** The placeholders of a command or address are required properties, because it cannot be built without them. */
 function withPlaceholders(schema: Fields, { command, url }: Fields): Fields {
   const texts = [Array.isArray(command) ? command : [], url].flat().filter(isText);
   const names = new Set(texts.flatMap((text) => [...text.matchAll(PLACEHOLDER)].flatMap((match) => match[1] ?? [])));
   const input = { type: 'object', properties: {}, ...schema };
   if (names.size === 0 || !isRecord(input.properties)) return input;
-  const { required, properties } = input as { readonly required?: unknown; readonly properties: Fields }; // seen above
+  const { required, properties } = input as { readonly required?: unknown; readonly properties: Fields }; // checked above
   const missing = [...names].filter((name) => !Object.hasOwn(properties, name));
   return {
     ...input,
@@ -105,23 +105,22 @@ function requireFields(value: unknown, what: string): Fields {
   throw new ToolcribError('not_a_tool', `${what} must be an object, got ${describe(value)}.`);
 }
 
-/** What only a shell understands, where it stands outside quotes. */
+/** Characters outside quotes that only a shell understands. */
 const SHELL_SYNTAX = /[|&;<>`]|\$[({A-Za-z_]/;
 
-/** What a shell would replace even inside double quotes. */
+/** Expansions that a shell performs even inside double quotes. */
 const EXPANSION = /(?<!\\)(?:`|\$[({A-Za-z_])/;
 
 const WORD = /(?:[^\s"'\\]|\\[\s\S]|"(?:[^"\\]|\\[\s\S])*"|'[^']*')+/g;
 const PART = /\\([\s\S])|"((?:[^"\\]|\\[\s\S])*)"|'([^']*)'|([^"'\\]+)/g;
 
 /**
- * A command line as an argument list: split on white space, quotes respected. There is no shell, so a command that
- * needs one is refused rather than run as something else.
+ * Splits a command line into arguments at white space, respecting quotes. No shell is used, so a command that needs one
+ * is refused.
  */
 export function splitCommand(command: string): readonly string[] {
   const rest = command.replace(WORD, '').trim();
-  if (rest !== '')
-    throw refuse(command, `has ${rest.startsWith('\\') ? 'a \\ at its end' : 'a quote that is not closed'}`);
+  if (rest !== '') throw refuse(command, `has ${rest.startsWith('\\') ? 'a \\ at its end' : 'an unclosed quote'}`);
   const words = command.match(WORD) ?? [];
   if (words.length === 0) throw refuse(command, 'is empty');
   return words.map((word) => unquote(word, command));

@@ -10,26 +10,26 @@ import { isLegacyEntry, toEntry } from './legacy-spec.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where entries come from. */
+/** Options for reading entries. */
 export interface EntryOptions {
-  /** The name of the source that its specs bear. */
+  /** The name of the source, set on its specs. */
   readonly source: string;
-  /** The folder that relative paths of a run start from; absent for what did not come from a file here. */
+  /** The base folder for relative paths in runs; absent for entries that do not come from a local file. */
   readonly folder?: string;
-  /** What kinds say about the paths in a run. */
+  /** Path fields of each kind's runs. */
   readonly traitsOf?: TraitsOf | undefined;
-  /** Reads the texts of a run that hold `${`; without it they stay as they are. */
+  /** Reads texts of a run that contain `${`; without it they stay as written. */
   readonly readRunText?: ReadRunText | undefined;
-  /** Told of each entry as it came, before it is read. */
+  /** Called with each entry as received, before it is read. */
   onEntry?(entry: unknown): void;
 }
 
-/** Fields of a run that are functions, or belong beside it; data under these names would be taken for them. */
+/** Fields of a run that are functions, or belong beside it. Data with these names would be mistaken for them. */
 const NOT_FOR_DATA = ['parse', 'parseOutput', 'needs'] as const;
 
 /**
- * Makes the conversion of one entry of a spec list, in our own format or that of seed 003, into a spec. A bad entry
- * throws a `ToolcribError`. Entries are taken over, not copied: they must be nobody else's.
+ * Creates the function that converts one entry of a spec list, in the current format or that of seed 003, to a spec. It
+ * throws a `ToolcribError` for a bad entry. It takes entries over without a copy, so they must not be shared.
  */
 export function createEntryReader(options: EntryOptions): (entry: unknown) => ToolSpec {
   const adopt = createSpecAdoption(options.source, options.folder === undefined ? undefined : pathFields(options));
@@ -40,7 +40,7 @@ export function createEntryReader(options: EntryOptions): (entry: unknown) => To
   };
 }
 
-/** Found out once for each kind: a list may have a hundred thousand entries. */
+/** Cached per kind: a list may have a hundred thousand entries. */
 function pathFields({ traitsOf = noTraits }: EntryOptions): (kind: string) => ReadonlySet<string> {
   const known = new Map<string, ReadonlySet<string>>();
   return (kind) => {
@@ -61,7 +61,7 @@ function withRunTexts(entry: unknown, { readRunText }: EntryOptions): unknown {
 
 function readWithCare(given: unknown, options: EntryOptions): ToolSpec {
   const { source, folder, traitsOf = noTraits } = options;
-  // Texts after the conversion: a command is split into arguments first, so that no value makes more of them.
+  // Texts are read after the conversion: a command is split into arguments first, so that a value cannot add arguments.
   const entry = isLegacyEntry(given) ? withRunTexts(toEntry(given), options) : given;
   if (!isRecord(entry)) {
     throw new ToolcribError(
@@ -73,23 +73,26 @@ function readWithCare(given: unknown, options: EntryOptions): ToolSpec {
   if (!isRecord(run)) return toToolSpec(entry, source);
   for (const field of NOT_FOR_DATA) {
     if (run[field] === undefined) continue;
-    const advice = field === 'needs' ? 'write it beside run' : 'only a tool in code has it';
-    throw new ToolcribError('invalid_run', `Tool ${describe(entry.name)}: run has no "${field}"; ${advice}.`);
+    const advice = field === 'needs' ? 'write it beside run' : 'only tools defined in code can have it';
+    throw new ToolcribError(
+      'invalid_run',
+      `Tool ${describe(entry.name)}: "${field}" is not allowed in run; ${advice}.`,
+    );
   }
   if (folder === undefined) return toToolSpec(entry, source);
   const traits = typeof run.kind === 'string' ? traitsOf(run.kind) : {};
   return toToolSpec({ ...entry, run: resolveRunPaths(run, folder, traits) }, source);
 }
 
-/** Fields that are paths where the kind does not say which are. */
+/** Path fields of kinds that do not name theirs. */
 const USUAL_FIELDS: readonly string[] = ['cwd', 'file', 'module', 'sandbox.read', 'sandbox.write'];
 
-/** The fields of a run of this kind that are paths or hold some. */
+/** The top-level fields of a kind's runs that are paths or contain paths. */
 function pathFieldsOf({ pathFields = USUAL_FIELDS }: KindTraits): ReadonlySet<string> {
   return new Set(pathFields.map((field) => field.replace(/\..*/, '')));
 }
 
-/** How a tool runs, with relative paths taken from the folder of the file that names them. */
+/** The run with relative paths resolved from the folder of its file. */
 function resolveRunPaths(run: Fields, folder: string, traits: KindTraits): Fields {
   const { pathFields = USUAL_FIELDS, findsModules } = traits;
   const resolved = pathFields.reduce((fields, field) => resolveField(fields, field, folder), run);
@@ -108,7 +111,7 @@ function resolveField(fields: Fields, field: string, folder: string): Fields {
   return { ...fields, [outer]: resolved };
 }
 
-// What begins with a placeholder may turn out to be absolute, and is for whoever fills it in.
+// A path that begins with a placeholder may become absolute, so it is resolved after it is filled in.
 function resolvePath(path: unknown, folder: string): unknown {
   if (typeof path !== 'string' || path === '' || path.startsWith('{') || isAbsolute(path)) return path;
   return resolve(folder, path);
@@ -122,10 +125,10 @@ function isDotted(path: unknown): path is string {
   return typeof path === 'string' && /^\.{1,2}([/\\]|$)/.test(path);
 }
 
-/** Nothing that is nested deeper is let in. */
+/** Deeper nesting is rejected elsewhere. */
 const MAX_DEPTH = 200;
 
-/** True if a text of a run holds `${`, at any depth. */
+/** True if a text of a run contains `${`, at any depth. */
 function hasReferences(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.includes('${');
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false;
@@ -133,7 +136,7 @@ function hasReferences(value: unknown, depth = 0): boolean {
   return false;
 }
 
-/** The entry with the texts of its run read. Its names, like everything beside the run, stay as they are written. */
+/** Reads the texts of the entry's run. Keys, and everything beside the run, stay as written. */
 function readRunTexts(entry: Fields, read: ReadRunText): Fields {
   const mistakes: string[] = [];
   const readAt = (value: unknown, path: string, depth: number): unknown => {

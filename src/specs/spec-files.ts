@@ -7,20 +7,20 @@ import { formatOfName } from './entry-collector.ts';
 /** A file that may hold specs. */
 export interface FoundFile {
   readonly path: string;
-  /** Differs, as far as the system can tell, when the file does. */
+  /** A fingerprint that changes with the file, as far as the file system can tell. */
   readonly stamp: string;
   /** Milliseconds since 1970. */
   readonly changedAt: number;
   readonly bytes: number;
 }
 
-/** A file or folder that could not be looked into, and why. */
+/** A file or folder that could not be read, and the reason. */
 export interface Unreadable {
   readonly path: string;
   readonly reason: string;
 }
 
-/** What was found under a path, in an order that depends on names only. */
+/** The result of scanning a path, sorted by name. */
 export interface SpecScan {
   readonly files: readonly FoundFile[];
   readonly unreadable: readonly Unreadable[];
@@ -30,27 +30,27 @@ type Listen = (folder: string) => void;
 
 const MAX_FOLDERS = 10_000;
 
-/** Finds the spec files of a folder and those below it, or the one file that `root` is. `listen` hears of each folder before it is read. */
+/** Finds the spec files in a folder and its subfolders, or the single file at `root`. Calls `listen` for each folder before it is read. */
 export async function scanSpecFiles(root: string, listen: Listen): Promise<SpecScan> {
   const stats = await lookAndListen(root, listen);
-  if (stats === undefined) return refused(root, `there is nothing at this path${/[*?]/.test(root) ? PATTERN : ''}`);
+  if (stats === undefined) return refused(root, `it does not exist, or cannot be accessed${/[*?]/.test(root) ? PATTERN : ''}`);
   if (stats.isDirectory()) return scanFolder(root, listen);
-  if (!stats.isFile()) return refused(root, 'it is no plain file');
-  if (formatOfName(root) === undefined) return refused(root, 'its name ends in none of .yaml, .yml, .json, .ndjson');
+  if (!stats.isFile()) return refused(root, 'it is not a regular file');
+  if (formatOfName(root) === undefined) return refused(root, 'its name must end in .yaml, .yml, .json or .ndjson');
   await listenToTarget(root, listen);
   return { files: [toFound(root, stats)], unreadable: [] };
 }
 
-const PATTERN = '; it is not read as a pattern: name the folder, or each file';
+const PATTERN = ' (patterns are not supported); name the folder, or each file';
 
-/** What is at `root`, with an ear where it would appear or be replaced: its folder, or the nearest that exists. */
+/** Stats of `root`. Also listens to its folder, or to the nearest folder that exists, to notice when `root` appears or is replaced. */
 async function lookAndListen(root: string, listen: Listen): Promise<Stats | undefined> {
   for (let listened = ''; ; ) {
     const nearest = await nearestFolder(dirname(root));
     listen(nearest);
     const stats = await statIfThere(root);
     if (stats !== undefined || nearest === listened) return stats;
-    listened = nearest; // again: the next folder may have appeared before anybody listened
+    listened = nearest; // once more: the next folder may have appeared before the listener was added
   }
 }
 
@@ -62,7 +62,7 @@ async function scanFolder(root: string, listen: Listen): Promise<SpecScan> {
 
   const walk = async (folder: string): Promise<void> => {
     const real = await realpath(folder);
-    if (seen.has(real)) return; // a link to what was seen already, or a circle
+    if (seen.has(real)) return; // a link to a folder seen before, possibly a cycle
     seen.add(real);
     isTooMuch = seen.size > MAX_FOLDERS;
     if (isTooMuch) return;
@@ -74,7 +74,7 @@ async function scanFolder(root: string, listen: Listen): Promise<SpecScan> {
       if (stats?.isDirectory()) await attempt(path, walk);
       else if (formatOfName(path) === undefined) continue;
       else if (stats?.isFile()) files.push(toFound(path, stats));
-      else unreadable.push({ path, reason: stats === undefined ? 'it points at nothing' : 'it is no plain file' });
+      else unreadable.push({ path, reason: stats === undefined ? 'it is a broken link' : 'it is not a regular file' });
     }
     for (const entry of named) if (entry.isSymbolicLink()) await listenToTarget(join(folder, entry.name), listen);
   };
@@ -87,7 +87,10 @@ async function scanFolder(root: string, listen: Listen): Promise<SpecScan> {
   };
   await attempt(root, walk);
   if (isTooMuch)
-    unreadable.push({ path: root, reason: `only ${MAX_FOLDERS} of its folders are read; name a smaller one` });
+    unreadable.push({
+      path: root,
+      reason: `it has more than ${MAX_FOLDERS} subfolders, and the rest is skipped; name a smaller folder`,
+    });
   return { files, unreadable };
 }
 
@@ -95,7 +98,7 @@ async function look(path: string): Promise<{ readonly path: string; readonly sta
   return { path, stats: await statIfThere(path) };
 }
 
-/** A file behind a link changes in its own folder. */
+/** A linked file changes in its own folder, so that folder is watched, too. */
 async function listenToTarget(path: string, listen: Listen): Promise<void> {
   if (formatOfName(path) === undefined) return;
   const target = await realpath(path).catch(() => path);
@@ -107,7 +110,7 @@ async function nearestFolder(folder: string): Promise<string> {
   return stats?.isDirectory() || folder === dirname(folder) ? folder : nearestFolder(dirname(folder));
 }
 
-/** Nothing, too, for what may not be looked at or goes in circles. */
+/** Undefined also for paths without permission and for link cycles. */
 async function statIfThere(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
 }

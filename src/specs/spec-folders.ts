@@ -11,7 +11,7 @@ import type { SpecIndexes } from './spec-indexes.ts';
 import { describeProblems, keepKnown } from './spec-list.ts';
 import { createSpecTextReader, type SpecTextOptions } from './spec-text.ts';
 
-/** The spec files under some paths, in their order, and what could not be looked into. */
+/** The spec files under some paths, in order, and the paths that could not be read. */
 export interface SpecFolders {
   readonly files: ReadonlyMap<string, SpecFile>;
   readonly unreadable: readonly Unreadable[];
@@ -22,7 +22,7 @@ export interface SpecFoldersOptions extends SpecFileOptions {
   readonly watch: FolderWatch;
 }
 
-/** Reads what changed under the roots since `before`. What cannot be looked into any more is as it was. */
+/** Reads what changed under the roots since `before`. Files that can no longer be reached stay as they were. */
 export async function readSpecFolders(before: SpecFolders, options: SpecFoldersOptions): Promise<SpecFolders> {
   const { roots, watch } = options;
   const folders = new Set<string>();
@@ -40,7 +40,7 @@ export async function readSpecFolders(before: SpecFolders, options: SpecFoldersO
   return { files, unreadable };
 }
 
-/** The file and the line of a spec. */
+/** The file and line of a spec. */
 export function placeOfSpec({ files }: SpecFolders, spec: ToolSpec): string | undefined {
   for (const [path, { specs, lines }] of files) {
     const index = specs.indexOf(spec);
@@ -53,19 +53,19 @@ function isHidden(path: string, unreadable: readonly Unreadable[]): boolean {
   return unreadable.some((place) => path === place.path || path.startsWith(`${place.path}${sep}`));
 }
 
-/** What there is to say about spec files, by how bad it is. */
+/** Problems with spec files, by severity. */
 export interface FolderTroubles {
   /** Files and folders that could not be read. */
   readonly failures: readonly string[];
-  /** True if there are such, and no file could be read. */
+  /** True if there are failures, and no file could be read. */
   readonly isDown: boolean;
-  /** Entries that could not be read. */
+  /** Invalid entries. */
   readonly leftOut: readonly string[];
-  /** Files that lie among spec files and are something else. */
+  /** Files in spec folders that are not spec files. */
   readonly passedOver: readonly string[];
 }
 
-/** What is wrong now. A file that `roots` name is meant to hold specs; others may be something else. */
+/** The current problems. Files named in `roots` must hold specs; other files may be something else. */
 export function troublesOf({ files, unreadable }: SpecFolders, roots: readonly string[]): FolderTroubles {
   const failures = unreadable.map(({ path, reason }) => `${path}: ${reason}.`);
   const passedOver: string[] = [];
@@ -87,36 +87,36 @@ function isRead({ failure }: SpecFile): boolean {
   return failure === undefined;
 }
 
-/** What a file holds, as far as it could be read. */
+/** The content of a file, as far as it could be read. */
 export interface SpecFile {
   readonly found: FoundFile;
   readonly readAt: number;
   readonly hash: string;
   readonly specs: readonly ToolSpec[];
-  /** Where the first specs stand in it, in their order; those that it had before have no line. */
+  /** The lines of the first specs, in order. Specs kept from an earlier version of the file have no line. */
   readonly lines: Uint32Array;
   readonly problems: readonly SpecProblem[];
-  /** Why it could not be read at all; then the specs are those of before. */
+  /** The reason why the file could not be read; `specs` are then those of the last good version. */
   readonly failure?: string;
-  /** It is something else, and always was. */
+  /** True if the file never held specs. */
   readonly foreign?: true;
 }
 
 interface SpecFileOptions extends Omit<EntryOptions, 'folder'> {
   readonly maxBytes?: number;
-  /** Whether a file that looks untouched is read all the same. */
+  /** `all` also reads files that look unchanged. */
   readonly read: 'changed' | 'all';
-  /** Where what is known of large files is kept. */
+  /** The stored indexes of large files. */
   readonly indexes?: SpecIndexes | undefined;
 }
 
-/** Smaller files are read sooner than a store is opened. */
+/** Smaller files are read faster than a store is opened. */
 const INDEXED_BYTES = 1_000_000;
 
-/** Times of files can be this coarse: a file that was read so soon after a change may have changed again unnoticed. */
+/** Resolution of file times. A file read this soon after a change may have changed again unnoticed. */
 const COARSE_MS = 2000;
 
-/** Reads a file, or answers with what is known if its content is the same. A file that is broken now keeps its specs. */
+/** Reads a file, or returns the known result if its content is the same. A file that is broken now keeps its specs. */
 export async function readSpecFile(
   found: FoundFile,
   before: SpecFile | undefined,
@@ -147,18 +147,18 @@ function isUntouched(found: FoundFile, { found: before, readAt }: SpecFile): boo
   return before.stamp === found.stamp && readAt - before.changedAt > COARSE_MS;
 }
 
-/** What a file says; without `next`, what it said before. Or why it could not be read. */
+/** The content of a file, or the reason why it could not be read. Without `next`, the content is unchanged. */
 type FileContent =
   | { readonly ok: true; readonly hash: string; readonly next?: SpecReading }
   | { readonly ok: false; readonly reason: string };
 
-/** Which file to read, and the hash it had if it was read before. */
+/** The file to read, with its hash if it was read before. */
 interface ContentOptions extends SpecTextOptions {
   readonly maxBytes: number;
   readonly hashBefore: string | undefined;
 }
 
-/** Reads a file as its bytes come in. */
+/** Reads a file as a stream. */
 async function readContent(options: ContentOptions): Promise<FileContent> {
   const { file, maxBytes, hashBefore } = options;
   if (hashBefore !== undefined && hashBefore === (await hashOf(file, maxBytes))) return { ok: true, hash: hashBefore };
@@ -167,7 +167,7 @@ async function readContent(options: ContentOptions): Promise<FileContent> {
   return reading.ok ? { ok: true, hash: reading.hash, next: reader.end() } : reading;
 }
 
-/** Lists a large file by its index if one was made of this very content; else reads it and has one made. */
+/** Lists a large file from its index if the hash matches; otherwise reads it and stores a new index. */
 async function readIndexedContent(options: ContentOptions, indexes: SpecIndexes): Promise<FileContent> {
   const { file, maxBytes, hashBefore } = options;
   const asked = hashBefore === undefined ? indexes.find(file) : undefined;
@@ -186,7 +186,7 @@ async function readIndexedContent(options: ContentOptions, indexes: SpecIndexes)
 
 const PIECE_BYTES = 1 << 20;
 
-/** Reads what is there already, and lets others have their turn meanwhile. */
+/** Reads bytes in pieces and yields to the event loop between them. */
 async function readInTurns(bytes: Buffer, options: SpecTextOptions): Promise<SpecReading> {
   const reader = createSpecTextReader(options);
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {

@@ -9,38 +9,38 @@ import { createEntryReader } from './spec-entry.ts';
 import { markLength, type SpecTextOptions } from './spec-text.ts';
 
 /**
- * What is known of the lines of an NDJSON file. A line of which nothing is known is read whenever the file is listed:
- * an index may say little, and problems are never taken from it.
+ * An index of the lines of an NDJSON file. Lines that are not in it are read whenever the file is listed, so an index
+ * may be incomplete. Problems are never taken from it.
  */
 export interface SpecIndex {
   readonly format: typeof INDEX_FORMAT;
-  /** By which the specs of all lines that are known were found good. */
+  /** The admission rules under which the specs of the indexed lines were accepted. */
   readonly rules: string;
-  /** Of the lines that are known, in their order, with spaces between. */
+  /** Names of the indexed specs, in order, separated by spaces. */
   readonly names: string;
-  /** Which of `heads` each of them has. */
+  /** The position in `heads` for each of them. */
   readonly headOf: readonly number[];
   readonly heads: readonly SpecHead[];
-  /** Lines, counted from 1, that are not empty and of which nothing is known. */
+  /** Lines, counted from 1, that are not empty and not indexed. */
   readonly others: readonly number[];
-  /** What known lines refer to by `${secret:...}`: a spec that names a secret nobody declared is a problem. */
+  /** Secrets that indexed lines refer to by `${secret:...}`; a spec that names an undeclared secret is a problem. */
   readonly secrets: readonly string[];
 }
 
-/** Goes up when heads say something else, or the same in other words, and when a line is read as another spec than before: indexes of another format are made anew. */
+/** Increased when the format of heads changes, or when a line is read as another spec than before. Indexes of other formats are rebuilt. */
 export const INDEX_FORMAT = 1;
 
 export interface ByIndexOptions extends SpecTextOptions {
   readonly admission: Admission;
-  /** Of the bytes. */
+  /** The hash of the bytes. */
   readonly hash: string;
-  /** Called once, when a line turns out to say something else than the index. */
+  /** Called once, when a line contradicts the index. */
   onDoubt(): void;
 }
 
 /**
- * Lists the specs of a file by its index; `bytes` have the hash that the index was made for. Nothing if the index cannot
- * be used. What it says of a spec is held against the file before that spec shows more than its head.
+ * Lists the specs of a file from its index; `bytes` must have the hash that the index was made for. Undefined if the
+ * index cannot be used. The index is checked against the file before a spec shows more than its head.
  */
 export function readByIndex(bytes: Buffer, text: string, options: ByIndexOptions): SpecReading | undefined {
   const { admission } = options;
@@ -71,7 +71,7 @@ export function readByIndex(bytes: Buffer, text: string, options: ByIndexOptions
   return known === names.length ? collector.reading() : undefined;
 }
 
-/** A number above nought to which the places of a file can be added. */
+/** A positive number to which offsets in the file can be added. */
 function markOf(parts: readonly unknown[]): number {
   return 1 + Number.parseInt(hash('sha256', JSON.stringify(parts)).slice(0, 12), 16);
 }
@@ -97,7 +97,7 @@ function isDeclared(secret: string, { readRunText }: SpecTextOptions): boolean {
   return readRunText === undefined || 'text' in readRunText(`\${${secret}}`);
 }
 
-/** Whatever lies in a store may be old, damaged or somebody else's. */
+/** Stored data may be old, damaged or written by another program. */
 function parseIndex(text: string): SpecIndex | undefined {
   let index: unknown;
   try {

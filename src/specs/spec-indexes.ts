@@ -11,21 +11,21 @@ import { createEntryReader } from './spec-entry.ts';
 import { INDEX_FORMAT, type SpecIndex } from './spec-index.ts';
 import { markLength } from './spec-text.ts';
 
-/** The stored indexes of large files. A store that is slow, fails or lies costs only the time that they save. */
+/** The stored indexes of large files. A store that is slow, fails or returns wrong data only costs the time that indexes save. */
 export interface SpecIndexes {
   readonly admission: Admission;
-  /** What is stored of a file; nothing where the store does not say soon. */
+  /** The stored index of a file; undefined if the store does not answer in time. */
   find(path: string): Promise<StoredIndex | undefined>;
-  /** Has an index made of what was read and stored, once there is time. */
+  /** Schedules an index of the file to be made and stored. */
   keep(file: IndexableFile): void;
-  /** The index of a file turned out to be wrong: it counts for nothing until the file has been read without it. */
+  /** Marks the index of a file as wrong: it is ignored until the file has been read without it. */
   doubt(path: string): void;
   isDoubted(path: string): boolean;
-  /** Stores what is to be stored. */
+  /** Stores the pending indexes. */
   close(): Promise<void>;
 }
 
-/** A file that was read in full. */
+/** A file that was read completely. */
 interface IndexableFile extends ReadFile {
   readonly path: string;
   readonly hash: string;
@@ -34,14 +34,14 @@ interface IndexableFile extends ReadFile {
 export interface SpecIndexesOptions {
   readonly stored: StoredIndexes;
   readonly clock: Clock;
-  /** How specs are judged; without a crib, all are good. */
+  /** The rules by which the crib accepts specs; without a crib, all are accepted. */
   readonly admission?: Admission | undefined;
-  /** Some file is to be read again. */
+  /** Called when a file must be read again. */
   onDoubt(): void;
 }
 
 const MAX_WAIT_MS = 2000;
-const KEEP_AFTER_MS = 1000; // starting comes first
+const KEEP_AFTER_MS = 1000; // after startup
 
 const NO_CRIB: Admission = { rules: () => 'none', admits: () => true };
 
@@ -70,7 +70,7 @@ export function createSpecIndexes(options: SpecIndexesOptions): SpecIndexes {
       const text = await writeIndex(file, admission);
       if (text !== undefined) await stored.put(file.path, { hash: file.hash, text });
     } catch {
-      // Whatever it is: the store says itself how it does, and the file is read without an index.
+      // Any error: the store reports its own state, and the file is read without an index.
     }
   };
 
@@ -84,7 +84,7 @@ export function createSpecIndexes(options: SpecIndexesOptions): SpecIndexes {
     },
     keep(file) {
       doubted.delete(file.path);
-      if (!isReachable || isClosed) return; // whoever closes a crib does not wait for a store that does not answer
+      if (!isReachable || isClosed) return; // closing a crib must not wait for a store that does not answer
       waiting.set(file.path, file);
       stopTimer ??= clock.setTimer(KEEP_AFTER_MS, () => void keepAll());
     },
@@ -111,21 +111,21 @@ function soon<T>(ask: () => Promise<T>, clock: Clock): Promise<Answer<T>> {
     };
     ask().then(
       (value) => end({ ok: true, value }),
-      () => end({ ok: false }), // whatever it is, as above
+      () => end({ ok: false }), // any error, as above
     );
   });
 }
 
-/** After so many lines, others have their turn. */
+/** Number of lines between yields to the event loop. */
 const LINES_A_TURN = 1000;
 
-/** What was read from a file. */
+/** The content of a file. */
 interface ReadFile {
   readonly bytes: Buffer;
   readonly entries: readonly SpecEntry[];
 }
 
-/** The text of an index. Nothing if it would be larger than the file. */
+/** The text of an index; undefined if it would be larger than the file. */
 async function writeIndex({ bytes, entries }: ReadFile, admission: Admission): Promise<string | undefined> {
   const heads = createHeadList();
   const names: string[] = [];
@@ -164,7 +164,7 @@ async function writeIndex({ bytes, entries }: ReadFile, admission: Admission): P
 
 interface HeadList {
   readonly all: readonly SpecHead[];
-  /** The place of a spec's head in the list; nothing if the head is not what it was after it was written and read. */
+  /** The position of a spec's head in the list; undefined if the head does not survive a round trip through JSON. */
   add(spec: ToolSpec): number | undefined;
 }
 
@@ -194,12 +194,12 @@ function isKept(head: SpecHead, text: string, reader: HeadReader): boolean {
 }
 
 /**
- * Finds what lines refer to by `${...}`: only secrets, which are filled in at the moment of use, or none. Nothing for a
- * line whose meaning depends on the environment: it may be a problem tomorrow.
+ * Finds the references `${...}` in lines. Secrets are filled in at call time, so they are listed. Undefined for a line
+ * that also refers to the environment, because it may become invalid later.
  */
 function createReferenceSearch(bytes: Buffer): (start: number, end: number) => readonly string[] | undefined {
   const nextDollar = createSearch(bytes, '$');
-  const nextEscape = createSearch(bytes, '\\u0024'); // the same character, written otherwise
+  const nextEscape = createSearch(bytes, '\\u0024'); // the same character, escaped
   return (start, end) => {
     if (nextEscape(start) < end) return undefined;
     if (nextDollar(start) >= end) return [];
@@ -210,7 +210,7 @@ function createReferenceSearch(bytes: Buffer): (start: number, end: number) => r
   };
 }
 
-/** Finds the next place of a text; asked for places in their order, it walks the bytes once. */
+/** Finds the next occurrence of a text. Ascending queries scan the bytes once. */
 function createSearch(bytes: Buffer, text: string): (from: number) => number {
   let found = -1;
   return (from) => {

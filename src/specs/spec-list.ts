@@ -1,16 +1,16 @@
 import { RUN, type ToolSpec } from '../core/tool-spec.ts';
 import type { SpecProblem } from './entry-collector.ts';
 
-/** What a list holds now, and what of it could not be read. */
+/** The entries and problems of a list that was read again. */
 export interface NextSpecs {
   readonly entries: readonly { readonly spec: ToolSpec }[];
   readonly problems: readonly { readonly name?: string }[];
 }
 
 /**
- * The specs of a list that was read again. One that says what it said before stays the same object, so that it is not
- * judged anew. One whose new text cannot be read stays as it was; while somebody cannot even tell its name, none of
- * those missing is taken for removed.
+ * Merges a list that was read again with the one before. A spec with the same content stays the same object, so it is
+ * not checked again. A spec whose new text is invalid keeps its old version. While a problem has no readable name, no
+ * missing spec counts as removed.
  */
 export function keepKnown(before: readonly ToolSpec[], next: NextSpecs): readonly ToolSpec[] {
   if (before.length === 0) return next.entries.map(({ spec }) => spec);
@@ -28,14 +28,14 @@ export function keepKnown(before: readonly ToolSpec[], next: NextSpecs): readonl
 
 const MAX_TOLD = 20;
 
-/** The problems of one list as sentences, not more of them than somebody reads. */
+/** The problems of one list as sentences, at most `MAX_TOLD` and a total. */
 export function describeProblems(problems: readonly SpecProblem[]): readonly string[] {
   const told = problems.slice(0, MAX_TOLD).map(describeProblem);
   const rest = problems.length - told.length;
-  return rest === 0 ? told : [...told, `${problems[0]?.file}: ${rest} more entries cannot be read.`];
+  return rest === 0 ? told : [...told, `${problems[0]?.file}: ${rest} more entries are invalid.`];
 }
 
-/** A problem as a sentence that begins with where to look. */
+/** A problem as a sentence that begins with its place. */
 function describeProblem({ file, line, index, message }: SpecProblem): string {
   return `${file}, line ${line}, tools[${index}]: ${message}`;
 }
@@ -44,7 +44,7 @@ function isSame(a: ToolSpec, b: ToolSpec): boolean {
   return isSameData(a, b) && isSameData(a[RUN], b[RUN]);
 }
 
-/** True for equal JSON, whatever the order of keys. Parts of one list are often the same object. */
+/** True for equal JSON, in any key order. Parts of one list are often the same object. */
 export function isSameData(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

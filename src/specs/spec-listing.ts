@@ -6,24 +6,24 @@ import { messageOf } from '../core/tool-error.ts';
 import type { ToolSpec } from '../core/tool-spec.ts';
 import { createListeners } from '../system/listeners.ts';
 
-/** The list that a live source shows, how it is doing, and who wants to hear of it. */
+/** The list of a live source, with its status and listeners. */
 export interface SpecListing extends Pick<LiveSource, 'specs' | 'onChange' | 'status'> {
-  /** Shows a list, and tells if it is not the one that was shown. */
+  /** Shows a list, and notifies the listeners if it differs. */
   show(specs: readonly ToolSpec[], note?: ListingNote): void;
-  /** The list could not be read: the last one stays. */
+  /** Records that the list could not be read. The last one stays. */
   fail(reason: string): void;
   close(): void;
 }
 
-/** What there is to say about a list that was read. */
+/** Problems of a list that was read. */
 interface ListingNote {
-  /** Why a part of it is as it was before. */
+  /** The reason why a part of the list is outdated. */
   readonly down?: string | undefined;
-  /** What had to be left out. */
+  /** The first problem with an entry that was left out. */
   readonly leftOut?: string | undefined;
 }
 
-/** Starts with an empty list that nobody has read yet. */
+/** Starts with an empty list and the status `failed`. */
 export function createListing(): SpecListing {
   const listeners = createListeners();
   let listed: readonly ToolSpec[] = [];
@@ -51,26 +51,26 @@ function withReason(state: SourceStatus['state'], reason: string | undefined): S
   return reason === undefined ? { state } : { state, reason };
 }
 
-/** The last list of a source, kept for the time when it cannot be fetched. A store that fails costs nothing but that. */
+/** The last list of a source, stored for a start at which it cannot be fetched. A failing store only costs this fallback. */
 export interface KeptList {
-  /** What is kept; nothing if there is none, or if the store does not say so soon. */
+  /** The stored list; undefined if there is none, or if the store does not answer in time. */
   read(): Promise<StoredList | undefined>;
-  /** Keeps a list, later; nobody waits for it. */
+  /** Stores a list in the background. */
   write(entries: readonly unknown[], list: Omit<StoredList, 'specs' | 'at'>): void;
-  /** Resolves when everything is written. */
+  /** Resolves when all lists are written. */
   written(): Promise<void>;
 }
 
-/** How long a start waits for what is kept. */
+/** Timeout for reading the stored list at startup. */
 const READ_MS = 1000;
 
 type Surroundings = Pick<SourceContext, 'clock' | 'warn'>;
 
-/** Keeps the lists of one source in a port; without one, keeps nothing. */
+/** Stores the lists of one source in a port; without a port, it stores nothing. */
 export function createKeptList(port: KeptListPort | undefined, { clock, warn }: Surroundings): KeptList {
   let writing: Promise<void> = Promise.resolve();
   let isReachable = true;
-  const failed = (what: string) => (cause: unknown) => warn(`its last list cannot be ${what}: ${messageOf(cause)}`);
+  const failed = (what: string) => (cause: unknown) => warn(`the last list cannot be ${what}: ${messageOf(cause)}`);
   if (port === undefined) return { read: async () => undefined, write() {}, written: () => writing };
   return {
     read: () =>
@@ -90,22 +90,22 @@ export function createKeptList(port: KeptListPort | undefined, { clock, warn }: 
           });
       }),
     write(entries, list) {
-      // Who closes the crib waits for what is being written, but not for a store that has just not answered.
+      // Closing the crib waits for pending writes, but not for a store that has just not answered.
       if (!isReachable) {
-        isReachable = true; // the next list may have more luck
+        isReachable = true; // try again with the next list
         return;
       }
       const put = async () => {
-        await setImmediate(); // a start that is under way comes first
+        await setImmediate(); // a start in progress comes first
         await port.put({ ...list, specs: entries.flatMap(toData), at: Math.round(clock.now()) });
       };
-      writing = writing.then(put).catch(failed('kept in the store'));
+      writing = writing.then(put).catch(failed('written to the store'));
     },
     written: () => writing,
   };
 }
 
-/** What is no entry at all, or no JSON, could not be read and never will be. */
+/** Entries that are not objects or not JSON are dropped: they could never be read back. */
 function toData(entry: unknown): readonly JsonObject[] {
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return [];
   try {
@@ -116,7 +116,7 @@ function toData(entry: unknown): readonly JsonObject[] {
   }
 }
 
-/** Troubles that were told: each once, and again if it was mended in between. */
+/** Reports each problem once, and again if it was fixed in between. */
 export interface WarnOnce {
   tell(trouble: string): void;
   forget(): void;

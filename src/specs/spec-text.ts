@@ -24,28 +24,28 @@ import {
 } from './entry-collector.ts';
 import { createEntryReader, type EntryOptions } from './spec-entry.ts';
 
-/** What a text is, and where it comes from. */
+/** Options for reading a text. */
 export interface SpecTextOptions extends EntryOptions {
   readonly format: SpecFormat;
-  /** Named in problems. */
+  /** The name used in problems. */
   readonly file: string;
 }
 
 /** A list of specs that is being read. */
 export interface SpecTextReader {
-  /** Takes the next bytes; they may be overwritten afterwards. */
+  /** Takes the next bytes. The buffer may be reused afterwards. */
   take(piece: Buffer): void;
   end(): SpecReading;
 }
 
-/** Reads a whole text. */
+/** Reads a complete text. */
 export function readSpecText(bytes: Uint8Array, options: SpecTextOptions): SpecReading {
   const reader = createSpecTextReader(options);
   reader.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   return reader.end();
 }
 
-/** Reads a list of specs as its bytes come in. */
+/** Reads a list of specs as its bytes arrive. */
 export function createSpecTextReader(options: SpecTextOptions): SpecTextReader {
   const collector = createEntryCollector(options.file, createEntryReader(options));
   const reader = createReader(options.format, collector);
@@ -56,7 +56,7 @@ export function createSpecTextReader(options: SpecTextOptions): SpecTextReader {
       isEmpty &&= piece.length === 0;
     },
     end() {
-      if (isEmpty) return { ok: false, reason: 'it is empty; a list without tools is written "tools: []"' };
+      if (isEmpty) return { ok: false, reason: 'it is empty; write "tools: []" for a list without tools' };
       const failure = reader.end();
       return failure === undefined ? collector.reading() : { ok: false, ...failure };
     },
@@ -85,7 +85,7 @@ function whole(read: (text: string) => NoList | undefined): EntryReader {
   };
 }
 
-/** How many of the first bytes only say that the rest is UTF-8. */
+/** The length of the UTF-8 byte order mark. */
 export function markLength(bytes: Buffer): 0 | 3 {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
@@ -109,7 +109,7 @@ function readJsonEntries(text: string, sink: EntrySink): NoList | undefined {
 const [LINE_BREAK, SPACE, QUOTE, COMMA, COLON] = [10, 32, 34, 44, 58];
 const [LIST, LIST_END, MAP, MAP_END] = [91, 93, 123, 125];
 
-/** The line of each entry of valid JSON whose list of tools is nested `listDepth` deep; the parser does not tell. */
+/** The line of each entry in valid JSON whose list of tools is nested `listDepth` deep; JSON.parse does not report it. */
 function linesOfEntries(text: string, listDepth: 1 | 2): readonly number[] {
   let lines: number[] = [];
   let line = 1;
@@ -159,9 +159,9 @@ function endOfString(text: string, start: number): number {
 type Parsed = Document.Parsed;
 type List = YAMLSeq.Parsed<ParsedNode>;
 
-/** How far aliases may multiply what is written. */
+/** Limit for the expansion of YAML aliases. */
 const LIMITS = { maxAliasCount: 100 };
-/** With more than that, it is not entries that are wrong but the file. */
+/** With more repeated keys than this, the file as a whole is rejected. */
 const MAX_REPEATED = 100;
 const TOO_DEEP: NoList = { reason: 'it is nested too deeply' };
 
@@ -169,11 +169,11 @@ const TOO_DEEP: NoList = { reason: 'it is nested too deeply' };
 function readYamlEntries(text: string, sink: EntrySink): NoList | undefined {
   const lineCounter = new LineCounter();
   try {
-    // The parser's own search for keys that stand twice compares each with each: minutes for a map of 100,000.
+    // The parser's own search for duplicate keys is quadratic: it takes minutes for a map of 100,000.
     const document = parseDocument(text, { lineCounter, logLevel: 'error', uniqueKeys: false });
     return readDocument(document, lineCounter, sink);
   } catch (error) {
-    if (error instanceof RangeError) return TOO_DEEP; // the stack is full
+    if (error instanceof RangeError) return TOO_DEEP; // stack overflow
     throw error;
   }
 }
@@ -188,8 +188,8 @@ function readDocument(document: Parsed, lineCounter: LineCounter, sink: EntrySin
     const { line, col } = lineCounter.linePos(at);
     const index = list?.items.findIndex(({ range }) => range[0] <= at && at < range[2]) ?? -1;
     if (index === -1 || repeated.length > MAX_REPEATED)
-      return { reason: `a key stands twice, at line ${line}, column ${col}` };
-    spoiled.set(index, `A key stands twice, at line ${line}, column ${col}.`);
+      return { reason: `a key is duplicated, at line ${line}, column ${col}` };
+    spoiled.set(index, `A key is duplicated, at line ${line}, column ${col}.`);
   }
   if (list === undefined) return noToolsIn(outlineOf(document));
   for (const [index, item] of list.items.entries()) {
@@ -206,7 +206,7 @@ function listIn({ contents }: Parsed): List | undefined {
   return isSeq(node) ? (node as List) : undefined; // a parsed document has parsed nodes
 }
 
-/** Where keys stand that their map has already; not all of them if there are too many. */
+/** Offsets of duplicate keys; stops when there are too many. */
 function repeatedKeys(document: Parsed): readonly number[] {
   const places: number[] = [];
   visit(document, {
@@ -224,7 +224,7 @@ function repeatedKeys(document: Parsed): readonly number[] {
   return places;
 }
 
-/** The top of a document, without following aliases. */
+/** The top level of a document, without following aliases. */
 function outlineOf({ contents }: Parsed): unknown {
   const plain = (node: unknown) => (isScalar(node) ? node.value : {});
   if (!isMap(contents)) return contents === null ? null : plain(contents);
@@ -236,14 +236,14 @@ function readItem(item: ParsedNode, document: Parsed, line: number, sink: EntryS
   try {
     value = item.toJS(document, LIMITS);
   } catch (error) {
-    // Too many aliases, an alias of nothing, or nested too deeply: yaml has no error of its own for these.
+    // Too many aliases, an unknown alias, or nested too deeply: yaml has no error class for these.
     if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
-    sink.broken(line, error instanceof ReferenceError ? `${error.message}.` : 'It is nested too deeply.');
+    sink.broken(line, error instanceof ReferenceError ? `${error.message}.` : 'The entry is nested too deeply.');
     return;
   }
   sink.entry(value, line);
 }
 
 function firstLineOf(message: string): string {
-  return (message.split('\n', 1)[0] ?? message).replace(/:$/, ''); // the lines after it show the text
+  return (message.split('\n', 1)[0] ?? message).replace(/:$/, ''); // the following lines quote the text
 }

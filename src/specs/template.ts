@@ -3,21 +3,21 @@ import { secretNameOf } from '../system/secrets/secret-template.ts';
 /** A piece of a template: text, an argument of the call, or a secret. */
 export type TemplatePart = string | { readonly name: string } | { readonly secret: string };
 
-/** A text to be filled in, and what is wrong with how it is written. */
+/** A parsed text with placeholders, and its mistakes. */
 export interface Template {
   readonly parts: readonly TemplatePart[];
   readonly mistakes: readonly string[];
 }
 
-// In this order: escapes, a reference that was left as it is or names a secret, a placeholder, a brace that is neither.
+// In this order: escapes, a secret or another reference (left as it is), a placeholder, a stray brace.
 const PIECES = /\$\$\{|\{\{|\}\}|\$\{([^}]*)\}|\$\{|\{([A-Za-z_][A-Za-z0-9_.-]*)\}|\{/g;
 
 const PLAIN: Readonly<Record<string, string>> = { '$${': '${', '{{': '{', '}}': '}', '${': '${' };
 
-/** Reads `{name}`, `${secret:NAME}` and the escapes `{{`, `}}` and `$${`. A brace that means nothing is a mistake, not a text. */
+/** Parses `{name}`, `${secret:NAME}` and the escapes `{{`, `}}` and `$${`. A stray brace is a mistake, not text. */
 export function readTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
-  const mistakes: string[] = text.includes('\0') ? ['holds a NUL, which no argument can'] : [];
+  const mistakes: string[] = text.includes('\0') ? ['contains a NUL character, which arguments cannot contain'] : [];
   let plain = '';
   let end = 0;
   const add = (part: Exclude<TemplatePart, string>): void => {
@@ -32,7 +32,7 @@ export function readTemplate(text: string): Template {
     const secret = reference === undefined ? undefined : secretNameOf(reference);
     if (secret !== undefined) add({ secret });
     else if (name !== undefined) add({ name });
-    else if (piece === '{') mistakes.push('has a "{" that begins no placeholder: write {name}, or {{ for a brace');
+    else if (piece === '{') mistakes.push('has a stray "{": write {name} for a placeholder, or {{ for a brace');
     else plain += PLAIN[piece] ?? piece;
   }
   plain += text.slice(end);
@@ -40,12 +40,12 @@ export function readTemplate(text: string): Template {
   return { parts, mistakes };
 }
 
-/** The names of the arguments that a template holds. */
+/** The names of the arguments in a template. */
 export function namesIn({ parts }: Template): readonly string[] {
   return parts.flatMap((part) => (typeof part === 'object' && 'name' in part ? part.name : []));
 }
 
-/** True if it needs a secret. */
+/** True if the template needs a secret. */
 export function hasSecret({ parts }: Template): boolean {
   return parts.some((part) => typeof part === 'object' && 'secret' in part);
 }

@@ -124,7 +124,7 @@ secrets: { list: { env: LIST_KEY, hosts: ["127.0.0.1"] } }
     const crib = await cribOf(folder, storeOf(folder));
     expect(namesOf(crib)).toEqual(['a']);
     expect(crib.sources()).toContainEqual({ name: 'team', state: 'ready', toolCount: 1 });
-    expect(crib.warnings().join('\n')).toMatch(/team: its last list cannot be read from the store: .*is a folder/);
+    expect(crib.warnings().join('\n')).toMatch(/team: the last list cannot be read from the store: .*is a folder/);
   });
 });
 

@@ -142,7 +142,9 @@ describe('specs in a store', () => {
   });
 
   it('need a store', () => {
-    expect(() => database({ name: 'stored' } as never)).toThrow('specs is the part of a store that lists, not nothing');
+    expect(() => database({ name: 'stored' } as never)).toThrow(
+      'specs must be an object with list(), such as store.specs; got nothing',
+    );
   });
 });
 

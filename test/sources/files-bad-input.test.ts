@@ -17,11 +17,11 @@ async function reasonFor(path: string): Promise<string> {
 
 describe('a path that cannot be read', () => {
   it('is one where there is nothing', async () => {
-    expect(await reasonFor(makeWorkspace().at('nothing.yaml'))).toContain('there is nothing at this path');
+    expect(await reasonFor(makeWorkspace().at('nothing.yaml'))).toContain('it does not exist');
   });
 
   it('is a file of another kind', async () => {
-    expect(await reasonFor(makeWorkspace().write('tools.txt', 'x'))).toContain('ends in none of .yaml');
+    expect(await reasonFor(makeWorkspace().write('tools.txt', 'x'))).toContain('its name must end in .yaml');
   });
 
   it('is a binary', async () => {
@@ -58,16 +58,16 @@ describe('a path that cannot be read', () => {
   it.runIf(isLinux)('is a device or a pipe', async () => {
     const workspace = makeWorkspace();
     workspace.link('zero.yaml', '/dev/zero');
-    expect(await reasonFor(workspace.at('zero.yaml'))).toContain('no plain file');
+    expect(await reasonFor(workspace.at('zero.yaml'))).toContain('it is not a regular file');
     execFileSync('mkfifo', [workspace.at('pipe.yaml')]);
-    expect(await reasonFor(workspace.at('pipe.yaml'))).toContain('no plain file');
+    expect(await reasonFor(workspace.at('pipe.yaml'))).toContain('it is not a regular file');
   });
 
   it('is a link in a circle', async () => {
     const workspace = makeWorkspace();
     workspace.link('a.yaml', workspace.at('b.yaml'));
     workspace.link('b.yaml', workspace.at('a.yaml'));
-    expect(await reasonFor(workspace.at('a.yaml'))).toContain('there is nothing');
+    expect(await reasonFor(workspace.at('a.yaml'))).toContain('it does not exist');
   });
 });
 
@@ -92,10 +92,10 @@ describe('in a folder', () => {
     expect(namesIn(crib)).toEqual(['a', 'e']);
     expect(statusOf(crib, 'local')).toMatchObject({
       state: 'ready',
-      reason: `${workspace.at('c.yaml')}: it points at nothing. And 1 more.`,
+      reason: `${workspace.at('c.yaml')}: it is a broken link. And 1 more.`,
     });
     expect(crib.warnings()).toEqual([
-      `local: ${workspace.at('c.yaml')}: it points at nothing.`,
+      `local: ${workspace.at('c.yaml')}: it is a broken link.`,
       `local: ${workspace.at('b.yaml')}: it is not YAML: Tabs are not allowed as indentation at line 2, column 1.`,
     ]);
   });

@@ -395,7 +395,7 @@ describe('a store of indexes', () => {
   it('is a store', () => {
     for (const indexes of [{}, null, 'memory:', { get() {} }])
       expect(() => files({ name: 'large', path: '.', indexes: indexes as never })).toThrow(
-        'indexes is the part of a store',
+        'indexes must be an object with get() and put()',
       );
   });
 });

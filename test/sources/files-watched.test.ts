@@ -100,7 +100,7 @@ describe('a watched folder', () => {
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.at('not/yet/tools') })] });
     expect(statusOf(crib, 'local')).toMatchObject({
       state: 'failed',
-      reason: expect.stringContaining('there is nothing'),
+      reason: expect.stringContaining('it does not exist'),
     });
     workspace.write('not/yet/tools/a.yaml', yamlOf('a'));
     await untilNames(crib, ['a']);

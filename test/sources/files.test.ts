@@ -102,10 +102,10 @@ describe('spec files', () => {
 describe('options of files()', () => {
   it.each([
     [{ name: 'x', pth: 'a' }, 'has no "pth"'],
-    [{ name: 'x', path: '' }, 'path is a file or folder'],
-    [{ name: 'x', path: [] }, 'path is a file or folder'],
-    [{ name: 'x', path: 7 }, 'path is a file or folder'],
-    [{ name: 'x' }, 'path is a file or folder'],
+    [{ name: 'x', path: '' }, 'path must be a file, a folder or a list'],
+    [{ name: 'x', path: [] }, 'path must be a file, a folder or a list'],
+    [{ name: 'x', path: 7 }, 'path must be a file, a folder or a list'],
+    [{ name: 'x' }, 'path must be a file, a folder or a list'],
   ])('%j are refused', (options, message) => {
     expect(() => files(options as never)).toThrow(message);
   });
@@ -193,7 +193,7 @@ describe('reload', () => {
     expect(await crib.reload()).toEqual({ added: [], removed: [], changed: [] });
     expect(statusOf(crib, 'local')).toMatchObject({
       state: 'down',
-      reason: `${workspace.at('tools')}: there is nothing at this path.`,
+      reason: `${workspace.at('tools')}: it does not exist, or cannot be accessed.`,
     });
     workspace.move('elsewhere', 'tools');
     await crib.reload();

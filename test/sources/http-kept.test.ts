@@ -113,7 +113,7 @@ describe('the last list of an address', () => {
     NOT_FOUND(server);
     const context = told();
     const { live, names } = await start(server, kept, context);
-    const reason = `${server.host} answered with status 503. The tools of its last list are shown and cannot be called.`;
+    const reason = `${server.host} answered with status 503. The tools of the last list are shown, but cannot be called.`;
     expect([names, live.status()]).toEqual([['a', 'b'], { state: 'down', reason }]);
     const shown = live.specs();
     await live.refresh?.();
@@ -170,7 +170,7 @@ describe('a store that misbehaves', () => {
     const { live, names } = await start(server, { get: fail, put: fail }, context);
     await live.close();
     expect([names, live.status()]).toEqual([['a'], { state: 'ready' }]);
-    expect(context.warnings).toEqual(['team: its last list cannot be read from the store: no disk']);
+    expect(context.warnings).toEqual(['team: the last list cannot be read from the store: no disk']);
   });
 
   it('and cannot be written costs only what would be kept, and is tried again with the next list', async () => {
@@ -185,7 +185,7 @@ describe('a store that misbehaves', () => {
     await live.refresh?.();
     await live.close();
     expect([names, live.status()]).toEqual([['a'], { state: 'ready' }]);
-    expect(context.warnings).toEqual(['team: its last list cannot be kept in the store: no disk']);
+    expect(context.warnings).toEqual(['team: the last list cannot be written to the store: no disk']);
     expect(kept.list?.specs).toEqual([entry('b')]);
   });
 
@@ -217,7 +217,7 @@ describe('a store that misbehaves', () => {
     await live.close();
     expect([names, live.status().state]).toEqual([['good'], 'down']);
     expect(context.warnings).toContainEqual(
-      expect.stringContaining('team: Its last list, tools[1]: Tool "bad" has no run'),
+      expect.stringContaining('team: The last list, tools[1]: Tool "bad" has no run'),
     );
   });
 });

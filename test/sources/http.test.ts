@@ -150,7 +150,7 @@ describe('a list that is fetched again', () => {
       name: 'team',
       toolCount: 1,
       state: 'down',
-      reason: `${server.host} ended the connection before the whole answer had come.`,
+      reason: `${server.host} closed the connection before the answer was complete.`,
     });
     server.give(listOf('b'));
     await crib.reload();
@@ -239,20 +239,25 @@ describe('a server that misbehaves', () => {
     [
       'answers with HTML',
       (_, response) => void response.setHeader('content-type', 'text/html').end('<html>'),
-      'answered with text/html, not with JSON or YAML',
+      'answered with text/html; expected JSON or YAML',
       {},
     ],
-    ['says no type', (_, response) => void response.end('[]'), 'answered with no type, not with JSON or YAML', {}],
+    [
+      'says no type',
+      (_, response) => void response.end('[]'),
+      'answered with no content type; expected JSON or YAML',
+      {},
+    ],
     [
       'answers with something else',
       (_, response) => void response.setHeader('content-type', 'application/json').end('{"a":1}'),
-      'is no list of tools: it has no "tools"',
+      'is not a list of tools: it has no "tools"',
       {},
     ],
     [
       'answers with half a list',
       (_, response) => void response.setHeader('content-type', 'application/json').end('[{'),
-      'is no list of tools: it is not JSON',
+      'is not a list of tools: it is not JSON',
       {},
     ],
     ['answers with an error', (_, response) => void response.writeHead(404).end(), 'answered with status 404', {}],
@@ -262,7 +267,7 @@ describe('a server that misbehaves', () => {
       'answered with status 304',
       {},
     ],
-    ['is slow', () => {}, 'did not answer in full within 50 ms|did not answer within 50 ms', { timeoutMs: 50 }],
+    ['is slow', () => {}, 'did not complete its answer within 50 ms|did not answer within 50 ms', { timeoutMs: 50 }],
     [
       'answers with too much',
       (_, response) => void response.setHeader('content-type', 'application/json').end(' '.repeat(5_000_001)),
@@ -272,7 +277,7 @@ describe('a server that misbehaves', () => {
     [
       'answers with more YAML than is parsed in a moment',
       (_, response) => void response.setHeader('content-type', 'application/yaml').end('#'.repeat(1_000_001)),
-      'answered with more than 1000000 bytes of YAML; use JSON',
+      'answered with more than 1000000 bytes of YAML; serve the list as JSON',
       {},
     ],
     [
@@ -294,7 +299,7 @@ describe('a server that misbehaves', () => {
         response.write('[');
         response.destroy();
       },
-      'ended the connection before the whole answer had come',
+      'closed the connection before the answer was complete',
       {},
     ],
     [
@@ -348,9 +353,9 @@ describe('a server that misbehaves', () => {
 describe('options of http()', () => {
   it.each([
     [{ name: 'x', uri: 'https://x' }, 'has no "uri"'],
-    [{ name: 'x' }, 'url is an http or https address'],
-    [{ name: 'x', url: 'tools.example.com' }, 'url is an http or https address'],
-    [{ name: 'x', url: 'file:///etc/tools.yaml' }, 'url is an http or https address'],
+    [{ name: 'x' }, 'url must be an http or https address'],
+    [{ name: 'x', url: 'tools.example.com' }, 'url must be an http or https address'],
+    [{ name: 'x', url: 'file:///etc/tools.yaml' }, 'url must be an http or https address'],
   ])('%j are refused', (options, message) => {
     expect(() => http(options as never)).toThrow(message);
   });

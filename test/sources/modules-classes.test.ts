@@ -75,11 +75,11 @@ describe('classes that modules export', () => {
     ],
     [
       'export class Needy { constructor({ key }) { this.key = key; } run() {} }',
-      'export "Needy": class Needy cannot be made: its constructor throws:',
+      'export "Needy": class Needy cannot be instantiated: its constructor throws:',
     ],
     [
       'export class Late { static async create() { throw new Error("no key"); } run() {} }',
-      'export "Late": class Late cannot be made: its create() throws: no key',
+      'export "Late": class Late cannot be instantiated: its create() throws: no key',
     ],
     ['export const tools = [class Idle {}];', 'export "tools", entry 1: class Idle is not a tool: it has no method'],
   ])('%s gets a warning with file, export and what is missing.', async (text, message) => {

@@ -50,11 +50,11 @@ describe('a reference to code', () => {
 
   it.each([
     ['./nowhere.mjs', 'nowhere.mjs'],
-    ['./several.mjs', 'several.mjs: there is no default export, and it exports a, b'],
-    ['./several.mjs#c', 'several.mjs: there is no export "c"; it exports a, b'],
+    ['./several.mjs', 'several.mjs: no default export found; it exports a, b'],
+    ['./several.mjs#c', 'several.mjs: export "c" not found; it exports a, b'],
     ['./broken.mjs', 'broken.mjs: it cannot be imported: no key'],
     ['./empty.mjs', 'it exports nothing'],
-    ['several.mjs', '"several.mjs" is neither an installed package nor a path; a path begins with "./"'],
+    ['several.mjs', '"several.mjs" is not an installed package; install it, or write a path that begins with "./"'],
     ['closed/inner', 'does not export "closed/inner"'],
     ['.', 'cannot be read'],
   ])('What is wrong with %s is said with file and export.', async (reference, words) => {

@@ -149,7 +149,9 @@ describe('what a package may get wrong', () => {
     project.install('p', { 'i.js': toolModule('real') }, { toolcrib: { tools: { offered: './i.js' } } });
     const crib = await cribOf(project);
     expect(namesIn(crib)).toEqual(['real']);
-    expect(crib.warnings()).toEqual([expect.stringMatching(/Package "p".*"toolcrib.tools.offered".*named "real"/)]);
+    expect(crib.warnings()).toEqual([
+      expect.stringMatching(/Package "p".*"toolcrib.tools.offered".*the tool's own name "real" is used/),
+    ]);
   });
 
   it.each([

@@ -106,7 +106,7 @@ describe('what cannot be read', () => {
       const path = join(folder, 'pipe.yaml');
       execFileSync('mkfifo', [path]);
       const { failure } = await readSpecFile({ path, stamp: '', changedAt: 0, bytes: 0 }, undefined, changed);
-      expect(failure).toContain('no plain file');
+      expect(failure).toContain('it is not a regular file');
     },
   );
 });

@@ -130,7 +130,7 @@ describe('the tools.yaml of seed 003', () => {
       'uses "|", which needs a shell',
     ],
     [{ name: 'a', tool_type: 'shell', implementation_config: 'rm' }, 'implementation_config must be an object'],
-    [{ name: 'a', implementation_config: { command: 'rm' } }, 'has no tool_type'],
+    [{ name: 'a', implementation_config: { command: 'rm' } }, 'tool_type must be a string'],
     [
       { name: 'a', tool_type: 'shell', implementation_config: { command: 'rm' }, input_schma: {} },
       'has no "input_schma"',
@@ -164,8 +164,8 @@ describe('a command line', () => {
     ['echo `whoami`', 'uses "`"'],
     ['echo $HOME', 'uses "$H"'],
     ['echo "$HOME"', 'uses "$H"'],
-    [`echo 'a`, 'a quote that is not closed'],
-    ['echo "a', 'a quote that is not closed'],
+    [`echo 'a`, 'an unclosed quote'],
+    ['echo "a', 'an unclosed quote'],
     ['echo \\', 'a \\ at its end'],
     ['  ', 'is empty'],
   ])('%j is refused, because there is no shell', (command, message) => {

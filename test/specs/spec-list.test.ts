@@ -80,6 +80,6 @@ describe('problems', () => {
     const told = describeProblems(problems);
     expect(told).toHaveLength(21);
     expect(told[0]).toBe('a.yaml, line 1, tools[0]: It is bad.');
-    expect(told[20]).toBe('a.yaml: 5 more entries cannot be read.');
+    expect(told[20]).toBe('a.yaml: 5 more entries are invalid.');
   });
 });

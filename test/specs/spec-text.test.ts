@@ -144,7 +144,7 @@ describe('a bad entry', () => {
     ['- {name: a b, run: {kind: http}}', '"a b" is not a tool name'],
     ['- {name: a}', 'has no run'],
     ['- {name: a, run: cat}', 'has no run'],
-    ['- {name: a, run: {kind: http, parse: x}}', 'run has no "parse"'],
+    ['- {name: a, run: {kind: http, parse: x}}', '"parse" is not allowed in run'],
     ['- {name: a, run: {kind: http, needs: [clock]}}', 'write it beside run'],
     ['- {name: a, run: {kind: http}, input: [1]}', 'input schema must be'],
     ['- {name: a, run: {kind: http}, input: {type: string}}', 'must describe an object'],
@@ -153,7 +153,7 @@ describe('a bad entry', () => {
     ['- {name: a, run: {kind: http}, tags: [1]}', 'tags takes a name'],
     ['- {name: a, run: {kind: http}, __proto__: {x: 1}}', 'has no "__proto__"'],
     ['- {name: a, run: {kind: http}, meta: {__proto__: {x: 1}}}', 'not allowed as a name'],
-    ['- {name: a, name: b, run: {kind: http}}', 'A key stands twice, at line 1, column 13'],
+    ['- {name: a, name: b, run: {kind: http}}', 'A key is duplicated, at line 1, column 13'],
     ['- {name: a, run: *nothing}', 'nothing'],
     ['- &a {name: a, run: {kind: http}, meta: {x: *a}}', 'contains itself'],
   ])('such as %j says what is wrong', (text, message) => {
@@ -167,7 +167,7 @@ describe('a bad entry', () => {
       '- {name: a, run: {kind: http}}\n- {name: b, meta: [{x: 1, x: 2}], run: {kind: http}}\n- {name: c, run: {kind: http}}',
     );
     expect(problemsOf(reading)).toMatchObject([
-      { line: 2, index: 1, message: 'A key stands twice, at line 2, column 27.' },
+      { line: 2, index: 1, message: 'A key is duplicated, at line 2, column 27.' },
     ]);
     expect(reading.ok && reading.entries.map(({ spec }) => spec.name)).toEqual(['a', 'c']);
   });
@@ -198,23 +198,23 @@ describe('a text that is no list of tools', () => {
     ['tabs', 'yaml', 'tools:\n\t- name: x\n', 'Tabs are not allowed as indentation at line 2, column 1'],
     ['an open bracket', 'yaml', 'tools: [', 'it is not YAML'],
     ['two documents', 'yaml', '- a\n---\n- b\n', 'multiple documents'],
-    ['a key twice at the top', 'yaml', 'tools: []\ntools: []\n', 'a key stands twice, at line 2, column 1'],
+    ['a key twice at the top', 'yaml', 'tools: []\ntools: []\n', 'a key is duplicated, at line 2, column 1'],
     [
       'keys twice in a hundred entries and one',
       'yaml',
       '- {name: a, name: a, run: {kind: http}}\n'.repeat(101),
-      'a key stands twice, at line 1, column 13',
+      'a key is duplicated, at line 1, column 13',
     ],
-    ['only a comment', 'yaml', '# nothing here\n', 'it holds null'],
-    ['a text', 'yaml', 'hello', 'it holds "hello"'],
+    ['only a comment', 'yaml', '# nothing here\n', 'it contains null'],
+    ['a text', 'yaml', 'hello', 'it contains "hello"'],
     ['another key', 'yaml', 'tool:\n- name: a\n', 'it has no "tools", but "tool"'],
-    ['tools that are no list', 'yaml', 'tools: {a: 1}\n', 'its "tools" is an object, not a list'],
+    ['tools that are no list', 'yaml', 'tools: {a: 1}\n', '"tools" must be a list, got an object'],
     ['broken JSON', 'json', '{"tools": [', 'it is not JSON'],
     ['JSON of something else', 'json', '{"name": "package"}', 'it has no "tools"'],
     ['a binary', 'yaml', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), 'it is not text in UTF-8'],
     ['a binary', 'ndjson', Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), 'it is not text in UTF-8'],
     ['UTF-16', 'json', Buffer.from('\ufeff{"tools":[]}', 'utf16le'), 'it is not text in UTF-8'],
-    ['a thousand bad lines', 'ndjson', 'no\n'.repeat(1001), 'more than 1000 entries cannot be read'],
+    ['a thousand bad lines', 'ndjson', 'no\n'.repeat(1001), 'more than 1000 entries are invalid'],
   ])('(%s) is refused with a sentence', (_, format, text, reason) => {
     expect(reasonOf(read(text, format))).toContain(reason);
     expect(reasonOf(read(text, format))).not.toMatch(/\.$/); // who tells it ends the sentence

@@ -6,26 +6,26 @@ import { isNamedTools, namedTools, readTool } from '../../define/read-tool.ts';
 import { isToolLike, type ModuleExport } from '../../system/modules/module-exports.ts';
 import { isClass, whyNotTool } from '../../system/modules/tool-class.ts';
 
-/** The tools and bundles of many modules, in the order of their places. */
+/** The tools and bundles of many modules, ordered by place. */
 export interface FoundModules {
-  /** Notes what the module at a place exports. True if that is news. */
+  /** Records the exports of the module at a place. True if they changed. */
   put(place: string, exports: readonly ModuleExport[]): boolean;
-  /** The places there are, in order; all others are forgotten. True if one was. */
+  /** Sets the places and their order, and drops all others. True if one was dropped. */
   keep(places: readonly string[]): boolean;
-  /** What several modules export is listed once, what is out of date not at all. */
+  /** Tools, deduplicated across modules, without outdated ones. */
   specs(): readonly ToolSpec[];
   bundles(): readonly Bundle[];
 }
 
 interface FoundModule extends FoundTools {
   readonly exports: readonly ModuleExport[];
-  /** What it had under names that now mean something else. Others may export it still: they are not read again. */
+  /** Earlier values of names that the module now exports differently. Other modules may still export them, because they are not read again. */
   readonly outdated: readonly Found[];
 }
 
 type Found = ToolSpec | Bundle;
 
-/** Collects what modules export for one source; `warn` hears of what is no tool. */
+/** Collects the exports of modules for one source; `warn` is called for exports that are not tools. */
 export function createFoundModules(source: string, warn: (message: string) => void): FoundModules {
   const find = createToolFinder(source);
   const byPlace = new Map<string, FoundModule>();
@@ -91,17 +91,17 @@ function isSpec(found: Found): found is ToolSpec {
   return 'origin' in found;
 }
 
-/** The tools and bundles among the exports of a module, and what is wrong with the rest. */
+/** The tools and bundles among the exports of a module, and the problems with the other exports. */
 interface FoundTools {
   readonly specs: readonly ToolSpec[];
   readonly bundles: readonly DefinedBundle[];
   readonly problems: readonly string[];
 }
 
-/** Exports of these names are there for us, so whatever else they hold is a mistake. */
+/** Exports with these names are meant for toolcrib, so any other value in them is a mistake. */
 const MEANT_FOR_US = ['default', 'tools', 'bundles'];
 
-/** Finds tools for one source. The same object gives the same spec, however many modules export it. */
+/** Finds tools for one source. The same object gives the same spec, no matter how many modules export it. */
 function createToolFinder(source: string): (exports: readonly ModuleExport[]) => FoundTools {
   const known = new WeakMap<object, ToolSpec | DefinedBundle>();
 
@@ -109,7 +109,7 @@ function createToolFinder(source: string): (exports: readonly ModuleExport[]) =>
     const [given] = name === undefined ? [tool] : namedTools({ [name]: tool });
     const spec = known.get(tool) ?? readTool(given, source);
     known.set(tool, spec);
-    return spec as ToolSpec; // what is known by a tool is its spec
+    return spec as ToolSpec; // a tool is only ever known by its spec
   };
 
   const toBundle = (bundle: object): DefinedBundle => {
@@ -142,16 +142,16 @@ function createToolFinder(source: string): (exports: readonly ModuleExport[]) =>
   };
 }
 
-/** What may be a tool or a bundle. */
+/** A value that may be a tool or a bundle. */
 interface Candidate {
-  /** The words to report it by. */
+  /** The label used in messages. */
   readonly what: string;
   readonly value: unknown;
-  /** The name that it has in the module; it counts for tools that have none of their own. */
+  /** Its name in the module, used for tools that have none of their own. */
   readonly name?: string;
 }
 
-/** What an export offers; nothing where it was hardly meant for us. */
+/** The candidates in an export; none if the export is probably not meant for toolcrib. */
 function candidatesOf({ name, value }: { readonly name: string; readonly value: unknown }): readonly Candidate[] {
   const what = `export "${name}"`;
   const isMeant = MEANT_FOR_US.includes(name);
@@ -177,11 +177,11 @@ function isError(value: { readonly prototype: unknown }): boolean {
   return value.prototype instanceof Error;
 }
 
-/** True for a class, or an instance of one, that another candidate extends: it is there for that one. */
+/** True for a class, or an instance of one, that another candidate extends: it only serves as a base. */
 function isBaseOf(value: unknown, candidates: readonly Candidate[]): boolean {
   if ((typeof value !== 'object' && !isClass(value)) || value === null) return false;
   const prototype: object | null = isClass(value) ? value.prototype : Object.getPrototypeOf(value);
-  if (prototype === null || Object.hasOwn(prototype, 'isPrototypeOf')) return false; // what every object inherits
+  if (prototype === null || Object.hasOwn(prototype, 'isPrototypeOf')) return false; // the prototype of every object
   return candidates.some(({ value: other }) => {
     const parent = typeof other === 'object' && other !== null ? Object.getPrototypeOf(other) : undefined;
     return typeof parent === 'object' && parent !== null && Object.prototype.isPrototypeOf.call(prototype, parent);

@@ -8,16 +8,16 @@ import { createFoundModules } from './found-modules.ts';
 /** A module to read. */
 export interface ModuleToRead {
   readonly file: string;
-  /** The words to report it by. */
+  /** The label used in messages. */
   readonly label: string;
-  /** The exports that are called if they are functions. */
+  /** Exports to call if they are functions. */
   readonly factories: readonly string[];
   readonly parts: readonly ModulePart[];
 }
 
-/** What is wanted of a module. */
+/** A part of a module's exports. */
 interface ModulePart {
-  /** The words to report it by; no two parts have the same. */
+  /** The label used in messages; unique. */
   readonly place: string;
   choose(exports: readonly ModuleExport[]): readonly ModuleExport[];
 }
@@ -25,21 +25,21 @@ interface ModulePart {
 export interface ModuleReadingOptions extends Omit<SourceContext, 'services'> {
   readonly source: string;
   readonly importTimeoutMs: number;
-  /** What there is to read, in order. Where it throws, everything stays as it was. */
+  /** Lists the modules to read, in order. If it throws, everything stays as it was. */
   find(): Promise<readonly ModuleToRead[]>;
 }
 
 /** Reads modules for a source until its signal aborts. */
 export interface ModuleReading {
-  /** Looks again; each module that changed is told as soon as it has been read, so that one that hangs delays none. */
+  /** Scans again. Each changed module is announced as soon as it is read, so a module that hangs does not delay the others. */
   readAll(): Promise<void>;
-  /** Waits for the first look, though not for modules that are slow: they come as a change. */
+  /** Waits for the first scan, but not for slow modules: those arrive as a change. */
   start(): Promise<Omit<LiveSource, 'close'>>;
 }
 
 const PATIENCE_MS = 5_000;
 
-/** Brings what is found, what is imported and what is listed together. */
+/** Connects scanning, importing and listing. */
 export function createModuleReading(options: ModuleReadingOptions): ModuleReading {
   const { source, clock, signal, warn, importTimeoutMs } = options;
   const loader = createModuleLoader({ timeoutMs: importTimeoutMs, clock, signal });
@@ -75,7 +75,7 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   };
   const readAll = async (): Promise<void> => {
     const next = looking.then(look);
-    looking = next.catch(() => {}); // whoever looked has been told
+    looking = next.catch(() => {}); // the caller of readAll gets the error
     await Promise.all((await next).map(load));
   };
 
@@ -85,7 +85,7 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
       await new Promise<void>((proceed) => {
         const stopTimer = clock.setTimer(PATIENCE_MS, proceed);
         readAll()
-          .catch(() => {}) // the status tells
+          .catch(() => {}) // reported by the status
           .finally(stopTimer)
           .finally(proceed);
       });
@@ -100,11 +100,11 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   };
 }
 
-/** Remembers which modules cannot be imported. That is a warning, as long as there are tools of others. */
+/** Records which modules cannot be imported. This is only a warning while other modules bring tools. */
 function createFailures(warn: (message: string) => void) {
   const failures = new Map<string, string>();
   return {
-    /** Without a `trouble`, the module could be imported. */
+    /** Without `trouble`, the import succeeded. */
     note(file: string, trouble: string | undefined): void {
       failures.delete(file);
       if (trouble === undefined) return;

@@ -10,13 +10,13 @@ import { IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { createFolderWatch, scanAndListen } from '../../system/watch.ts';
 import type { ModuleToRead } from './module-reading.ts';
 
-/** Where to look for modules that export tools. */
+/** Options for `modules()`. */
 export interface ModulesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
   /** A folder, searched with the folders below it, or one file. */
   readonly path: string;
-  /** Whether edits are noticed as they happen; true if absent. */
+  /** Watch the files for edits; default true. */
   readonly watch?: boolean;
-  /** How long one module may take to be imported. */
+  /** Import timeout of one module. */
   readonly importTimeoutMs?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ const KEYS = ['name', 'path', 'trust', 'bundle', 'kinds', 'watch', 'importTimeou
 
 type ModulesEntry = OwnEntry<ModulesSourceConfig>;
 
-/** Folders of modules that export tools. The one that the environment names need not be written. */
+/** The configuration entry for folders of modules. The folder in TOOLCRIB_PLUGINS_DIR is discovered without an entry. */
 export const modulesSource: SourceRecord<ModulesEntry> = {
   key: 'modules',
   description: 'Modules.',
@@ -38,14 +38,14 @@ export const modulesSource: SourceRecord<ModulesEntry> = {
   },
 };
 
-/** Exports that are called if they are functions. */
+/** Exports to call if they are functions. */
 const FACTORIES = ['default', 'tools'];
 
 /**
- * Tools and bundles that modules of a folder export: results of `defineTool` and `defineBundle`, lists of them, plain
- * objects with name, description, input and execute, and functions named `default` or `tools` that return any of these.
- * Its code runs in this process, so it is trusted unless told otherwise. Each text of a module is imported twice: tried in
- * a worker, then here. A changed module is read anew, what it imports is not.
+ * Creates the source of tools and bundles exported by modules: results of `defineTool` and `defineBundle`, lists of
+ * them, plain objects with name, description, input and execute, and functions named `default` or `tools` that return
+ * any of these. The code runs in this process, so it is trusted by default. Each version of a module is imported twice:
+ * first in a worker as a probe, then here. A changed module is imported again; the modules that it imports are not.
  */
 export function modules(given: ModulesOptions): Source {
   const options = readOptions<ModulesOptions>(given, KEYS, 'modules()');
@@ -55,7 +55,7 @@ export function modules(given: ModulesOptions): Source {
     trust: true,
     isLocal: true,
     ...rest,
-    startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
+    startTimeoutMs: importTimeoutMs + 2000, // later than its own timeout, which gives a better reason
     async start(context) {
       const { createModuleReading } = await import('./module-reading.ts');
       const { clock } = context;
@@ -64,7 +64,7 @@ export function modules(given: ModulesOptions): Source {
       const warn = (message: string): void => {
         if (!signal.aborted) context.warn(`${rest.name}: ${message}`);
       };
-      const onChange = () => void reading.readAll().catch(() => {}); // the status tells
+      const onChange = () => void reading.readAll().catch(() => {}); // reported by the status
       const watching = watch ? createFolderWatch({ onChange, warn }) : undefined;
       signal.addEventListener('abort', () => watching?.close());
       const find = async () => {
@@ -82,28 +82,31 @@ function toModule(file: string): ModuleToRead {
 }
 
 interface ScanOptions {
-  /** Hears of every folder in which modules may appear, before it is read. */
+  /** Called for every folder in which modules may appear, before it is read. */
   onFolder(folder: string): void;
-  /** Hears of what had to be left out. */
+  /** Called for everything that is left out. */
   warn(message: string): void;
 }
 
 const MODULE = /\.(?:js|mjs|cjs|ts|mts)$/;
 const NO_MODULE = /\.d\.m?ts$|\.test\.[^.]+$/;
 
-/** The modules in a folder and the folders below it, or the one file that `path` is, in the order of their names. Throws if there is nothing. */
+/** Finds the modules in a folder and its subfolders, or the single file at `path`, sorted by name. Throws if `path` does not exist. */
 async function scanModules(path: string, { onFolder, warn }: ScanOptions): Promise<readonly string[]> {
   if ((await stat(path).catch(describeMissing(path))).isFile()) {
     onFolder(dirname(path));
     if (MODULE.test(path)) return [path];
-    throw new ToolcribError('invalid_option', `${path} is no module; it ends in none of .js, .mjs, .cjs, .ts, .mts`);
+    throw new ToolcribError(
+      'invalid_option',
+      `${path} is not a module: its name must end in .js, .mjs, .cjs, .ts or .mts`,
+    );
   }
   const files: string[] = [];
   const seen = new Set<string>();
 
   const isNew = async (found: string): Promise<boolean> => {
     const real = await realpath(found);
-    if (seen.has(real)) return false; // a link to what was found already, or into a circle
+    if (seen.has(real)) return false; // a link to a file or folder found before, possibly a cycle
     seen.add(real);
     return true;
   };

@@ -15,27 +15,27 @@ import { whyNotTool } from '../../system/modules/tool-class.ts';
 import { isThere } from '../../system/placeholders.ts';
 import type { ModuleToRead } from './module-reading.ts';
 
-/** Which project's packages to look through. */
+/** Options for `packages()`. */
 export interface PackagesOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
-  /** The project's folder: its dependencies count, or all of node_modules where it has no package.json. */
+  /** The project's folder. Its dependencies are searched, or all of node_modules if it has no package.json. */
   readonly folder: string;
-  /** The packages that are meant; all if absent. */
+  /** Only these packages; all if absent. */
   readonly only?: readonly string[] | undefined;
-  /** How long one module may take to be imported. */
+  /** Import timeout of one module. */
   readonly importTimeoutMs?: number | undefined;
 }
 
 type PackagesEntry = OwnEntry<PackagesSourceConfig>;
 
-/** Installed packages that bring tools: all, none, or these. Nobody has to write that they are looked through. */
+/** The configuration entry for installed packages that bring tools. They are discovered without an entry. */
 export const packagesSource: SourceRecord<PackagesEntry> = {
   key: 'packages',
   description: 'Installed packages.',
   properties: {
     packages: either(
-      'Installed packages with a "toolcrib" field: all, none, or these.',
-      flag('All, or none.'),
-      list(text('A package.'), 'These.'),
+      'Installed packages with a "toolcrib" field: true for all, false for none, or a list of names.',
+      flag('All packages, or none.'),
+      list(text('A package name.'), 'Only these packages.'),
     ),
     initTimeoutMs,
   },
@@ -46,16 +46,16 @@ export const packagesSource: SourceRecord<PackagesEntry> = {
   },
   discover({ folder, written }) {
     const isSaid = Object.values(written).some((entry) => 'packages' in entry) || written.packages !== undefined;
-    // Where nothing can be installed, nothing is looked for: not even the code that looks is loaded.
+    // A folder without package.json and node_modules has no packages, so the code that searches is not even loaded.
     const isProject = ['package.json', 'node_modules'].some((name) => isThere(join(folder, name)));
     return isSaid || !isProject ? undefined : { name: 'packages', entry: { packages: true } };
   },
 };
 
 /**
- * Tools and bundles that installed packages offer in their package.json:
+ * Creates the source of tools and bundles that installed packages declare in their package.json:
  * `"toolcrib": { "tools": { "my_tool": "./dist/tools.js#myTool" }, "bundles": { ... } }`. A package without that field is
- * never imported. Each text is imported twice: tried in a worker, then here. Changes are seen on reload.
+ * never imported. Each version is imported twice: first in a worker as a probe, then here. Changes are seen on reload.
  */
 export function packages(options: PackagesOptions): Source {
   const { importTimeoutMs = IMPORT_TIMEOUT_MS, folder: given, only, ...rest } = options;
@@ -65,7 +65,7 @@ export function packages(options: PackagesOptions): Source {
     isLocal: true,
     isBeside: true,
     ...rest,
-    startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
+    startTimeoutMs: importTimeoutMs + 2000, // later than its own timeout, which gives a better reason
     async start(context) {
       const { createModuleReading } = await import('./module-reading.ts');
       const { clock } = context;
@@ -82,7 +82,7 @@ export function packages(options: PackagesOptions): Source {
   };
 }
 
-/** The installed packages that are meant; one that is not installed is reported. */
+/** The selected packages; warns about those that are not installed. */
 function meantPackages(
   folder: string,
   only: readonly string[] | undefined,
@@ -95,7 +95,7 @@ function meantPackages(
   return installed.filter(({ name }) => only.includes(name));
 }
 
-/** Reads what packages offer; a package.json that cannot be read leaves its package as it was. */
+/** Reads the entries of packages. If a package.json becomes unreadable, the package keeps its entries. */
 function createEntryReader(warn: (message: string) => void): (found: InstalledPackage) => readonly PackageEntry[] {
   const last = new Map<string, readonly PackageEntry[]>();
   return (found) => {
@@ -134,27 +134,27 @@ function chooseEntry(
   if (!('name' in value)) return { name: entry.name, value }; // tools of the AI SDK have no name of their own
   try {
     if (value.name !== entry.name)
-      warn(`${entry.place}: it is named ${describe(value.name)} and stays so; name both alike.`);
+      warn(`${entry.place}: the tool's own name ${describe(value.name)} is used; use the same name in package.json.`);
   } catch {
     // A getter that throws is reported where the tool is read.
   }
   return chosen;
 }
 
-/** One tool or bundle that a package offers under `"toolcrib"` in its package.json. */
+/** One tool or bundle that a package declares under `"toolcrib"` in its package.json. */
 interface PackageEntry {
-  /** The words to report it by: the package, what it is, and where. */
+  /** The label used in messages: package, file and key. */
   readonly place: string;
   readonly package: string;
-  /** The name it is offered under. */
+  /** The name in package.json. */
   readonly name: string;
   readonly file: string;
   readonly exportName: string | undefined;
 }
 
-/** What a package offers, and what is wrong with the rest. Nothing is imported. */
+/** Reads the entries of a package and warns about bad ones. Imports nothing. */
 function packageEntries(found: InstalledPackage, warn: (message: string) => void): readonly PackageEntry[] {
-  if (!found.manifest.includes('"toolcrib"')) return []; // reading hundreds of them as JSON would take its time
+  if (!found.manifest.includes('"toolcrib"')) return []; // cheap check: parsing hundreds of manifests would be slow
   const path = join(found.folder, 'package.json');
   const field = readManifest(path, found.manifest).toolcrib;
   if (field === undefined) return [];
@@ -181,10 +181,10 @@ function toEntry(found: InstalledPackage, key: string, target: unknown): Package
   if (typeof target !== 'string')
     throw new Error(`it must be a path such as "./tools.js#add", got ${describe(target)}`);
   const { specifier, name: exportName } = splitReference(target);
-  const folder = realpathSync(found.folder); // linked packages live elsewhere, and Node goes by where they live
+  const folder = realpathSync(found.folder); // linked packages live elsewhere, and Node resolves from their real path
   const file = realpathSync(join(folder, specifier));
   const inner = relative(folder, file);
-  if (inner.startsWith(`..${sep}`)) throw new Error(`${target} lies outside of the package`);
+  if (inner.startsWith(`..${sep}`)) throw new Error(`${target} is outside the package`);
   const place = `Package "${found.name}", ${file}, "toolcrib.${key}"`;
   return { place, package: found.name, name: key.slice(key.indexOf('.') + 1), file, exportName };
 }
