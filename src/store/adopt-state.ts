@@ -6,17 +6,16 @@ import { codeOf, messageOf, ToolcribError } from '../core/tool-error.ts';
 const TOKEN = 'operator-token';
 const AUDIT = 'audit';
 const KEY = join(AUDIT, 'key.pem');
-/** Checkpoints, and the file that names the origin of their chains. The shorter names are those of earlier versions. */
+/** Checkpoints, and the file that names the origin of their chains. Earlier versions used the shorter names. */
 const CHECKPOINT = /^(?:origin|(?:[0-9a-f]{24}|[0-9a-f]{16})\.[0-9a-z-]+)\.json$/;
 
-/** `kept`: the file stays where it is, and why. */
+/** `kept`: the reason why the file stays in its old place. */
 type Moved = 'moved' | 'absent' | { readonly kept: string };
 
 /**
- * Moves the operator token, the audit key and the checkpoints of the audit from where earlier versions, or a store that
- * the operator moved, kept them.
- * A file is removed only once a whole copy has its name in the other folder, and nothing there is overwritten: a crash
- * in between, or a second process that does the same, loses nothing. Returns what the operator should know.
+ * Moves the operator token, the audit key and the audit checkpoints from the folder of an earlier version, or of a store
+ * that the operator moved. A file is removed only after a complete copy exists in the new folder, and nothing there is
+ * overwritten. So a crash, or a second process doing the same, loses nothing. Returns warnings for the operator.
  */
 export function adoptState(from: string, to: string): readonly string[] {
   if (from === to) return [];
@@ -45,7 +44,7 @@ function moveFile(name: string, fromFolder: string, toFolder: string): Moved {
     linkSync(draft, to);
   } catch (cause) {
     if (codeOf(cause) !== 'EEXIST') throw cause;
-    if (readFileSync(to, 'latin1') !== text) return { kept: `another one is in ${toFolder}` };
+    if (readFileSync(to, 'latin1') !== text) return { kept: `${toFolder} has a different one` };
   } finally {
     rmSync(draft, { force: true });
   }
@@ -53,12 +52,12 @@ function moveFile(name: string, fromFolder: string, toFolder: string): Moved {
   return 'moved';
 }
 
-/** What others could read or replace is not taken over: it may have come with the folder, and be known to its author. */
+/** A file that other users can read is not moved: it may have come with the folder, and its author may know it. */
 function readPrivate(path: string): string | undefined | { readonly kept: string } {
   try {
     const found = lstatSync(path);
-    if (!found.isFile()) return { kept: 'it is not a file' };
-    if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) return { kept: 'others can read it' };
+    if (!found.isFile()) return { kept: 'it is not a regular file' };
+    if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) return { kept: 'other users can read it' };
     return readFileSync(path, 'latin1');
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(String(codeOf(cause)))) return undefined;
@@ -79,7 +78,7 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It is gone, or something is left in it.
+    // The folder is gone, or not empty.
   }
 }
 
@@ -88,6 +87,6 @@ function toWarnings(moved: ReadonlyMap<string, Moved>, from: string, to: string)
   const isMoved = [...moved.values()].includes('moved');
   return [
     ...(isMoved ? [`The operator token and the audit key were moved from ${from} to ${to}.`] : []),
-    ...left.map(({ name, kept }) => `${join(from, name)} was not taken over, because ${kept}; remove it.`),
+    ...left.map(({ name, kept }) => `${join(from, name)} was not moved, because ${kept}. Remove it.`),
   ];
 }

@@ -22,7 +22,7 @@ import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf
 
 type Reads = 'get' | 'find' | 'stateOf' | 'statesOf' | 'list' | 'states' | 'runnable' | 'ofCall' | 'remembered';
 
-/** What is read of requests for approval, and changes nothing. */
+/** The read-only queries on approval requests. */
 export function readApprovals(engine: SqlEngine, now: () => number): Pick<StoredApprovals, Reads> {
   const one = (rows: readonly Row[] | undefined): StoredApproval | undefined =>
     rows?.[0] === undefined ? undefined : toApproval(rows[0], now());
@@ -32,7 +32,7 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
     const binding = bindingOf(subject);
     const same = one(await engine.read(newestParked(sql`binding = ${binding}`, "state = 'denied'", now())));
     if (same !== undefined || subject.answersHash !== undefined) return same;
-    // The bindings that begin with it. A no to answers is not a no to the call without them.
+    // Bindings with this prefix. Denying a call with answers does not deny the call without them.
     const longer = sql`binding > ${binding} AND binding <= ${endOfBindings(binding)}`;
     return one(await engine.read(newestParked(longer, '1 = 0', now())));
   };
@@ -81,15 +81,15 @@ export function readApprovals(engine: SqlEngine, now: () => number): Pick<Stored
   };
 }
 
-/** The kept result of a call. */
+/** The stored result of a call. */
 export function resultOf(row: Row): ToolResult {
   return jsonOf(row, 'result') as ToolResult; // written by finish
 }
 
-/** The columns that the state of a request is read from. */
+/** The columns that determine the state of a request. */
 const STATE = 'id, state, created_at, expires_at';
 
-/** The oldest come first: newer ones do not keep them waiting. */
+/** Oldest first, so that newer ones do not delay them. */
 function runnableStatement(after: RunnableApproval | undefined, limit: number, at: number): Statement {
   const { createdAt, id } = after ?? { createdAt: 0, id: '' };
   return sql`
@@ -99,10 +99,10 @@ function runnableStatement(after: RunnableApproval | undefined, limit: number, a
     ORDER BY created_at, id LIMIT ${limit}`;
 }
 
-/** Without what no list shows; long arguments least of all. */
+/** The columns that lists need; without long arguments. */
 const LISTED = 'id, state, created_at, expires_at, request, answer, claim, outcome';
 
-/** The columns of one request without long arguments. */
+/** The columns of one request, without long arguments. */
 const CUT = `${LISTED}, subject, lifetime_ms, result`;
 
 function listStatement({ state, ids, limit }: ApprovalListing, at: number): Statement {
@@ -126,7 +126,7 @@ function newestGrant(keys: readonly string[], at: number): Statement {
   };
 }
 
-/** The newest parked request with one of these bindings that a call can still do something with. */
+/** The newest parked request with one of these bindings that a call can still use. */
 function newestParked(bindings: Statement, answered: string, at: number): Statement {
   return {
     sql: `SELECT * FROM toolcrib_approvals WHERE ${bindings.sql} AND is_parked = 1

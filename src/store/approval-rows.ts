@@ -16,40 +16,40 @@ import { toolError } from '../core/tool-error.ts';
 import { failed } from '../core/tool-result.ts';
 import { jsonOf, numberOf, type Row, textOf } from './engines/sql-engine.ts';
 
-/** Letters and digits that nobody takes for one another. */
+/** Letters and digits that are not easily confused. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const APPROVAL_ID = /^[0-9a-hjkmnp-tv-z]{4}(-[0-9a-hjkmnp-tv-z]{4}){2}$/;
 
-/** Clocks of several machines differ; one that was set back further than this makes nothing live longer. */
+/** Tolerated clock difference between machines. A clock that was set back further does not extend a lifetime. */
 export const MAX_SKEW_MS = 60_000;
 
-/** Told once in the place of a result that was dropped: the same call sent again must not run again because of that. */
+/** Returned once instead of a dropped result, so that the same call sent again does not run a second time. */
 export const NOT_KEPT = JSON.stringify(
   failed(
     toolError(
       'too_large',
-      'The call has ended, and its result was dropped: more are not kept under extensions.approval.maxBytesPerCaller or maxTotalBytes.',
+      'The call has ended, but its result was dropped: extensions.approval.maxBytesPerCaller or maxTotalBytes was exceeded.',
     ),
   ),
 );
 
-/** What a kept result takes; 0 for none. */
+/** The size of a stored result; 0 for none. */
 export function sizeOf(result: string | null): number {
   return result === null ? 0 : Buffer.byteLength(result);
 }
 
-/** Three groups of four characters: 60 random bits. */
+/** Creates an id of three groups of four characters: 60 random bits. */
 export function createApprovalId(): string {
   const text = Array.from(randomBytes(12), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
   return `${text.slice(0, 4)}-${text.slice(4, 8)}-${text.slice(8)}`;
 }
 
-/** False for what can be no id: an engine need not be asked about it, and some texts it could not even read. */
+/** False for a value that cannot be an id. It saves a query, and some texts an engine could not even read. */
 export function isApprovalId(id: unknown): id is string {
   return typeof id === 'string' && APPROVAL_ID.test(id);
 }
 
-/** Everything a claim is bound to, in one column. That of a call with answers begins with that of the call without them. */
+/** Everything a claim is bound to, hashed into one column. The binding of a call with answers begins with that of the call without. */
 export function bindingOf(subject: ApprovalSubject): string {
   const { callerId, profile, tool, definitionHash, argumentsHash, insideHash, answersHash } = subject;
   const parts = [callerId, profile, tool, definitionHash, argumentsHash, insideHash ?? ''];
@@ -57,22 +57,22 @@ export function bindingOf(subject: ApprovalSubject): string {
   return answersHash === undefined ? binding : `${binding}${hash('sha256', answersHash)}`;
 }
 
-/** The end of the range of bindings that begin with this one. */
+/** The upper end of the range of bindings with this prefix. */
 export function endOfBindings(binding: string): string {
   return `${binding}${'f'.repeat(64)}`;
 }
 
-/** What a remembered yes for this subject may be filed under. One without a caller is remembered for nobody. */
+/** The keys under which an approval for this subject may be remembered. Approvals without a caller are never remembered. */
 export function grantKeysOf(subject: ApprovalSubject): readonly string[] {
   const { conversation } = subject;
   if (subject.callerId === '') return [];
-  // A yes for all arguments was given by a person who was shown no answers: it lets none through.
+  // An approval for all arguments was given by a person who saw no answers, so it does not cover a call with answers.
   if (subject.answersHash !== undefined) return [argumentsKey(subject)];
   const keys = [argumentsKey(subject), grantKey(subject, ['time'])];
   return conversation === undefined ? keys : [...keys, grantKey(subject, ['conversation', conversation])];
 }
 
-/** Where a yes is filed and until when; undefined where there is nothing to remember it by. */
+/** The key and expiry of a remembered approval; undefined if it is not to be remembered. */
 export function grantOf(
   subject: ApprovalSubject,
   { remember }: ApprovalReply,
@@ -88,13 +88,13 @@ export function grantOf(
   return { key: grantKey(subject, ['conversation', conversation]), expiresAt };
 }
 
-/** The key of a yes for these arguments, and for everything else that changes what a call does with them. */
+/** The key of an approval for these arguments, and for everything else that changes what a call does with them. */
 function argumentsKey(subject: ApprovalSubject): string {
   const { argumentsHash, answersHash = '', insideHash = '', timeZone = '' } = subject;
   return grantKey(subject, ['arguments', argumentsHash, answersHash, insideHash, timeZone]);
 }
 
-// What asks belongs to it: who lets a tool run in this conversation has not let it break a rule over arguments.
+// The ground is part of the key: allowing a tool in this conversation does not allow it to break a rule about arguments.
 function grantKey(
   { callerId, callerHash, profile, tool, definitionHash, ground }: ApprovalSubject,
   what: readonly string[],
@@ -104,22 +104,22 @@ function grantKey(
 
 type Unlisted = Pick<NewApproval, (typeof UNLISTED_KEYS)[number] | 'inputResponses'>;
 
-/** What a request is bound to and run with, where it is long: arguments, answers and what the tool wants back. An older version kept arguments alone. */
+/** The parts of a request that may be long: arguments, answers and the tool's state. An older version stored arguments alone. */
 type LongParts =
   | NewApproval['arguments']
   | readonly [NewApproval['arguments'], NonNullable<NewApproval['inputResponses']> | null, string | null];
 
-/** A request in the columns that keep it; `arguments` is null where the others have all of it, and when the request is over. */
+/** A request as columns. `arguments` is null if the other columns hold everything, and after the request ends. */
 export interface ApprovalTexts {
-  /** What lists show. Text of callers may hold anything, which JSON escapes. */
+  /** The part that lists show. It may contain any text from callers, escaped by JSON. */
   readonly request: string;
-  /** What else the request is bound to and run with: apart, since no list shows it. */
+  /** The rest of what the request is bound to and run with; separate, because lists do not show it. */
   readonly subject: string;
   readonly arguments: string | null;
   readonly bytes: number;
 }
 
-/** Takes a request apart. */
+/** Splits a request into columns. */
 export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): ApprovalTexts {
   const { inputResponses, unlisted } = approval;
   const text = JSON.stringify(approval.arguments);
@@ -139,16 +139,16 @@ export function toTexts({ lifetimeMs: _lifetime, ...approval }: NewApproval): Ap
   return { request, subject, arguments: whole, bytes };
 }
 
-/** What a tool wants back is kept with the request up to so many characters, and else only while it is needed. */
+/** Longest tool state that is stored with the request; longer ones are stored only while they are needed. */
 const LONGEST_STATE = 4000;
 
-/** A row as data. */
+/** Converts a row to data. */
 export function toApproval(row: Row, at: number): StoredApproval {
   const subject = jsonOf(row, 'subject') as Unlisted; // written by toTexts
   const approval = { ...toListed(row, at), ...subject, lifetimeMs: numberOf(row, 'lifetime_ms') };
   if (typeof row.arguments !== 'string') return approval;
   const { argumentsLength: _length, ...whole } = approval;
-  const long = jsonOf(row, 'arguments') as LongParts; // likewise
+  const long = jsonOf(row, 'arguments') as LongParts; // as above
   if (!isParts(long)) return { ...whole, arguments: long };
   const [given, inputResponses, inputState] = long;
   return {
@@ -163,22 +163,22 @@ function isParts(long: LongParts): long is Extract<LongParts, readonly unknown[]
   return Array.isArray(long);
 }
 
-/** A row as it is listed. What was parsed is filled up, not copied: there may be ten thousand. */
+/** Converts a row to a list item. It completes the parsed object without a copy, because there may be ten thousand. */
 export function toListed(row: Row, at: number): ListedApproval {
   const listed = jsonOf(row, 'request') as { -readonly [Key in keyof ListedApproval]: ListedApproval[Key] }; // written by toTexts
   listed.id = textOf(row, 'id');
   listed.state = stateOf(row, at);
   listed.createdAt = numberOf(row, 'created_at');
   listed.expiresAt = numberOf(row, 'expires_at');
-  if (row.answer !== null) listed.answer = jsonOf(row, 'answer') as NonNullable<ListedApproval['answer']>; // as it was written
-  if (row.claim !== null) listed.claim = jsonOf(row, 'claim') as NonNullable<ListedApproval['claim']>; // likewise
+  if (row.answer !== null) listed.answer = jsonOf(row, 'answer') as NonNullable<ListedApproval['answer']>; // written by answerStatements
+  if (row.claim !== null) listed.claim = jsonOf(row, 'claim') as NonNullable<ListedApproval['claim']>; // written by claimStatement
   if (row.outcome !== null) listed.outcome = textOf(row, 'outcome');
   return listed;
 }
 
-/** The state of a row: one whose time is up is expired, whether or not that was noted. */
+/** The state of a row. A row past its expiry counts as expired, even if that is not recorded yet. */
 export function stateOf(row: Row, at: number): ApprovalState {
-  const state = textOf(row, 'state') as ApprovalState; // only these words are ever written
+  const state = textOf(row, 'state') as ApprovalState; // only these values are written
   const isOver = numberOf(row, 'expires_at') <= at || numberOf(row, 'created_at') > at + MAX_SKEW_MS;
   return isOver && canExpire(state) ? stateAfter('expire') : state;
 }

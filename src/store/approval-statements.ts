@@ -20,17 +20,17 @@ import {
 import { type Statement, sql } from './engines/sql-engine.ts';
 import { ownerKey, whereRoom } from './repeats.ts';
 
-/** In SQL: the request is in a state in which the event may happen. One that is lost is marked, and done otherwise. */
+/** SQL condition: the request is in a state in which the event may happen. A lost request has the state done and is_lost = 1. */
 function isBefore(event: ApprovalEvent): string {
   const states = statesBefore(event);
   const words = states.filter((state) => state !== 'lost').map((state) => `'${state}'`);
   return `(state IN (${words.join(', ')})${states.includes('lost') ? ' OR is_lost = 1' : ''})`;
 }
 
-/** In SQL: the request waits for an answer, or its yes for a call. */
+/** SQL condition: the request waits for an answer, or is approved and waits for its call. */
 export const IS_OPEN = isBefore('expire');
 
-/** The rows that bounds count. A yes that a call took up keeps its place, since it may be given back; once it is over, what is given back is over as well. */
+/** The rows that count toward the limits. A claimed approval counts until it expires, because it may be given back. */
 export function placesAt(at: number): Statement {
   return {
     sql: `(SELECT owner, bytes FROM toolcrib_approvals WHERE ${IS_OPEN} UNION ALL
@@ -40,14 +40,14 @@ export function placesAt(at: number): Statement {
   };
 }
 
-/** Which requests change, what is noted besides, and what is answered of them: their ids if absent. */
+/** The requests to change, additional columns to set, and the columns to return (default: the id). */
 interface Change {
   readonly where: Statement;
   readonly set?: Statement;
   readonly returning?: '*';
 }
 
-/** The only statement that changes the state of requests: of those in a state in which the event may happen. */
+/** The only statement that changes the state of requests. It changes those in a state in which the event may happen. */
 export function moveStatement(event: Exclude<ApprovalEvent, 'ask'>, { where, set, returning }: Change): Statement {
   const to = stateAfter(event);
   const columns = [
@@ -62,20 +62,20 @@ export function moveStatement(event: Exclude<ApprovalEvent, 'ask'>, { where, set
   };
 }
 
-/** What is over is noted first: a clock that is set back afterwards brings nothing back. */
+/** Records expiry first, so that a clock that is set back later does not revive a request. */
 export function expireStatement(id: string, at: number): Statement {
   const where = sql`id = ${id} AND (expires_at <= ${at} OR created_at > ${at + MAX_SKEW_MS})`;
   return moveStatement('expire', { where });
 }
 
-/** The same for all of them. By two indexes: what has been noted before is not looked at. */
+/** Records the expiry of all requests. Two statements, so that each uses an index and skips requests already recorded. */
 function expireAllStatements(at: number): readonly Statement[] {
   return [sql`expires_at <= ${at}`, sql`created_at > ${at + MAX_SKEW_MS}`].map((where) =>
     moveStatement('expire', { where }),
   );
 }
 
-/** A request as it is about to be added. */
+/** A request to add. */
 export interface Adding {
   readonly request: NewApproval;
   readonly texts: ApprovalTexts;
@@ -83,7 +83,7 @@ export interface Adding {
   readonly at: number;
 }
 
-/** The last one adds no row where there is no room, or where a parked request for the same waits or is approved, by an index. */
+/** Adds a row, unless a limit is reached or a parked request for the same call is open (unique index). The insert is the last statement. */
 export function addStatements({ request, texts, bounds, at }: Adding): readonly Statement[] {
   const { callerId, isParked, parked } = request;
   const lifetimeMs = Math.ceil(request.lifetimeMs);
@@ -107,10 +107,10 @@ export function addStatements({ request, texts, bounds, at }: Adding): readonly 
   return [...expireAllStatements(at), { sql: insert, params: [...values, ...room.params] }];
 }
 
-/** An answer and when it was given. */
+/** An answer with its time. */
 type TimedReply = ApprovalReply & { readonly at: number };
 
-/** The second one answers the request as it is then, or nothing where it was answered before. */
+/** The second statement returns the request after the answer, or nothing if it was answered before. */
 export function answerStatements(asked: StoredApproval, reply: TimedReply, claim?: OwnClaim): readonly Statement[] {
   const { id } = asked;
   const { at } = reply;
@@ -127,7 +127,7 @@ export function answerStatements(asked: StoredApproval, reply: TimedReply, claim
   ];
 }
 
-/** A yes gives as much time to take it up as there was to answer. */
+/** After approval, the caller has as much time to make the call as there was to answer. */
 function decisionStatement(id: string, reply: TimedReply, taken?: OwnClaim): Statement {
   const answer = JSON.stringify(reply);
   const row = { where: sql`id = ${id}`, returning: '*' } as const;
@@ -138,11 +138,11 @@ function decisionStatement(id: string, reply: TimedReply, taken?: OwnClaim): Sta
   return moveStatement(taken === undefined ? 'approve' : 'approveOwn', { ...row, set });
 }
 
-/** A claim of this process: the same request may have been claimed again since. */
+/** A claim of this process. The same request may have been claimed again since. */
 export interface OwnClaim {
   readonly id: string;
   readonly process: string;
-  /** As it stands in the row; null for none, which ends nothing. */
+  /** As stored in the row; null matches no row. */
   readonly claim: string | null;
 }
 
@@ -150,13 +150,13 @@ function isOwn({ id, process, claim }: OwnClaim): Statement {
   return sql`id = ${id} AND process = ${process} AND claim = ${claim}`;
 }
 
-/** Takes up a yes: of all who try, one succeeds. */
+/** Claims an approved request. If several processes try, one succeeds. */
 export function claimStatement({ id, process, claim }: OwnClaim, subject: ApprovalSubject): Statement {
   const where = sql`id = ${id} AND binding = ${bindingOf(subject)}`;
   return moveStatement('claim', { where, set: sql`claim = ${claim}, process = ${process}`, returning: '*' });
 }
 
-/** How the call that took it up ended. A process that was taken for dead knows better. */
+/** Records how the call ended. It also corrects a request that was marked as lost because its process seemed dead. */
 export function finishStatement(own: OwnClaim, outcome: string, end?: ParkedEnd): Statement {
   const result = end === undefined ? null : JSON.stringify(end.result);
   return moveStatement('finish', {
@@ -167,7 +167,7 @@ export function finishStatement(own: OwnClaim, outcome: string, end?: ParkedEnd)
   });
 }
 
-/** Drops kept results beyond the bytes that the caller of this request may have, and all callers: those that were handed over first, then the oldest. */
+/** Drops stored results beyond the byte limits of the caller and of all callers: handed-over results first, then the oldest. */
 export function dropResultsStatements(id: string, bounds: KeepBounds): readonly Statement[] {
   const { maxBytesPerCaller, maxTotalBytes } = bounds;
   const drop = (condition: string, params: Statement['params'], most: number): Statement => ({
@@ -185,7 +185,7 @@ export function dropResultsStatements(id: string, bounds: KeepBounds): readonly 
   ];
 }
 
-/** The same call sent again finds it, unless another request for the same is open: of those there is one. */
+/** Gives a claim back. The same call sent again finds the request, unless another request for the same call is open. */
 export function giveBackStatement(own: OwnClaim): Statement {
   return moveStatement('giveBack', {
     where: isOwn(own),

@@ -21,23 +21,23 @@ import type { Heartbeat } from './claims.ts';
 import { type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 import { readUsage } from './repeats.ts';
 
-/** How long what is over is kept: what nobody answered, and the rest. */
+/** Retention of ended requests: unanswered ones, and all others. */
 const KEEP_UNANSWERED_MS = 86_400_000;
 const KEEP_MS = 30 * KEEP_UNANSWERED_MS;
-/** Where the row of a claim is among the answers: after the sign of life and what is over. */
+/** The index of the claim's row among the results: after the heartbeat and the expiry. */
 const CLAIMING = 2;
-/** So many new requests, and what is over is removed, at most so much at once. */
+/** Ended requests are purged after this many new ones, at most `PURGED_ROWS` at a time. */
 const ADDED_PER_PURGE = 100;
 const PURGED_ROWS = 500;
 
-/** Requests for approval in an engine. Whatever decides is one statement: of all who try, one succeeds. */
+/** Approval requests in an engine. Each decision is a single statement: if several callers try, one succeeds. */
 export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heartbeat): StoredApprovals {
   const reads = readApprovals(engine, now);
   const { tell, ...listeners } = createListeners<[id: string]>();
-  /** The claims of this process, as their rows say them. */
+  /** The claims of this process, as stored in their rows. */
   const claims = new Map<string, string>();
   let added = 0;
-  /** A claim that is called like no other of this process that has not ended, whatever the clock says. */
+  /** Creates a claim whose name differs from all open claims of this process, even if the clock repeats. */
   const newClaim = (id: string, callId: string): OwnClaim & { readonly claim: string } => {
     const { process } = heartbeat;
     for (let at = now(); ; at++) {
@@ -45,7 +45,7 @@ export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heart
       if (!heartbeat.holds(nameOf(own))) return own;
     }
   };
-  /** Writes a claim; the last statement answers its row, or none where it was not made. */
+  /** Writes a claim. The last statement returns its row, or none if the claim failed. */
   const take = async (own: OwnClaim & { readonly claim: string }, statements: readonly Statement[]) => {
     const name = nameOf(own);
     const rows = await heartbeat.make({ name, statements, undo: giveBackStatement(own) });
@@ -70,7 +70,7 @@ export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heart
         const usage = await readUsage(engine.read, placesAt(at), request.callerId);
         const broken = brokenBound(usage, texts.bytes, bounds);
         if (broken !== undefined) return { ok: false, broken };
-        // The one that was there has ended meanwhile, or others are over: there is room again.
+        // The conflicting request has ended meanwhile, or others have: there is room again.
       }
     },
     answer: async (id, reply, callId) => {
@@ -116,7 +116,7 @@ export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heart
       return rows?.[0] === undefined ? undefined : resultOf(rows[0]);
     },
     end: async (id, state) => {
-      const where = sql`id = ${id} AND state = 'waiting'`; // one that was answered at the last moment stays
+      const where = sql`id = ${id} AND state = 'waiting'`; // a request that was answered at the last moment stays
       const [ended] = await engine.write([moveStatement(state === 'expired' ? 'expire' : 'withdraw', { where })]);
       return ended?.length === 1;
     },
@@ -129,18 +129,18 @@ export function approvals(engine: SqlEngine, now: () => number, heartbeat: Heart
   };
 }
 
-/** What the claim is called where it is held: one that was given back and taken again is another one. */
+/** The name of the claim in the heartbeat. A claim that was given back and taken again has another name. */
 function nameOf({ id, claim }: OwnClaim): string {
   return `approval ${id} ${claim}`;
 }
 
-/** A request as it is right after it was added. */
+/** A request right after it was added. */
 function toNew(request: NewApproval, id: string, at: number): StoredApproval {
   const lifetimeMs = Math.ceil(request.lifetimeMs);
   return { ...request, lifetimeMs, id, state: stateAfter('ask'), createdAt: at, expiresAt: at + lifetimeMs };
 }
 
-/** Best effort: a request must not fail because two processes clean up at once. */
+/** Best effort: a request must not fail because two processes purge at once. */
 async function purge(engine: SqlEngine, at: number): Promise<void> {
   const statements: readonly Statement[] = [
     {
@@ -152,11 +152,11 @@ async function purge(engine: SqlEngine, at: number): Promise<void> {
     sql`
       DELETE FROM toolcrib_grants WHERE id IN (
         SELECT id FROM toolcrib_grants WHERE expires_at < ${at} LIMIT ${PURGED_ROWS})`,
-    // The call of a process that died in the middle: whether it was done is for a person to see.
+    // The process of this call died; only a person can tell whether the call took effect.
     sql`
       UPDATE toolcrib_approvals SET arguments = NULL
       WHERE arguments IS NOT NULL AND expires_at <= ${at} AND state = 'claimed'`,
-    // A result is kept for a day, which is time enough to fetch it.
+    // Results are kept for one day.
     sql`
       UPDATE toolcrib_approvals SET result = NULL, bytes = 0
       WHERE result IS NOT NULL AND expires_at < ${at - KEEP_UNANSWERED_MS}`,

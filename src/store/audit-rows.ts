@@ -1,10 +1,9 @@
 import type { AuditEntry, Checkpoint, StoredAuditRow, StoredChain } from '../core/ports/stored-audit.ts';
 import { numberOf, type Row, textOf } from './engines/sql-engine.ts';
 
-// Whoever looks for changes must be able to read what was changed: a column that holds something else than was written
-// becomes a value that no honest row has, and never an error.
+// Verifying must be able to read altered rows: an altered column becomes a value that no valid row has, never an error.
 
-/** A row as it is kept. */
+/** Converts a stored row. */
 export function toRow(row: Row): StoredAuditRow {
   return {
     number: number(row, 'number'),
@@ -18,12 +17,12 @@ export function toRow(row: Row): StoredAuditRow {
   };
 }
 
-/** The same with its chain. */
+/** Converts a stored row, with its chain. */
 export function toPlacedRow(row: Row): StoredAuditRow & { readonly chain: string } {
   return { ...toRow(row), chain: text(row, 'chain') };
 }
 
-/** A checkpoint as it is kept. */
+/** Converts a stored checkpoint. */
 export function toCheckpoint(row: Row): Checkpoint {
   return {
     chain: text(row, 'chain'),
@@ -34,7 +33,7 @@ export function toCheckpoint(row: Row): Checkpoint {
   };
 }
 
-/** A chain as it is kept. */
+/** Converts a stored chain. */
 export function toChain(row: Row): StoredChain {
   const chain = text(row, 'chain');
   const isCut = row.cut_count !== null;
@@ -66,7 +65,7 @@ function number(row: Row, column: string): number {
   return typeof value === 'number' ? value : Number.NaN;
 }
 
-/** What is read of the entry of a row. */
+/** The fields that are read from a row's entry. */
 type Entry = Partial<Pick<AuditEntry, 'kind' | 'intents' | 'durationMs'>>;
 
 export function readEntry(row: Row): Entry {
@@ -74,7 +73,7 @@ export function readEntry(row: Row): Entry {
   return typeof entry === 'object' && entry !== null ? entry : {};
 }
 
-/** A row that was changed is found by verifying; here it says nothing. */
+/** An altered entry is reported by verification; here it counts as empty. */
 function parseOrNothing(text: string): unknown {
   try {
     return JSON.parse(text);

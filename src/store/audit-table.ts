@@ -11,16 +11,16 @@ import {
 import { endOfRow, intentsOf, readEntry, toChain, toCheckpoint, toPlacedRow, toRow } from './audit-rows.ts';
 import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-/** Rows in one statement: few texts to prepare, and on a server few round trips. */
+/** Rows per insert: few statements to prepare, and few round trips to a server. */
 const ROWS_AT_ONCE = [64, 8, 1] as const;
 const COLUMNS = 9;
-/** Kinds of rows that are no calls. */
+/** Outcomes of rows that are not calls. */
 const NO_CALLS = `('intent', 'lost')`;
 
-/** A call has one row, unless it waited, was tried again, or its process was taken for dead. */
+/** Row limit for one call. A call has one row, unless it waited, was retried, or its process was presumed dead. */
 const MOST_ROWS_OF_CALL = 100;
 
-/** The audit in an engine. */
+/** The audit log in an engine. */
 export function audit(engine: SqlEngine, now: () => number): StoredAudit {
   return {
     storeId: () => storeId(engine),
@@ -55,7 +55,7 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
       return row === undefined ? undefined : toCheckpoint(row);
     },
     recent: async (query) => {
-      // What is not filtered stands at the end of the index; a filter may have to pass over every row.
+      // Without a filter, the rows are at the end of the index; with one, every row may have to be read.
       const isFiltered = [query.tool, query.caller, query.outcome].some((word) => word !== undefined);
       const statement = recentStatement(query);
       return (await (isFiltered ? engine.scan(statement) : engine.read(statement))).map(toPlacedRow);
@@ -73,7 +73,7 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
         sql: `SELECT * FROM toolcrib_audit WHERE call_id = ? AND outcome NOT IN ${NO_CALLS} ORDER BY at DESC LIMIT ?`,
         params: [indexText(callId), MOST_ROWS_OF_CALL],
       });
-      // One whose process was only frozen ends after it was taken for dead, and began before that.
+      // If a frozen process was presumed dead, the later end of the call counts.
       const [last] = rows.toSorted((a, b) => endOfRow(b) - endOfRow(a));
       return last === undefined ? undefined : toPlacedRow(last);
     },
@@ -98,10 +98,10 @@ export function audit(engine: SqlEngine, now: () => number): StoredAudit {
   };
 }
 
-/** The table of versions holds numbers, so the id is one: of 48 random bits, which every engine can hold. */
+/** The versions table holds numbers, so the id is a number: 48 random bits, which fit every engine. */
 async function storeId(engine: SqlEngine): Promise<string> {
   const [known] = await engine.read(sql`SELECT version FROM toolcrib_versions WHERE name = 'store-id'`);
-  if (known !== undefined) return String(known.version); // also if it was changed: verifying says so
+  if (known !== undefined) return String(known.version); // an altered id is returned as well, and reported by verification
   const id = randomBytes(6).readUIntBE(0, 6);
   await engine.write([
     sql`INSERT INTO toolcrib_versions (name, version) VALUES ('store-id', ${id}) ON CONFLICT (name) DO NOTHING`,
@@ -112,7 +112,7 @@ async function storeId(engine: SqlEngine): Promise<string> {
 async function append(engine: SqlEngine, batch: AuditBatch): Promise<boolean> {
   const { chain, key, startedAt, signature } = batch.header;
   const last = batch.rows.at(-1);
-  // What is promised, to a tool that is about to run or by a checkpoint that is kept elsewhere, must not be lost with the machine.
+  // An intent (the tool is about to run) and a checkpoint (also stored elsewhere) must survive a power loss.
   const isPromised = batch.checkpoint !== undefined || batch.rows.some(({ outcome }) => outcome === 'intent');
   try {
     const statements = [
@@ -125,7 +125,7 @@ async function append(engine: SqlEngine, batch: AuditBatch): Promise<boolean> {
     await engine.write(statements, isPromised ? 'power loss' : 'process');
     return true;
   } catch (cause) {
-    // Written already, by a try whose answer was lost; or by somebody else; or not at all.
+    // Either an earlier attempt wrote the batch and its answer was lost, or another process wrote these rows, or nothing was written.
     const found = last === undefined ? undefined : await rowAt(engine, chain, last.number);
     if (last !== undefined && found === last.hash) return true;
     const end = await endOf(engine, chain);
@@ -179,7 +179,7 @@ async function endOf(engine: SqlEngine, chain: string): Promise<Pick<Checkpoint,
   return cutRow === undefined ? undefined : { count: numberOf(cutRow, 'cut_count'), hash: textOf(cutRow, 'cut_hash') };
 }
 
-/** All conditions are on columns of one index, so that only rows that are wanted are looked at. */
+/** All conditions use columns of one index, so that only matching rows are read. */
 function recentStatement({ limit, tool, caller, outcome, before }: RowQuery): Statement {
   const conditions: string[] = [`outcome NOT IN ${NO_CALLS}`];
   const params: SqlValue[] = [];

@@ -6,37 +6,37 @@ import { sizeOf, toApproval } from './approval-rows.ts';
 import { moveStatement } from './approval-statements.ts';
 import { isUncertain, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-/** How often a process that holds claims says that it lives. */
+/** Heartbeat interval of a process that holds claims. */
 const BEAT_MS = 2000;
 
-/** The sign of life of this process in the store. It costs nothing as long as the process has no claims. */
+/** The heartbeat of this process in the store. It writes nothing while the process holds no claims. */
 export interface Heartbeat {
-  /** What claims of this process name. */
+  /** The process id stored in claims. */
   readonly process: string;
-  /** Writes a claim; the first rows are those of the sign. From now on the process says that it lives, until this claim and all others are settled. */
+  /** Writes a claim; the first result is that of the heartbeat. The heartbeat then runs until this claim and all others are settled. */
   make(claim: NewClaim): Promise<readonly (readonly Row[])[]>;
-  /** Of a claim that was not made after all. */
+  /** Drops a claim that was not made. */
   release(claim: string): void;
-  /** True while a claim of this name is being made, is held, or is still to be ended. */
+  /** True while a claim with this name is being made, is held, or still has to be settled. */
   holds(claim: string): boolean;
-  /** Writes how a claim ended. What cannot be written now rejects, and is written as soon as that is possible. */
+  /** Writes how a claim ended. If the write fails, it rejects, and the write is retried with the heartbeat. */
   settle(claim: string, statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
-  /** What is held is given up: others need not wait to see that nothing is heard any more. */
+  /** Marks the process as silent, so that others need not wait for the heartbeat to time out. */
   close(): Promise<void>;
 }
 
-/** A claim as it is about to be made. */
+/** A claim to make. */
 interface NewClaim {
   readonly name: string;
   readonly statements: readonly Statement[];
-  /** Ends it where its answer is lost: then it may have been made, and the caller does not run under it. */
+  /** Ends the claim if its answer is lost: it may have been made, but the caller does not run under it. */
   readonly undo: Statement;
 }
 
 export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): Heartbeat {
   const process = randomUUID();
   const held = new Set<string>();
-  /** Ends that could not be written. */
+  /** Endings that could not be written yet. */
   const owed = new Map<string, readonly Statement[]>();
   let stopTimer: (() => void) | undefined;
   let signedAt: number | undefined;
@@ -58,7 +58,7 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
       try {
         await engine.write(statements);
       } catch (cause) {
-        owed.set(claim, statements); // last: one that can never be written keeps no other waiting
+        owed.set(claim, statements); // to the end of the queue: a write that always fails must not block others
         throw cause;
       }
       held.delete(claim);
@@ -71,7 +71,7 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
       signedAt = clock.now();
       await settleOwed();
     } catch {
-      // A store that does not answer now is told with the next beat.
+      // The store does not answer: retry with the next beat.
     }
     beatLater();
   };
@@ -82,9 +82,9 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
   const release = (claim: string): void => {
     if (!owed.has(claim)) held.delete(claim);
   };
-  /** First in the transaction of a claim, so that no claim is ever without the process that it names. */
+  /** The first statement of a claim's transaction, so that every claim has the row of its process. */
   const sign = (): Statement => {
-    // A row that was written just now is only made sure of: many claims at once need not wait for each other.
+    // A fresh row is not updated, so that many claims at once do not wait for each other.
     const isFresh = stopTimer !== undefined && signedAt !== undefined && clock.now() - signedAt < BEAT_MS;
     if (!isFresh) signedAt = clock.now();
     return isFresh ? insert : upsert;
@@ -96,7 +96,7 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
       const signed = [sign(), ...statements];
       held.add(name);
       try {
-        const rows = await engine.write(signed, 'power loss'); // at most once, whatever dies
+        const rows = await engine.write(signed, 'power loss'); // the call must run at most once, even after a crash
         beatLater();
         return rows;
       } catch (cause) {
@@ -123,21 +123,21 @@ export function createHeartbeat(engine: SqlEngine, clock: Clock = idleClock): He
       isClosed = true;
       stopTimer?.();
       if (signedAt === undefined) return;
-      await settleOwed().catch(() => undefined); // what is owed still stays unknown
+      await settleOwed().catch(() => undefined); // what cannot be written stays unknown
       const ending =
         held.size === 0
           ? sql`DELETE FROM toolcrib_processes WHERE id = ${process}`
           : sql`UPDATE toolcrib_processes SET seen_at = 0 WHERE id = ${process}`;
-      await engine.write([ending]).catch(() => undefined); // it will be missed soon enough
+      await engine.write([ending]).catch(() => undefined); // otherwise the heartbeat times out
     },
   };
 }
 
-/** A process that holds claims and has not said for so long that it lives counts as silent. */
+/** A process that holds claims counts as silent after this time without a heartbeat. */
 const SILENT_MS = 8000;
 const MOST_PROCESSES = 100;
 
-/** Claims in an engine. Times are those of the database: clocks of several machines differ. */
+/** Claims in an engine. Times are those of the database, because clocks of machines differ. */
 export function claims(engine: SqlEngine, now: () => number): StoredClaims {
   return {
     async silent() {
@@ -164,7 +164,7 @@ export function claims(engine: SqlEngine, now: () => number): StoredClaims {
   };
 }
 
-/** True in SQL while nothing was heard of the process since it was found to be silent. */
+/** SQL condition: the process has sent no heartbeat since it was found to be silent. */
 const STILL_SILENT = 'EXISTS (SELECT 1 FROM toolcrib_processes AS one WHERE one.id = ? AND one.seen_at = ?)';
 
 function loseApproval({ id: process, seenAt }: SilentProcess, id: string, result: string | null): Statement {
@@ -183,7 +183,7 @@ function loseRepeats({ id, seenAt }: SilentProcess, at: number): Statement {
   };
 }
 
-/** One that comes back signs again with its next claim. */
+/** A process that comes back is added again with its next claim. */
 function forget({ id, seenAt }: SilentProcess): Statement {
   return sql`DELETE FROM toolcrib_processes WHERE id = ${id} AND seen_at = ${seenAt}`;
 }

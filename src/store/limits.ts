@@ -8,7 +8,7 @@ import {
 } from '../core/ports/stored-results.ts';
 import { numberOf, type SqlEngine, type SqlValue, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-/** Rates in an engine that several processes share: one function of PostgreSQL checks and charges all cells at once. */
+/** Rates in an engine shared by several processes: one PostgreSQL function checks and charges all cells at once. */
 export function rates(engine: SqlEngine): StoredRates {
   return {
     charge: async (cells) => {
@@ -26,7 +26,7 @@ export function rates(engine: SqlEngine): StoredRates {
   };
 }
 
-/** Every so many charges the periods that are over are removed. */
+/** Expired periods are removed after this many charges. */
 const CHARGES_PER_PURGE = 1000;
 const DAY_MS = 86_400_000;
 
@@ -66,13 +66,13 @@ export function budgets(engine: SqlEngine, now: () => number): StoredBudgets {
   };
 }
 
-/** Two processes that take rows in different orders would wait for each other. */
+/** Sorts the cells, because processes that lock rows in different orders would deadlock. */
 function inOneOrder(cells: readonly BudgetCell[]): readonly BudgetCell[] {
   const byName = new Map(cells.map((cell) => [cell.name, cell]));
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Takes hold of the row, and begins a new period where the last one is over. */
+/** Locks the row, and begins a new period if the last one is over. */
 function beginPeriod({ name, perMs }: BudgetCell, now: number): Statement {
   return sql`
     INSERT INTO toolcrib_budgets (name, spent, ends_at) VALUES (${name}, 0, ${periodEnd(perMs, now)})
@@ -81,7 +81,7 @@ function beginPeriod({ name, perMs }: BudgetCell, now: number): Statement {
       ends_at = CASE WHEN toolcrib_budgets.ends_at <= ${now} THEN excluded.ends_at ELSE toolcrib_budgets.ends_at END`;
 }
 
-/** Charges all of them, or none if one does not hold the price. */
+/** Charges all cells, or none if one would exceed its budget. */
 function addToAll(cells: readonly BudgetCell[], price: number): Statement {
   const isSpent = cells.map(() => '(name = ? AND spent + ? > ?)').join(' OR ');
   return {
@@ -98,9 +98,9 @@ function spentOf(cells: readonly BudgetCell[]): Statement {
   };
 }
 
-/** Only what nobody has used for long: a row that is being renewed is left alone. */
+/** Removes only rows that are long unused, not one that is being renewed. */
 function purge(engine: SqlEngine, now: number): void {
-  engine.write([sql`DELETE FROM toolcrib_budgets WHERE ends_at <= ${now - DAY_MS}`]).catch(() => undefined); // next time
+  engine.write([sql`DELETE FROM toolcrib_budgets WHERE ends_at <= ${now - DAY_MS}`]).catch(() => undefined); // best effort
 }
 
 function marksFor(cells: readonly BudgetCell[]): string {

@@ -6,17 +6,17 @@ import { type EngineOptions, type OpenedEngine, openEngine } from './engines/ope
 import { numberOf, type SqlEngine, sql } from './engines/sql-engine.ts';
 import { MIGRATIONS, type Migration, openTables } from './tables.ts';
 
-/** Where the store is, and its clocks. */
+/** Options for opening the store. */
 export interface StoreOptions extends EngineOptions {
-  /** Says when something changed; that of the store itself if absent. */
+  /** The clock for timestamps; default: the clock of the store. */
   readonly now?: () => number;
-  /** Says when the process gives its next sign of life. */
+  /** The clock for the heartbeat. */
   readonly clock?: Clock;
-  /** Is told what the operator should know about the place of the store, each time that it is opened. */
+  /** Called with warnings about the place of the store, each time it is opened. */
   warn?(message: string): void;
 }
 
-/** Opens the store with its schema up to date. */
+/** Opens the store and migrates its schema. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const opened = await openEngine(options);
   const timed = await prepare(opened.engine);
@@ -45,7 +45,7 @@ async function prepare(engine: SqlEngine) {
   }
 }
 
-/** Brings the schema up to date, each step once however many processes start; refuses what a newer version wrote. */
+/** Migrates the schema, each step once, even if several processes start. Refuses a store written by a newer version. */
 export async function migrate(engine: SqlEngine, steps = MIGRATIONS): Promise<void> {
   for (;;) {
     const version = await schemaVersion(engine);
@@ -63,7 +63,7 @@ async function schemaVersion(engine: SqlEngine): Promise<number> {
   return row === undefined ? 0 : numberOf(row, 'version');
 }
 
-/** The primary key lets a step in once: whoever comes second is rolled back and finds it done. */
+/** The primary key admits each step once. A second process is rolled back and finds the step done. */
 async function applyStep(engine: SqlEngine, id: number, step: Migration): Promise<void> {
   const texts = step.flatMap((text) => {
     if (typeof text === 'string') return [text];
@@ -83,7 +83,7 @@ async function applyStep(engine: SqlEngine, id: number, step: Migration): Promis
 }
 
 function tooNew(location: string, version: number, known: number): ToolcribError {
-  const message = `The store ${location} was written by a newer version of Toolcrib (schema ${version}, this one knows ${known}); update Toolcrib or name another store under store.url.`;
+  const message = `The store ${location} was written by a newer version of Toolcrib (schema ${version}, this one knows ${known}); update Toolcrib or set store.url to another store.`;
   return new ToolcribError('store_too_new', message);
 }
 
@@ -105,31 +105,31 @@ async function statusOf({ engine, warnings }: OpenedEngine): Promise<StoreStatus
   }
 }
 
-/** A measured time is good for so long: clocks run apart by a little. */
+/** Lifetime of a measured time; clocks drift slowly. */
 const FRESH_MS = 30_000;
-/** The machine slept, or its clock was set, where its two clocks differ by more since the last measurement. */
+/** If the wall clock and the steady clock have drifted further apart since the last measurement, the machine slept or its clock was set. */
 const MOST_APART_MS = 1000;
 
-/** An engine, and the time by which what it keeps is over. */
+/** An engine with its clock for expiry. */
 interface TimedEngine {
   readonly engine: SqlEngine;
   now(): number;
 }
 
 /**
- * The time of a database that several machines share: one whose clock is wrong must not end what others keep there. It is
- * measured from time to time, and counted on by the steady clock of this machine. A database of this machine alone goes by
- * the time of the machine.
+ * Uses the time of a database that several machines share, so that a machine with a wrong clock cannot expire the data of
+ * others. The time is measured now and then, and advanced by the steady clock of this machine. A local database uses the
+ * time of the machine.
  */
 async function timedEngine(engine: SqlEngine): Promise<TimedEngine> {
   if (engine.name !== 'postgres') return { engine, now: Date.now };
   let last = await measure(engine);
   let measuring: Promise<void> | undefined;
   const measureAgain = async (): Promise<void> => {
-    last = await measure(engine).catch(() => last); // who asks the database for more is told that it is gone
+    last = await measure(engine).catch(() => last); // the next query reports that the database is gone
     measuring = undefined;
   };
-  // Who decides reads first: after that the time is right, also where the machine has slept.
+  // Decisions follow a read, so the time is right after the read, even if the machine has slept.
   const whenMeasured = async <T>(asked: Promise<T>): Promise<T> => {
     const answer = await asked;
     await measuring;
@@ -150,9 +150,9 @@ async function timedEngine(engine: SqlEngine): Promise<TimedEngine> {
   };
 }
 
-/** One moment by three clocks. */
+/** One moment on three clocks. */
 interface Moment {
-  /** Of the database. */
+  /** The time of the database. */
   readonly at: number;
   readonly steady: number;
   readonly wall: number;

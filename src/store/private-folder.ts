@@ -32,31 +32,31 @@ import { findStateFolder, mayExist } from './store-place.ts';
 import { isMemoryUrl, sqliteFileOf } from './store-url.ts';
 
 const ID_FILE = 'id';
-/** The file in a private folder that names the folder of its configuration. It is written last: once it is there, nothing is moved any more. */
+/** The file in a private folder that names the folder of its configuration. It is written last: once it exists, nothing is moved any more. */
 const HOME_FILE = 'configuration';
 const ID = /^[0-9a-f]{32}$/;
-const ID_BYTES = 33; // with the line feed
-/** A copy of a copy of a copy has as many ids behind it; more than these are a mistake. */
+const ID_BYTES = 33; // including the line feed
+/** Limit for chains of copies: each copy of a copy adds one id. */
 const MAX_COPIES = 100;
 
 /**
- * The one place that says where the secrets of a crib are: in the user's state directory, in a folder named by the id
- * that lies beside the configuration, so that a renamed configuration keeps them. Without an id the hash of the path
- * names the folder. Where the state directory cannot be written, the folder beside the configuration is used.
+ * Finds the folder for the secrets of a crib. It lies in the user's state directory and is named by the id beside the
+ * configuration, so that a renamed configuration keeps its secrets. Without an id, the hash of the path names the folder.
+ * If the state directory is not writable, the fallback is the folder beside the configuration.
  */
 export function findPrivateFolder(configFolder: string, env: Environment): PrivateFolder {
   const folders = stateFolders(configFolder, env);
   const { beside, states } = folders;
-  // Keys and checkpoints stay with a store that was begun in the user's state directory: an id made later would part them.
+  // Keys and checkpoints stay with a store in the user's state directory; a new id would separate them.
   const mayMakeId = () => findStateFolder(configFolder, env).path !== folders.users;
   const found = isWritableFolder(states) ? openFolder(folders, realpathOf(configFolder), mayMakeId) : undefined;
   if (found !== undefined) return found;
   if (isWritableFolder(beside)) {
     keepOutOfGit(beside);
-    const warning = `${states} cannot be written, so the operator token and the audit key are kept in ${beside}, where programs that work in this folder may read them. Set XDG_STATE_HOME to a folder that can be written, or name them by TOOLCRIB_OPERATOR_TOKEN_FILE and extensions.audit.key.`;
+    const warning = `${states} is not writable, so the operator token and the audit key are kept in ${beside}, where programs that work in this folder may read them. Set XDG_STATE_HOME to a writable folder, or set TOOLCRIB_OPERATOR_TOKEN_FILE and extensions.audit.key.`;
     return { path: beside, warnings: [warning] };
   }
-  const warning = `Neither ${states} nor ${beside} can be written, so the operator token lives as long as this process. Set XDG_STATE_HOME to a folder that can be written, or TOOLCRIB_OPERATOR_TOKEN_FILE.`;
+  const warning = `Neither ${states} nor ${beside} is writable, so the operator token is lost when this process ends. Set XDG_STATE_HOME to a writable folder, or set TOOLCRIB_OPERATOR_TOKEN_FILE.`;
   return { path: undefined, warnings: [warning] };
 }
 
@@ -75,35 +75,35 @@ function openFolder(folders: StateFolders, home: string, mayMakeId: () => boolea
       return { path, warnings };
     }
     warnings.push(
-      `${beside} is a copy of ${before}/.toolcrib, so it gets an operator token and an audit key of its own. Audit rows in the copied store are signed by the key of ${before}: list that key in extensions.audit.trustedKeys.`,
+      `${beside} is a copy of ${before}/.toolcrib, so it gets its own operator token and audit key. Audit rows in the copied store are signed by the key of ${before}: list that key in extensions.audit.trustedKeys.`,
     );
     id = replaceId(beside, idOfCopy(id, home));
   }
   return isWritableFolder(users) ? { path: users, warnings } : undefined;
 }
 
-/** Says so where this configuration had another id and an audit under it: a program that removes both would otherwise leave no trace. */
+/** Warns if this configuration had another id with an audit log. Otherwise a program that removes the id would leave no trace. */
 function lostFolders(states: string, home: string, id: string | undefined): readonly string[] {
   const lost = foldersOf(states, home, id).filter((name) => existsSync(join(states, name, 'audit/key.pem')));
   return lost.map(
     (name) =>
-      `${join(states, name)} holds an audit key and checkpoints of this configuration under another id, and they are not used: ${join(home, '.toolcrib', ID_FILE)} was removed or changed. If a program did that, write ${name} into that file and run audit verify. If you made the configuration anew, move that folder out of ${states}. If you moved the older one, open it once at its new place.`,
+      `${join(states, name)} has an audit key and checkpoints of this configuration under another id. They are not used, because ${join(home, '.toolcrib', ID_FILE)} was removed or changed. If a program did that, write ${name} into that file and run audit verify. If you created the configuration anew, move that folder out of ${states}. If you moved the older configuration, open it once in its new place.`,
   );
 }
 
-/** The private folders that this configuration had under other ids than the one it has now. */
+/** The private folders that this configuration had under earlier ids. */
 export function findFormerFolders(configFolder: string, env: Environment): readonly FormerFolder[] {
   const { beside, states } = stateFolders(configFolder, env);
   const names = foldersOf(states, realpathOf(configFolder), readId(beside));
   return names.map((name) => ({ path: join(states, name), idFile: join(beside, ID_FILE) }));
 }
 
-/** The names of the folders that belong to the configuration at `home`, but for the one of this id. */
+/** The names of the folders that belong to the configuration at `home`, except the one with this id. */
 function foldersOf(states: string, home: string, id: string | undefined): readonly string[] {
   return namesIn(states).filter((name) => ID.test(name) && name !== id && readHome(join(states, name)) === home);
 }
 
-/** Nothing where there is no such folder, or none that may be read: then keys and checkpoints were never kept there. */
+/** Empty if the folder does not exist or cannot be read: then no keys were ever kept there. */
 function namesIn(states: string): readonly string[] {
   try {
     return readdirSync(states);
@@ -112,12 +112,12 @@ function namesIn(states: string): readonly string[] {
   }
 }
 
-/** The id beside the configuration; undefined if there is none. Tools may have written it, so only its exact form is believed. */
+/** The id beside the configuration; undefined if there is none. A tool may have written the file, so only the exact format is accepted. */
 function readId(beside: string): string | undefined {
   const path = join(beside, ID_FILE);
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)); // a pipe would wait for ever
+    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)); // without O_NONBLOCK, a named pipe would block
   } catch (cause) {
     if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(String(codeOf(cause)))) return undefined;
     throw unusableId(path, cause);
@@ -134,7 +134,7 @@ function readId(beside: string): string | undefined {
   }
 }
 
-/** A new id; of processes that come at once the first wins, and the others take its id. Undefined where none can be kept. */
+/** Creates an id. If several processes start at once, the first wins and the others use its id. Undefined if it cannot be written. */
 function keepId(beside: string): string | undefined {
   if (!isWritableFolder(beside)) return undefined;
   keepOutOfGit(beside);
@@ -160,24 +160,24 @@ function replaceId(beside: string, id: string): string | undefined {
     writeWhole(join(beside, ID_FILE), id);
     return id;
   } catch {
-    return undefined; // the copy cannot be written
+    return undefined; // the copy is not writable
   }
 }
 
-/** The same in every process that finds the same copy, so that they need not agree on one. */
+/** Deterministic, so that all processes that find the same copy choose the same id. */
 function idOfCopy(id: string, home: string): string {
   return createHash('sha256').update(`copy\n${id}\n${home}`).digest('hex').slice(0, 32);
 }
 
-/** True if the configuration that this id belongs to is still where it was, and is another one: then this one is a copy of it. */
+/** True if the configuration with this id still exists elsewhere, so that this one is a copy of it. */
 function isCopy(home: string, beside: string, id: string): boolean {
   const there = join(home, '.toolcrib');
   try {
     if (readId(there) !== id) return false;
     const [theirs, ours] = [statSync(join(there, ID_FILE)), statSync(join(beside, ID_FILE))];
-    return theirs.dev !== ours.dev || theirs.ino !== ours.ino; // the same file by two paths is not a copy
+    return theirs.dev !== ours.dev || theirs.ino !== ours.ino; // the same file under two paths is not a copy
   } catch {
-    return false; // it is gone, or something else by now: this one was renamed
+    return false; // the other is gone or has changed: this one was renamed
   }
 }
 
@@ -189,7 +189,7 @@ function readHome(folder: string): string | undefined {
   }
 }
 
-/** Readers see the old text or the new one, whole. */
+/** Replaces a file atomically. */
 function writeWhole(path: string, text: string): void {
   const draft = draftOf(path);
   try {
@@ -205,11 +205,11 @@ function draftOf(path: string): string {
 }
 
 function unusableId(path: string, cause?: unknown): ToolcribError {
-  const message = `${path} is not the id that Toolcrib wrote: a file of 32 hexadecimal digits. Restore it from a backup. If you remove it, a new id is made, and with it a new operator token and a new audit key.`;
+  const message = `${path} must be a file with 32 hexadecimal digits, as written by Toolcrib. Restore it from a backup. If you remove it, Toolcrib creates a new id with a new operator token and a new audit key.`;
   return new ToolcribError('invalid_state_id', message, { cause });
 }
 
-/** Whether something may have been stored: false only where there is surely no file yet. Opens and makes nothing. */
+/** False only if there is certainly no store yet. Opens and creates nothing. */
 export function storeExists({ url, configFolder = '.', env }: EngineOptions): boolean {
   if (url !== undefined) {
     const file = sqliteFileOf(url);

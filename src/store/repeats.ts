@@ -13,15 +13,15 @@ import type { ToolResult } from '../core/tool-result.ts';
 import type { Heartbeat } from './claims.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-/** The keys that count: those of callers. */
+/** The keys that count toward the limits: those of callers. */
 const KEPT = sql`toolcrib_repeats WHERE owner IS NOT NULL`;
 
-/** As many as a call can wait for. */
+/** Small enough for a call to wait for. */
 const PURGED_ROWS = 1000;
 
-/** Idempotency keys in an engine. The primary key lets one call in, whichever process it comes from. */
+/** Idempotency keys in an engine. The primary key admits one call, from any process. */
 export function repeats(engine: SqlEngine, now: () => number, heartbeat: Heartbeat): StoredRepeats {
-  /** Ends with the rows that it removed; as many as it may remove mean that there may be more. */
+  /** Removes expired rows and returns them. If `PURGED_ROWS` are returned, there may be more. */
   const expire = (at: number) => [
     ...engine.dialect.lock('repeats'),
     sql`
@@ -45,7 +45,7 @@ export function repeats(engine: SqlEngine, now: () => number, heartbeat: Heartbe
     const { id, argumentsHash, keepMs, keeping } = call;
     const name = claimOf(key, id);
     const undo = forgetStatement(key, id);
-    // How this very call ended the last time is still to be written, and would end this time.
+    // The ending of this call's last run is still to be written, and would end this run.
     if (process !== null && heartbeat.holds(name)) return { state: 'running', argumentsHash };
     for (;;) {
       const at = now();
@@ -62,7 +62,7 @@ export function repeats(engine: SqlEngine, now: () => number, heartbeat: Heartbe
         },
         sql`SELECT arguments_hash, result, lost_at FROM toolcrib_repeats WHERE key = ${key}`,
       ];
-      // At most once, whatever dies.
+      // The call must run at most once, even after a crash.
       const answers = await (process === null
         ? engine.write(statements, 'power loss')
         : heartbeat.make({ name, statements, undo }));
@@ -70,10 +70,10 @@ export function repeats(engine: SqlEngine, now: () => number, heartbeat: Heartbe
       heartbeat.release(name);
       const first = answers.at(-1)?.[0];
       if (first !== undefined) return toFirstCall(first);
-      if (answers.at(-4)?.length === PURGED_ROWS) continue; // those that are left may take the room
+      if (answers.at(-4)?.length === PURGED_ROWS) continue; // expired rows that are left may take the room
       const broken = await brokenNow(engine, keeping);
       if (broken !== undefined) return { state: 'refused', broken };
-      // Another key was let go meanwhile: there is room again.
+      // Another key was removed meanwhile: there is room again.
     }
   }
 
@@ -86,7 +86,7 @@ export function repeats(engine: SqlEngine, now: () => number, heartbeat: Heartbe
     return [
       ...expire(at),
       keepWithin({ key, callId, text, bytes, at }, keeping),
-      keepStatement({ key, callId, text: JSON.stringify(instead) }), // where there was no room
+      keepStatement({ key, callId, text: JSON.stringify(instead) }), // has no effect if the statement above stored the result
     ];
   }
 }
@@ -95,7 +95,7 @@ function forgetStatement(key: string, callId: string): Statement {
   return sql`DELETE FROM toolcrib_repeats WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
 }
 
-/** What a running call holds. */
+/** The name of a running call's claim. */
 function claimOf(key: string, callId: string): string {
   return `repeat ${callId} ${key}`;
 }
@@ -104,7 +104,7 @@ const ALWAYS: Statement = { sql: 'FROM (SELECT 1 AS one) AS room WHERE one = 1',
 
 type Ended = Readonly<Record<'key' | 'callId' | 'text', string>>;
 
-/** Keeps a result that is longer than what was reserved, where there is room for it. What has expired takes none. */
+/** Stores a result that is longer than the reserved size, if the limits allow it. Expired rows do not count. */
 function keepWithin({ key, callId, text, bytes, at }: Ended & Room, { owner, bounds }: Keeping): Statement {
   const more = bytes - RESERVED_BYTES;
   return sql`
@@ -118,7 +118,7 @@ function keepWithin({ key, callId, text, bytes, at }: Ended & Room, { owner, bou
 
 type Room = Readonly<Record<'bytes' | 'at', number>>;
 
-/** The first result stays. */
+/** Stores a result, unless there is one. */
 function keepStatement({ key, callId, text }: Ended): Statement {
   return sql`
     UPDATE toolcrib_repeats SET result = ${text} WHERE key = ${key} AND call_id = ${callId} AND result IS NULL`;
@@ -132,15 +132,15 @@ async function brokenNow(engine: SqlEngine, keeping: Keeping | undefined) {
 function toFirstCall(row: Row): FirstCall {
   const argumentsHash = textOf(row, 'arguments_hash');
   if (row.result === null) return { state: row.lost_at === null ? 'running' : 'lost', argumentsHash };
-  return { state: 'ended', argumentsHash, result: jsonOf(row, 'result') as ToolResult }; // only results are ever written
+  return { state: 'ended', argumentsHash, result: jsonOf(row, 'result') as ToolResult }; // only results are written
 }
 
-/** A caller in a column that an index can hold, whatever its id. */
+/** A caller id as a hash, so that an index can hold it. */
 export function ownerKey(callerId: string): string {
   return hash('sha256', JSON.stringify(callerId));
 }
 
-/** What is kept in rows that have an `owner` and `bytes`: in all, and of one owner. An index over both answers it. */
+/** Counts and bytes of rows with `owner` and `bytes`: of all, and of one owner. Answered by an index over both. */
 function usageOf(rows: Statement, owner: string): Statement {
   return {
     sql: `SELECT count(*) AS total, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS total_bytes,
@@ -151,7 +151,7 @@ function usageOf(rows: Statement, owner: string): Statement {
   };
 }
 
-/** Reads what is kept, for `brokenBound`. */
+/** Reads the usage, for `brokenBound`. */
 export async function readUsage(
   read: (statement: Statement) => Promise<readonly Row[]>,
   rows: Statement,
@@ -166,7 +166,7 @@ export async function readUsage(
   };
 }
 
-/** Ends a statement `INSERT ... SELECT ...`: one row where there is room for one entry more of this size, else none. It is `brokenBound` in SQL. */
+/** Completes `INSERT ... SELECT ...` so that it inserts a row only if the limits allow one more entry of this size: `brokenBound` in SQL. */
 export function whereRoom(rows: Statement, bytes: number, { owner, bounds }: Keeping): Statement {
   const usage = usageOf(rows, owner);
   return {

@@ -16,16 +16,16 @@ import type {
 import type { KeptResult, StoredResults } from '../core/ports/stored-results.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, sql, textOf } from './engines/sql-engine.ts';
 
-/** Last known lists of sources in an engine. */
+/** The last known lists of sources, in an engine. */
 export function lists(engine: SqlEngine): StoredLists {
   return {
     get: async (source) => {
       const [row] = await engine.read(sql`SELECT * FROM toolcrib_lists WHERE source = ${source}`);
       if (row === undefined) return undefined;
-      const specs = jsonOf(row, 'specs') as StoredList['specs']; // only such arrays are ever written
+      const specs = jsonOf(row, 'specs') as StoredList['specs']; // only such arrays are written
       const list = { hash: textOf(row, 'hash'), specs, at: numberOf(row, 'listed_at') };
       if (row.about === null) return list;
-      return { ...list, about: jsonOf(row, 'about') as JsonObject }; // only objects are ever written
+      return { ...list, about: jsonOf(row, 'about') as JsonObject }; // only objects are written
     },
     put: async (source, { hash, specs, at, about }) => {
       const told = about === undefined ? null : JSON.stringify(about);
@@ -40,16 +40,16 @@ export function lists(engine: SqlEngine): StoredLists {
   };
 }
 
-/** So that files which are long gone do not leave theirs for ever. One that is still wanted is made again. */
+/** Indexes of files are removed after this time. One that is still needed is built again. */
 const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Indexes of files in an engine. */
+/** Indexes of files, in an engine. */
 export function indexes(engine: SqlEngine, now: () => number): StoredIndexes {
   return {
     get: async (file) => {
       const [row] = await engine.read(sql`SELECT hash, content FROM toolcrib_indexes WHERE file = ${file}`);
       const { hash, content: text } = row ?? {};
-      return typeof hash === 'string' && typeof text === 'string' ? { hash, text } : undefined; // a damaged one is made again
+      return typeof hash === 'string' && typeof text === 'string' ? { hash, text } : undefined; // a damaged one is built again
     },
     put: async (file, { hash, text }) => {
       await engine.write([
@@ -63,12 +63,12 @@ export function indexes(engine: SqlEngine, now: () => number): StoredIndexes {
   };
 }
 
-/** Snapshots in an engine. Bytes: as text they would take twice as long to read. */
+/** Snapshots in an engine. Stored as bytes, because text would take twice as long to read. */
 export function snapshots(engine: SqlEngine, now: () => number): StoredSnapshots {
   return {
     get: async (name) => {
       const [row] = await engine.read(sql`SELECT content FROM toolcrib_snapshots WHERE name = ${name}`);
-      return row?.content instanceof Uint8Array ? row.content : undefined; // a damaged one is made again
+      return row?.content instanceof Uint8Array ? row.content : undefined; // a damaged one is built again
     },
     put: async (name, bytes) => {
       await engine.write([
@@ -80,14 +80,14 @@ export function snapshots(engine: SqlEngine, now: () => number): StoredSnapshots
   };
 }
 
-/** Active sets of profiles in an engine. */
+/** Active sets of profiles, in an engine. */
 export function activeSets(engine: SqlEngine, now: () => number): StoredActiveSets {
   return {
     get: async (profile) => {
       const [row] = await engine.read(sql`
         SELECT names, changed_by, changed_at FROM toolcrib_active_sets WHERE profile = ${profile}`);
       if (row === undefined) return undefined;
-      const names = jsonOf(row, 'names') as StoredActiveSet['names']; // only such arrays are ever written
+      const names = jsonOf(row, 'names') as StoredActiveSet['names']; // only such arrays are written
       return { names, by: textOf(row, 'changed_by'), at: numberOf(row, 'changed_at') };
     },
     put: async (profile, names, by) => {
@@ -102,7 +102,7 @@ export function activeSets(engine: SqlEngine, now: () => number): StoredActiveSe
   };
 }
 
-/** Keys that seal texts, in an engine. The primary key lets one in: whoever comes second takes the first one's. */
+/** Keys that seal texts, in an engine. The primary key admits one: a second process uses the key of the first. */
 export function sealKeys(engine: SqlEngine, now: () => number): StoredSealKeys {
   return {
     get: async (name) => {
@@ -167,7 +167,7 @@ async function addKey(
 }
 
 function toStoredKey(row: Row): StoredKey {
-  const names = (column: string) => jsonOf(row, column) as readonly string[]; // only such arrays are ever written
+  const names = (column: string) => jsonOf(row, column) as readonly string[]; // only such arrays are written
   return {
     id: textOf(row, 'id'),
     name: textOf(row, 'name'),
@@ -188,7 +188,7 @@ function toFoundKey(row: Row): FoundKey {
   return { ...toStoredKey(row), hash: textOf(row, 'hash') };
 }
 
-/** Large results in an engine. Who keeps one says until when by the clock of its machine; the rest goes by that of the store. */
+/** Large results in an engine. Callers give the expiry by the clock of their machine; it is converted to that of the store. */
 export function results(engine: SqlEngine, now: () => number, machineNow: () => number): StoredResults {
   const toStoreTime = (at: number): number => (now === machineNow ? at : at - machineNow() + now());
   return {
@@ -211,7 +211,7 @@ export function results(engine: SqlEngine, now: () => number, machineNow: () => 
       const [row] = await engine.read(sql`
         SELECT owner, tool, body, expires_at FROM toolcrib_results WHERE id = ${id} AND expires_at > ${now()}`);
       if (row === undefined) return undefined;
-      const { text, data } = jsonOf(row, 'body') as { text: string; data?: JsonValue }; // only such bodies are ever written
+      const { text, data } = jsonOf(row, 'body') as { text: string; data?: JsonValue }; // only such bodies are written
       const kept: KeptResult = {
         id,
         owner: textOf(row, 'owner'),

@@ -3,12 +3,12 @@ import type { SpecChange, StoredSpec, StoredSpecs } from '../core/ports/store.ts
 import { isToolName, requireToolName } from '../core/tool-spec.ts';
 import { jsonOf, numberOf, type Row, type SqlEngine, type Statement, sql, textOf } from './engines/sql-engine.ts';
 
-/** Goes first in every change: it makes the next version and, where writers are many, holds the others back. */
+/** The first statement of every change: it increments the version and locks out other writers. */
 const NEXT_VERSION = sql`
   INSERT INTO toolcrib_versions (name, version) VALUES ('specs', 1)
   ON CONFLICT (name) DO UPDATE SET version = toolcrib_versions.version + 1`;
 
-/** Specs and their history in an engine. */
+/** Specs and their history, in an engine. */
 export function specs(engine: SqlEngine, now: () => number): StoredSpecs {
   return {
     list: async () => {
@@ -17,7 +17,7 @@ export function specs(engine: SqlEngine, now: () => number): StoredSpecs {
     },
     put: async (spec, by) => (await putSpecs(engine, [spec], { by, at: now() }))[0] ?? 'unchanged',
     putAll: async (list, by) => (list.length === 0 ? [] : putSpecs(engine, list, { by, at: now() })),
-    // What can be no name of a tool is not stored; some of it PostgreSQL could not even look for.
+    // Other names cannot be stored, and PostgreSQL cannot even query some of them.
     remove: async (name, by) => isToolName(name) && removeSpec(engine, name, { by, at: now() }),
     history: async (name) => {
       if (!isToolName(name)) return [];
@@ -95,10 +95,10 @@ function toStoredSpec(row: Row): StoredSpec {
 }
 
 function toSpecChange(row: Row): SpecChange {
-  const what = textOf(row, 'what') as SpecChange['what']; // only the three words are ever written
+  const what = textOf(row, 'what') as SpecChange['what']; // only these three values are written
   return { what, spec: specOf(row), by: textOf(row, 'changed_by'), at: numberOf(row, 'changed_at') };
 }
 
 function specOf(row: Row): JsonObject {
-  return jsonOf(row, 'spec') as JsonObject; // only objects are ever written
+  return jsonOf(row, 'spec') as JsonObject; // only objects are written
 }

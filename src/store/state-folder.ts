@@ -15,22 +15,22 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { storeUnavailable, toFailure, toStoreError } from './engines/sql-engine.ts';
 
-/** The variables of the environment that say where a user's state is. */
+/** The environment variables that locate a user's state. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The folders in which the state of a configuration may lie. All of them are kept from the tools of the crib. */
+/** The folders that may hold the state of a configuration. Tools of the crib have no access to them. */
 export interface StateFolders {
-  /** The folder beside the configuration. */
+  /** `.toolcrib` beside the configuration. */
   readonly beside: string;
-  /** The folder in the user's state directory that stands in for `beside` where that cannot be written. */
+  /** The fallback in the user's state directory, if `beside` is not writable. */
   readonly users: string;
-  /** The name that `users` has by another path to the configuration, with links or without; `users` if there is one path only. */
+  /** The name of `users` for the other path to the configuration, with or without links; the same as `users` if there is one path. */
   readonly usersAlias: string;
-  /** The user's state directory of all configurations: operator tokens and audit keys lie in its folders. */
+  /** The user's state directory for all configurations. Operator tokens and audit keys lie in its subfolders. */
   readonly states: string;
 }
 
-/** The places it may be; makes nothing. */
+/** Computes the folders; creates nothing. */
 export function stateFolders(configFolder: string, env: Environment): StateFolders {
   const beside = resolve(configFolder, '.toolcrib');
   const states = userStateFolder(env);
@@ -41,7 +41,7 @@ export function stateFolders(configFolder: string, env: Environment): StateFolde
   return { beside, users, usersAlias: users === byPath ? byRealPath : byPath, states };
 }
 
-/** The file of the store in a state folder. */
+/** The database file in a state folder. */
 export function databaseIn(folder: string): string {
   return join(folder, 'crib.db');
 }
@@ -51,12 +51,12 @@ function userStateFolder({ XDG_STATE_HOME, HOME }: Environment): string {
   return join(HOME || homedir(), '.local/state/toolcrib');
 }
 
-/** Makes the folder if it is missing; true if files can be read, made and replaced in it. */
+/** Creates the folder if missing. True if files can be read, created and replaced in it. */
 export function isWritableFolder(path: string): boolean {
   return obstacleAt(path) === undefined;
 }
 
-/** Makes the folder if it is missing; the code of the error that keeps files from being made in it, undefined if none does. */
+/** Creates the folder if missing. Returns the error code if the folder is not writable, otherwise undefined. */
 export function obstacleAt(path: string): string | undefined {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -67,12 +67,12 @@ export function obstacleAt(path: string): string | undefined {
   }
 }
 
-/** A folder that holds keys beside sources must not be committed by accident. */
+/** Prevents keys from being committed by accident. */
 export function keepOutOfGit(folder: string): void {
   try {
     writeFileSync(join(folder, '.gitignore'), '*\n', { flag: 'wx', mode: 0o600 });
   } catch {
-    // It is there already, or the folder cannot be written.
+    // The file exists, or the folder is not writable.
   }
 }
 
@@ -80,7 +80,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** The path without links; as it is given if it leads nowhere. */
+/** The path without links; unchanged if it does not exist. */
 export function realpathOf(folder: string): string {
   try {
     return realpathSync(folder);
@@ -89,39 +89,39 @@ export function realpathOf(folder: string): string {
   }
 }
 
-/** A file of ours, and which one it was when it was opened. */
+/** A database file, with its identity at the time it was opened. */
 export interface DatabaseFile {
   readonly path: string;
   readonly identity: string;
 }
 
-/** Makes the folder and the file if they are missing, for their owner only from the first moment; SQLite gives its other files the same mode. A file that others could read, such as one from a backup, is taken from them: it holds whole arguments. */
+/** Creates the folder and the file if missing, readable by the owner only; SQLite gives its other files the same mode. Access of other users, for example after a restore, is removed, because the file contains complete arguments. */
 export function createPrivateFile(path: string): DatabaseFile {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const found = statSync(path, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) {
-      const what = found.isDirectory() ? 'is a folder' : 'is not a file'; // opening a pipe would wait for ever
-      throw storeUnavailable(path, `${what}; name a file under store.url`);
+      const what = found.isDirectory() ? 'is a folder' : 'is not a file'; // opening a named pipe would block
+      throw storeUnavailable(path, `${what}; set store.url to a file`);
     }
     closeSync(openSync(path, 'a', 0o600));
     for (const ending of ['', '-wal', '-shm']) takeFromOthers(`${path}${ending}`);
     return { path, identity: identityOf(path) };
   } catch (error) {
     if (toFailure(error).code !== 'ENOENT') throw toStoreError(error, path);
-    // Folders are made on the way, so that only a link can lead to nothing.
-    throw storeUnavailable(path, 'lies behind a link to nothing; mount its disk, or remove the link', error);
+    // The folders exist by now, so only a broken link is possible.
+    throw storeUnavailable(path, 'is behind a broken link; mount its disk, or remove the link', error);
   }
 }
 
-/** Only the owner of a file can do this; on Windows modes say nothing. */
+/** Works only for the owner of a file; modes have no meaning on Windows. */
 function takeFromOthers(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0) return;
   chmodSync(path, found.mode & 0o700);
 }
 
-/** Throws if the file was removed or replaced: an open database would go on writing into what nobody can see any more. */
+/** Throws if the file was removed or replaced: an open database would continue to write to the deleted file. */
 export function requireSameFile({ path, identity }: DatabaseFile): void {
   if (identityOf(path) === identity) return;
   throw Object.assign(new Error('replaced'), { code: 'ESTALE' });

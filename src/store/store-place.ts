@@ -23,22 +23,22 @@ import {
   stateFolders,
 } from './state-folder.ts';
 
-/** The folder for what must outlive the process; undefined where no place can be written. */
+/** The folder for persistent state; undefined if no place is writable. */
 export interface StateFolder {
   readonly path: string | undefined;
   readonly warnings: readonly string[];
 }
 
-/** `beside`: in `.toolcrib/` of the configuration; `users`: the fallback in the user's state directory. */
+/** `beside`: `.toolcrib/` beside the configuration; `users`: the fallback in the user's state directory. */
 type Place = 'beside' | 'users';
 
-/** The record of the place that was chosen. `begun`: the database was there once. */
+/** The recorded choice of place. `begun`: a database existed there. */
 interface PlaceRecord {
   readonly place: Place;
   readonly begun: boolean;
 }
 
-/** `unknown`: a database may be there, but this process cannot look. It counts as there. */
+/** `unknown`: this process cannot check. It counts as there. */
 type Sight = 'there' | 'absent' | 'unknown';
 
 interface Seen {
@@ -50,24 +50,24 @@ interface Seen {
 
 const RECORD = 'store-place.json';
 
-/** Only these say that a folder is not for this process to write. Others, such as a full disk, pass; a choice of place does not. */
+/** Error codes that mean the folder is not writable for this process. Other errors, such as a full disk, are temporary; a choice of place is not. */
 const NOT_WRITABLE: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT'];
 
-/** False only if there is surely no such file. A link to nothing counts as a file. */
+/** False only if the file certainly does not exist. A broken link counts as a file. */
 export function mayExist(path: string): boolean {
   return lookFor(path) !== 'absent';
 }
 
-/** The folder of the store, or the one where it would be begun; nothing is recorded. */
+/** The folder of the store, or the one where it would be created. Records nothing. */
 export function findStateFolder(configFolder: string, env: Environment): StateFolder {
   const seen = lookAround(configFolder, env);
   return toStateFolder(knownPlace(seen) ?? firstPlace(seen.folders), seen);
 }
 
 /**
- * The folder of the store, chosen once. Where a database is, no other place is used; where one was, none but that.
- * Only a configuration without either gets a place by what can be written now. The choice is recorded before the
- * database is made, so that of processes that start at once the first one chooses for all.
+ * The folder of the store, chosen once. If a database exists, its place is used; if one existed, the same place again. Only
+ * a configuration without either gets a place by what is writable now. The choice is recorded before the database is
+ * created, so that the first of several processes chooses for all.
  */
 export function settleStateFolder(configFolder: string, env: Environment): StateFolder {
   const seen = lookAround(configFolder, env);
@@ -77,7 +77,7 @@ export function settleStateFolder(configFolder: string, env: Environment): State
   return toStateFolder(first === undefined ? undefined : recordFirst(first, configFolder, seen.folders), seen);
 }
 
-/** Records that the database in the folder was opened, unless that is on record. */
+/** Records that the database in the folder was opened, unless already recorded. */
 export function recordBegun(folder: string, configFolder: string, env: Environment): void {
   const { folders, record } = lookAround(configFolder, env);
   const place = folder === folders.beside ? 'beside' : 'users';
@@ -85,7 +85,7 @@ export function recordBegun(folder: string, configFolder: string, env: Environme
   try {
     writeRecord({ place, begun: true }, configFolder, folders);
   } catch {
-    // Without a state directory the database alone says where the store is.
+    // Without a record, the database itself shows the place of the store.
   }
 }
 
@@ -106,14 +106,14 @@ function lookFor(path: string): Sight {
   }
 }
 
-/** True if the path, or the nearest folder above it that has an entry, is a link to nothing: a disk may not be mounted. */
+/** True if the path, or its nearest existing parent, is a broken link: a disk may not be mounted. */
 function isBehindBrokenLink(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return dirname(path) !== path && isBehindBrokenLink(dirname(path));
   return found.isSymbolicLink() && !existsSync(path);
 }
 
-/** The place that was chosen before. The record decides between two databases, and where there is none. */
+/** The place chosen before. If there are two databases, or none, the record decides. */
 function knownPlace({ beside, users, record }: Seen): Place | undefined {
   if (beside === 'absent' && users === 'absent') return record?.place;
   if (beside === 'absent') return 'users';
@@ -130,30 +130,30 @@ function firstPlace({ beside, users }: StateFolders): Place | undefined {
   return obstacleAt(users) === undefined ? 'users' : undefined;
 }
 
-/** A database that was removed is begun anew in its place, and that is said; never in another place. */
+/** Replaces a removed database in the same place, never in another, and warns. */
 function replaceGone(place: Place, seen: Seen): StateFolder {
   const folder = seen.folders[place];
   const file = databaseIn(folder);
   const record = join(seen.folders.users, RECORD);
-  const what = 'is not there, though the store of this configuration was begun in that place';
+  const what = 'is missing, although this configuration had a store there';
   if (obstacleAt(folder) !== undefined) {
-    const remedy = `Restore it, or mount its disk. If it was given up on purpose, remove ${record}`;
-    throw storeUnavailable(file, `${what}, and its folder cannot be written. ${remedy}`);
+    const remedy = `Restore it, or mount its disk. If you removed it on purpose, remove ${record}`;
+    throw storeUnavailable(file, `${what}, and its folder is not writable. ${remedy}`);
   }
   const { path, warnings } = toStateFolder(place, seen);
-  const gone = `The store ${file} ${what}. It was removed, or its disk is not mounted. A new, empty store is begun.`;
+  const gone = `The store ${file} ${what}. It was removed, or its disk is not mounted. Toolcrib creates a new, empty store.`;
   return { path, warnings: [gone, ...warnings] };
 }
 
 function toStateFolder(place: Place | undefined, { folders, beside, users }: Seen): StateFolder {
   if (place === undefined) {
-    const warning = `Neither ${folders.beside} nor ${folders.users} can be written, so nothing outlives this process; make one writable or set store.url.`;
+    const warning = `Neither ${folders.beside} nor ${folders.users} is writable, so all state is lost when this process ends; make one writable or set store.url.`;
     return { path: undefined, warnings: [warning] };
   }
   const path = folders[place];
   const other = folders[place === 'beside' ? 'users' : 'beside'];
   const isTwice = beside === 'there' && users === 'there';
-  const twice = `There are two stores of this configuration. Only ${databaseIn(path)} is used; move ${databaseIn(other)} away.`;
+  const twice = `This configuration has two stores. Only ${databaseIn(path)} is used; move ${databaseIn(other)} away.`;
   if (place === 'users') return { path, warnings: [describeFallback(folders), ...(isTwice ? [twice] : [])] };
   if (obstacleAt(path) === undefined) keepOutOfGit(path);
   return { path, warnings: isTwice ? [twice] : [] };
@@ -161,8 +161,8 @@ function toStateFolder(place: Place | undefined, { folders, beside, users }: See
 
 function describeFallback({ beside, users }: StateFolders): string {
   return obstacleAt(beside) === undefined
-    ? `The store was begun in ${users} while ${beside} could not be written, and stays there.`
-    : `${beside} cannot be written, so state is kept in ${users} and stays there.`;
+    ? `The store is in ${users}, because ${beside} was not writable when it was created. It stays there.`
+    : `${beside} is not writable, so state is kept in ${users}. It stays there.`;
 }
 
 function readRecord({ users }: StateFolders): PlaceRecord | undefined {
@@ -174,7 +174,7 @@ function readRecord({ users }: StateFolders): PlaceRecord | undefined {
   }
 }
 
-/** Records the place unless another process was first; returns the place on record. One that cannot be read may name another place, so none is used. */
+/** Records the place, unless another process was first, and returns the recorded place. An unreadable record may name another place, so it is an error. */
 function recordFirst(place: Place, configFolder: string, folders: StateFolders): Place {
   try {
     writeRecord({ place, begun: false }, configFolder, folders);
@@ -187,13 +187,13 @@ function recordFirst(place: Place, configFolder: string, folders: StateFolders):
     const remedy = `Start the crib as the user that owns ${record}, or remove that file`;
     throw storeUnavailable(
       databaseIn(folders[place]),
-      `is not begun, since the chosen place cannot be read. ${remedy}`,
+      `cannot be created: the recorded choice of place is unreadable. ${remedy}`,
       cause,
     );
   }
 }
 
-/** Readers see a whole record. One that says nothing but a choice never replaces another. */
+/** Writes the record atomically. A record that is only a choice never replaces another. */
 function writeRecord(record: PlaceRecord, configFolder: string, { users, usersAlias }: StateFolders): void {
   mkdirSync(users, { recursive: true, mode: 0o700 });
   const path = join(users, RECORD);
@@ -209,12 +209,12 @@ function writeRecord(record: PlaceRecord, configFolder: string, { users, usersAl
   linkFolder(users, usersAlias);
 }
 
-/** A configuration that is reached by another path finds the same folder. */
+/** Links the folder, so that the configuration finds it by either path. */
 function linkFolder(folder: string, name: string): void {
   if (folder === name) return;
   try {
     symlinkSync(basename(folder), name);
   } catch {
-    // The name is taken, or links cannot be made here: each path has a folder of its own then.
+    // The name is taken, or links are not supported: then each path has its own folder.
   }
 }

@@ -8,7 +8,7 @@ import { repeats } from './repeats.ts';
 import { activeSets, indexes, keys, lists, results, sealKeys, snapshots } from './small-tables.ts';
 import { specs } from './spec-table.ts';
 
-/** What the tables share. */
+/** Dependencies of the tables. */
 export interface TablePorts {
   readonly engine: SqlEngine;
   /** The time of the store. */
@@ -18,7 +18,7 @@ export interface TablePorts {
   readonly heartbeat: Heartbeat;
 }
 
-/** The tables of the store. A new one is a file beside these, a line here and a step at the end of `MIGRATIONS`. */
+/** The tables of the store. To add one, add a file here, a line below and a step at the end of `MIGRATIONS`. */
 export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
   return {
     specs: specs(engine, now),
@@ -39,8 +39,8 @@ export function openTables({ engine, now, machineNow, heartbeat }: TablePorts) {
 }
 
 /**
- * Checks all rates of a call and charges all of them, or none and says how long to wait (GCRA), by the clock of the
- * database. The insert takes hold of every row, in one order, so that calls that share rates come one after the other.
+ * Checks all rates of a call and charges all of them, or none and returns the time to wait (GCRA), by the clock of the
+ * database. The insert locks every row, in one order, so that calls that share rates run one after another.
  */
 const CHARGE_RATES = `
 CREATE FUNCTION toolcrib_charge(cells TEXT) RETURNS DOUBLE PRECISION LANGUAGE plpgsql AS $$
@@ -70,10 +70,10 @@ BEGIN
 END
 $$`;
 
-/** Statements that are applied together; some are for one engine only. */
+/** Statements applied together; some are for one engine only. */
 export type Migration = readonly (string | { readonly postgres: string } | { readonly sqlite: string })[];
 
-// PostgreSQL cannot take JSON apart in which some characters are written as codes; such requests stay as they are until they are over.
+// PostgreSQL cannot parse JSON with some escaped characters; such requests stay unchanged until they end.
 const MOVE_LONG_ARGUMENTS: Migration = [
   {
     sqlite: `UPDATE toolcrib_approvals SET
@@ -91,7 +91,7 @@ const MOVE_LONG_ARGUMENTS: Migration = [
   },
 ];
 
-/** The schema, step by step. Steps are only added: one that was released never changes, and nothing goes back. */
+/** The schema, step by step. Steps are only added: a released step never changes and cannot be reverted. */
 export const MIGRATIONS: readonly Migration[] = [
   [
     'CREATE TABLE toolcrib_versions (name TEXT PRIMARY KEY, version BIGINT NOT NULL)',
@@ -168,14 +168,14 @@ export const MIGRATIONS: readonly Migration[] = [
     'CREATE INDEX toolcrib_approvals_of_call ON toolcrib_approvals (call_id)',
   ],
   [
-    // SQLite knows no BYTEA, and keeps bytes as bytes in a column of whatever type.
+    // SQLite has no BYTEA type, but keeps bytes as bytes in any column.
     'CREATE TABLE toolcrib_snapshots (name TEXT PRIMARY KEY, content BYTEA NOT NULL, written_at BIGINT NOT NULL)',
     "DELETE FROM toolcrib_indexes WHERE file = 'search'",
   ],
   [
     'ALTER TABLE toolcrib_approvals ADD COLUMN owner TEXT',
     'ALTER TABLE toolcrib_approvals ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0',
-    // Long arguments stand apart in the last column: a list reads the request and none of them.
+    // Long arguments are in the last column, so that lists do not read them.
     'ALTER TABLE toolcrib_approvals ADD COLUMN arguments TEXT',
     'UPDATE toolcrib_approvals SET bytes = length(request) + length(subject)',
     ...MOVE_LONG_ARGUMENTS,
@@ -187,7 +187,7 @@ export const MIGRATIONS: readonly Migration[] = [
     'CREATE INDEX toolcrib_repeats_kept ON toolcrib_repeats (owner, bytes) WHERE owner IS NOT NULL',
   ],
   [
-    // Older versions did not keep everything that a call runs with: those are asked anew.
+    // Older versions did not store everything that a call runs with: these must be requested again.
     "UPDATE toolcrib_approvals SET state = 'expired' WHERE state IN ('waiting', 'approved')",
     'DELETE FROM toolcrib_grants',
   ],
@@ -200,9 +200,9 @@ export const MIGRATIONS: readonly Migration[] = [
     'ALTER TABLE toolcrib_repeats ADD COLUMN lost_at BIGINT',
     `CREATE INDEX toolcrib_repeats_of_process ON toolcrib_repeats (process)
       WHERE process IS NOT NULL AND result IS NULL`,
-    // Claims of older versions name no process: they are taken for those of one that is gone.
+    // Claims of older versions name no process: they are assigned to one that counts as gone.
     "UPDATE toolcrib_approvals SET process = 'an older version' WHERE state = 'claimed'",
-    // From here on these are the bytes of the arguments until a call ends, then of its result.
+    // From here on, `bytes` is the size of the arguments until a call ends, then that of its result.
     "UPDATE toolcrib_approvals SET bytes = coalesce(length(result), 0) WHERE state = 'done'",
     "UPDATE toolcrib_repeats SET process = 'an older version' WHERE result IS NULL AND owner IS NOT NULL",
     `INSERT INTO toolcrib_processes (id, seen_at) SELECT 'an older version', 0 WHERE

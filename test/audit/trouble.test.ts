@@ -35,7 +35,7 @@ describe('a store that cannot be written', () => {
     trail.record(callOf({ tool: 'four' }), DONE);
     expect(numbers(await trail.rows())).toEqual(['one', 'two', 'three', 'four']);
     expect(trail.warnings).toEqual([
-      expect.stringMatching(/^The audit log cannot be written; its rows are waiting: The store .+ is gone/),
+      expect.stringMatching(/^The audit log cannot be written; its rows are waiting: The store .+ was removed/),
     ]);
     await trail.close();
   });

@@ -106,7 +106,7 @@ function migrationContract(opened: Opened): void {
     const refused = migrate(engine, [['CREATE TABLE notes (id BIGINT)']]);
     await expect(refused).rejects.toMatchObject({
       code: 'store_too_new',
-      message: `The store ${engine.location} was written by a newer version of Toolcrib (schema 2, this one knows 1); update Toolcrib or name another store under store.url.`,
+      message: `The store ${engine.location} was written by a newer version of Toolcrib (schema 2, this one knows 1); update Toolcrib or set store.url to another store.`,
     });
   });
 }

@@ -32,7 +32,7 @@ describe('a store that was begun in the state directory', () => {
     for (const _ of [1, 2]) {
       const again = await open(at);
       expect(again).toMatchObject({ location });
-      expect(again.warnings).toEqual([expect.stringMatching(/was begun in .* and stays there\.$/)]);
+      expect(again.warnings).toEqual([expect.stringMatching(/The store is in .* It stays there\.$/)]);
     }
     expect(existsSync(join(beside(at), 'crib.db'))).toBe(false);
   });

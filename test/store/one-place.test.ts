@@ -111,7 +111,9 @@ it('a database that was removed is begun anew in its place, and that is said onc
   rmSync(join(beside(at), 'crib.db'));
   const anew = await open(at);
   expect(anew).toMatchObject({ location: join(beside(at), 'crib.db') });
-  expect(anew.warnings).toEqual([expect.stringMatching(/crib\.db is not there, .* A new, empty store is begun\.$/)]);
+  expect(anew.warnings).toEqual([
+    expect.stringMatching(/crib\.db is missing, .* Toolcrib creates a new, empty store\.$/),
+  ]);
   expect((await open(at)).warnings).toEqual([]);
   expect(elsewhere(at)).toEqual([]);
 });

@@ -201,7 +201,10 @@ describe('the folder for the operator token and the audit key', () => {
     const at = place();
     writeFileSync(at.home, '');
     writeFileSync(join(at.project, '.toolcrib'), '');
-    expect(find(at)).toEqual({ path: undefined, warnings: [expect.stringContaining('lives as long as this process')] });
+    expect(find(at)).toEqual({
+      path: undefined,
+      warnings: [expect.stringContaining('the operator token is lost when this process ends')],
+    });
   });
 
   it('is found by its id where the configuration cannot be written any more', async () => {
@@ -272,8 +275,8 @@ describe('what an earlier version kept beside the configuration', () => {
     writeOld(at, 0o644);
     const { path = '', warnings } = find(at);
     expect(warnings).toEqual([
-      expect.stringMatching(/operator-token was not taken over, because others can read it; remove it\.$/),
-      expect.stringMatching(/key\.pem was not taken over, because others can read it; remove it\.$/),
+      expect.stringMatching(/operator-token was not moved, because other users can read it\. Remove it\.$/),
+      expect.stringMatching(/key\.pem was not moved, because other users can read it\. Remove it\.$/),
     ]);
     expect(readdirSync(path)).toEqual(['configuration']);
   });
@@ -284,7 +287,7 @@ describe('what an earlier version kept beside the configuration', () => {
     rmSync(join(path, 'configuration'));
     writeFileSync(join(path, 'operator-token'), 'ours\n', { mode: 0o600 });
     writeOld(at);
-    expect(find(at).warnings).toContainEqual(expect.stringContaining('another one is in'));
+    expect(find(at).warnings).toContainEqual(expect.stringContaining('has a different one'));
     expect(readFileSync(join(path, 'operator-token'), 'utf8')).toBe('ours\n');
   });
 

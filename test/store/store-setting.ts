@@ -68,7 +68,7 @@ export async function begunElsewhere(): Promise<Setting> {
   chmodSync(at.project, 0o555);
   const { location, warnings } = await open(at);
   expect(elsewhere(at)).toEqual([location]);
-  expect(warnings).toEqual([expect.stringContaining(`${beside(at)} cannot be written, so state is kept in`)]);
+  expect(warnings).toEqual([expect.stringContaining(`${beside(at)} is not writable, so state is kept in`)]);
   return at;
 }
 

@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { type Row, type SqliteFailure, type SqlValue, type Statement, type Survival, toFailure } from './sql-engine.ts';
 
-/** Statements that are written together or not at all. */
+/** Statements that are committed together or not at all. */
 export interface Group {
   readonly id: number;
   readonly statements: readonly Statement[];
   readonly survives?: Survival | undefined;
 }
 
-/** How a group fared: the rows of each statement, or why none of them was written. */
+/** The rows of each statement of a group, or the reason why the group failed. */
 export type GroupOutcome =
   | { readonly id: number; readonly rows: readonly (readonly Row[])[] }
   | { readonly id: number; readonly failure: SqliteFailure };
@@ -27,7 +27,7 @@ const MAX_PREPARED = 200;
 const MAX_TRANSACTION_MS = 50;
 const NO_ROWS: readonly Row[] = [];
 
-/** Keeps the statements of one connection prepared. */
+/** Caches the prepared statements of one connection. */
 export function createSession(database: DatabaseSync): Session {
   const prepared = new Map<string, Prepared>();
   return {
@@ -55,20 +55,20 @@ function toPrepared(statement: StatementSync): Prepared {
 }
 
 /**
- * Writes as many groups from the front as fit into one transaction and answers for these. The lock is taken at once,
- * not at the first write: a transaction that reads first and then wants to write loses against other processes.
+ * Commits as many groups from the front as fit into one transaction, and returns their outcomes. The lock is taken with
+ * BEGIN, not at the first write: a transaction that reads first and writes later loses against other processes.
  */
 export function commitGroups(session: Session, groups: readonly Group[]): readonly GroupOutcome[] {
   const { database } = session;
   const isDurable = groups.some(({ survives }) => survives === 'power loss');
   try {
-    if (isDurable) database.exec('PRAGMA synchronous = FULL'); // not possible once a transaction has begun
+    if (isDurable) database.exec('PRAGMA synchronous = FULL'); // not possible inside a transaction
     database.exec('BEGIN IMMEDIATE');
     const begun = performance.now();
     const outcomes: GroupOutcome[] = [];
     for (const group of groups) {
       outcomes.push(runGroup(session, group));
-      if (performance.now() - begun > MAX_TRANSACTION_MS) break; // other processes want their turn
+      if (performance.now() - begun > MAX_TRANSACTION_MS) break; // let other processes write
     }
     database.exec('COMMIT');
     return outcomes;
@@ -81,7 +81,7 @@ export function commitGroups(session: Session, groups: readonly Group[]): readon
   }
 }
 
-/** A failure undoes its own group only; one that made SQLite give up the whole transaction is thrown. */
+/** A failure rolls back only its own group. A failure that made SQLite end the whole transaction is thrown. */
 function runGroup(session: Session, { id, statements }: Group): GroupOutcome {
   session.prepare('SAVEPOINT one_group').run([]);
   try {
@@ -96,23 +96,23 @@ function runGroup(session: Session, { id, statements }: Group): GroupOutcome {
 }
 
 /**
- * Groups on their way to the writer thread. Flat, with each SQL text once: cloning nested objects for every row
- * would cost more than inserting them.
+ * Groups as sent to the writer thread. Flat, with each SQL text once: cloning nested objects for every row would cost
+ * more than inserting them.
  */
 export interface PackedGroups {
   readonly ids: readonly number[];
-  /** How many statements each group has. */
+  /** Number of statements in each group. */
   readonly sizes: readonly number[];
   readonly texts: readonly string[];
-  /** Of each statement, in order: which text, and how many of the values are its parameters. */
+  /** For each statement, in order: the index of its text, and the number of its parameters. */
   readonly textIndexes: readonly number[];
   readonly paramCounts: readonly number[];
   readonly values: readonly SqlValue[];
-  /** Of all of them, the most that one asks for. */
+  /** The strictest requirement of all groups. */
   readonly survives: Survival;
 }
 
-/** Lays groups out flat. */
+/** Packs groups for the writer thread. */
 export function packGroups(groups: readonly Group[]): PackedGroups {
   const indexOf = new Map<string, number>();
   const textIndexes: number[] = [];
@@ -133,7 +133,7 @@ export function packGroups(groups: readonly Group[]): PackedGroups {
   return { ids, sizes, texts: [...indexOf.keys()], textIndexes, paramCounts, values, survives };
 }
 
-/** The groups that were packed. */
+/** Unpacks groups in the writer thread. */
 export function unpackGroups(packed: PackedGroups): readonly Group[] {
   const { ids, sizes, texts, textIndexes, paramCounts, values, survives } = packed;
   let statement = 0;

@@ -5,18 +5,18 @@ import { recordBegun, settleStateFolder } from '../store-place.ts';
 import { isMemoryUrl, sqliteFileOf } from '../store-url.ts';
 import type { SqlEngine } from './sql-engine.ts';
 
-/** Where a store is and how patient it is. */
+/** The place of a store, and its timeout. */
 export interface EngineOptions {
-  /** `sqlite:path`, `postgres://...`, `memory:` or `sqlite::memory:`; absent means SQLite in the state folder. */
+  /** `sqlite:path`, `postgres://...`, `memory:` or `sqlite::memory:`; default: SQLite in the state folder. */
   readonly url?: string | undefined;
-  /** What relative paths start from and the state folder lies beside. */
+  /** The base of relative paths; the state folder lies in it. */
   readonly configFolder?: string | undefined;
   readonly env: Environment;
-  /** How long a write waits for the lock of another process. */
+  /** Timeout for a lock held by another process. */
   readonly lockTimeoutMs?: number;
 }
 
-/** An engine, and what the operator should know about where it is. */
+/** An engine, with warnings for the operator about its place. */
 export interface OpenedEngine {
   readonly engine: SqlEngine;
   readonly warnings: readonly string[];
@@ -24,7 +24,7 @@ export interface OpenedEngine {
 
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** Opens the engine a URL names; the code of the others is not loaded. */
+/** Opens the engine that a URL names. The code of other engines is not loaded. */
 export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
   const { url, configFolder = '.', lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
   if (url === undefined) return openInStateFolder(options, lockTimeoutMs);
@@ -40,7 +40,8 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
 
 async function openInStateFolder({ configFolder, env }: EngineOptions, lockTimeoutMs: number): Promise<OpenedEngine> {
   if (configFolder === undefined) {
-    const warning = 'There is no configuration to keep state beside, so nothing outlives this process; set store.url.';
+    const warning =
+      'No configuration folder to keep state in: all state is lost when this process ends. Set store.url to keep it.';
     return { engine: await openMemory(), warnings: [warning] };
   }
   const { path, warnings } = settleStateFolder(configFolder, env);
@@ -60,9 +61,9 @@ async function openSqlite(path: string, lockTimeoutMs: number): Promise<SqlEngin
   return sqlite.openSqlite(path, lockTimeoutMs);
 }
 
-/** Only the scheme is repeated: what follows may hold a password. */
+/** Repeats only the scheme, because the rest may contain a password. */
 function unknownUrl(url: string): ToolcribError {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0];
   const what = scheme === undefined ? 'store.url has no scheme' : `store.url starts with "${scheme}"`;
-  return new ToolcribError('invalid_store', `${what}; write sqlite:path, postgres://... or memory:.`);
+  return new ToolcribError('invalid_store', `${what}; use sqlite:path, postgres://... or memory:.`);
 }

@@ -14,15 +14,15 @@ const MIGRATION_LOCK = 2_742_001;
 const LOCKS = { approvals: 2_742_002, repeats: 2_742_003 } as const;
 const BIGINT_OID = 20;
 const MAX_CONNECTIONS = 8;
-/** How long a call is kept by a server that does not answer, from asking for a connection to the last row. */
+/** Time limit for a call, from requesting a connection to the last row. */
 const ANSWER_MS = 5000;
-/** The server gives up a statement before we do: then it is known that nothing more comes of it. */
+/** Statement timeout on the server. It is shorter than ours, so that a statement that times out is known to have no effect. */
 const STATEMENT_MS = 4500;
-/** For reads over many rows. */
+/** Time limit for reads of many rows. */
 const SCAN_MS = 60_000;
-/** For changes of the schema. */
+/** Time limit for schema changes. */
 const MIGRATION_MS = 600_000;
-/** For so long after a server let somebody wait in vain what comes next has less time, so that one call does not wait twice. */
+/** For this long after a timeout, further calls have less time (`SHORT_MS`), so that one call does not time out twice. */
 const SILENT_MS = 1000;
 /** Enough for a server that is back. */
 const SHORT_MS = 500;
@@ -35,7 +35,7 @@ const POSTGRES_DIALECT: SqlDialect = {
     sql`SELECT name FROM (SELECT to_regclass(${name})::text AS name) AS found WHERE name IS NOT NULL`,
 };
 
-/** PostgreSQL: any number of processes and machines share it. */
+/** PostgreSQL, shared by any number of processes and machines. */
 export async function openPostgres(url: string, lockTimeoutMs: number): Promise<SqlEngine> {
   const place = readPostgresUrl(url);
   const pool = await createPool(url);
@@ -68,7 +68,7 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     const work: Work<readonly (readonly Row[])[]> = async (query) => {
       const lockMs = limitMs > ANSWER_MS ? limitMs : Math.min(lockTimeoutMs, STATEMENT_MS);
       const longer = limitMs > ANSWER_MS ? `; SET LOCAL statement_timeout = ${limitMs}` : '';
-      // Each statement sees what was committed before it, also what a transaction did that held its lock.
+      // Each statement sees what was committed before it, including by the transaction that held its lock.
       await query({ text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}${longer}` });
       const rows = [];
       for (const statement of statements) rows.push(await query(toQuery(statement)));
@@ -79,7 +79,7 @@ export async function openPostgres(url: string, lockTimeoutMs: number): Promise<
     return attempt(limitMs, work, () => isCommitting);
   };
   const close = async () => {
-    await Promise.allSettled(running); // a pool that ends forgets who waits for a connection
+    await Promise.allSettled(running); // a pool that ends drops waiting requests
     await pool.end();
   };
   return {
@@ -107,14 +107,14 @@ async function createPool(connectionString: string): Promise<Pool> {
     keepAlive: true,
     allowExitOnIdle: true,
     types: {
-      getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)), // ours stay under 2^53
+      getTypeParser: (oid, format) => (oid === BIGINT_OID ? Number : pg.types.getTypeParser(oid, format)), // our numbers stay below 2^53
     },
   });
   pool.on('connect', (client) => {
-    // A connection that breaks says so twice: to whoever uses it, and as an event that would end the process.
+    // A broken connection rejects its query and also emits an event, which would end the process.
     client.on('error', () => undefined);
-    // Not as a parameter of the connection, which poolers between us and the server refuse.
-    client.query(`SET statement_timeout = ${STATEMENT_MS}`).catch(() => undefined); // whoever uses it is told
+    // Not as a connection parameter, because connection poolers refuse it.
+    client.query(`SET statement_timeout = ${STATEMENT_MS}`).catch(() => undefined); // the next query reports the failure
   });
   pool.on('error', () => undefined);
   return pool;
@@ -133,7 +133,7 @@ interface Attempt<T> {
   readonly silence: Silence;
 }
 
-/** Does work that ends in time: what is late is not sent any more, so that it cannot be committed behind the back of who gave up. */
+/** Runs work with a time limit. Late queries are not sent, so that nothing is committed after the caller gave up. */
 async function withinTime<T>(usualMs: number, { pool, work, silence }: Attempt<T>): Promise<T> {
   const limitMs = silence.isNow() ? SHORT_MS : usualMs;
   const begun = performance.now();
@@ -148,7 +148,7 @@ async function withinTime<T>(usualMs: number, { pool, work, silence }: Attempt<T
   const run = withClient(pool, (client) =>
     work(async (query) => {
       if (isLate) throw timedOut();
-      const { rows } = await client.query({ ...query, query_timeout: leftMs() } as Query); // the types know no time of one query
+      const { rows } = await client.query({ ...query, query_timeout: leftMs() } as Query); // the types lack query_timeout for one query
       silence.heard();
       return rows;
     }),
@@ -157,7 +157,7 @@ async function withinTime<T>(usualMs: number, { pool, work, silence }: Attempt<T
     return await Promise.race([run, late.promise]);
   } finally {
     clearTimeout(timer);
-    run.catch(() => undefined); // told by the race, or too late for anyone
+    run.catch(() => undefined); // already reported by the race, or too late
   }
 }
 
@@ -165,11 +165,11 @@ function timedOut(): Error {
   return Object.assign(new Error('timeout'), { code: 'ETIMEDOUT' });
 }
 
-/** Knows whether the server has let somebody wait in vain and not answered anybody since. */
+/** Tracks whether the server has timed out and not answered since. */
 interface Silence {
   isNow(): boolean;
   heard(): void;
-  /** Something that began then had no answer in time. */
+  /** Records a timeout of something that began at this time. */
   note(begun: number): void;
 }
 
@@ -188,7 +188,7 @@ function createSilence(): Silence {
   };
 }
 
-/** A connection on which something failed is not used again: its transaction ends with it. */
+/** A connection on which a query failed is closed, which ends its transaction. */
 async function withClient<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let failed = true;

@@ -1,9 +1,9 @@
 import { ToolcribError } from '../../core/tool-error.ts';
 
-/** What a column can hold in every engine. */
+/** Values that a column can hold in every engine. */
 export type SqlValue = string | number | null | Uint8Array;
 
-/** One line of an answer. */
+/** One row of a result. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** SQL with `?` for each parameter, in the subset that SQLite and PostgreSQL share. */
@@ -12,42 +12,42 @@ export interface Statement {
   readonly params: readonly SqlValue[];
 }
 
-/** What committed statements outlive: the end of the process, or that of the machine, which costs a wait for the disk. */
+/** Durability of a commit: it survives the end of the process, or also a power loss, which costs a wait for the disk. */
 export type Survival = 'process' | 'power loss';
 
-/** Runs statements. Tables are written once over this; what the engines say differently is in `dialect`. */
+/** Runs statements. Tables are written once for all engines; the differences are in `dialect`. */
 export interface SqlEngine {
   readonly name: 'memory' | 'sqlite' | 'postgres';
-  /** What errors and the status call it. */
+  /** The name in errors and in the status. */
   readonly location: string;
   readonly dialect: SqlDialect;
-  /** Sees everything committed before, by whomever. */
+  /** Sees everything that any process committed before. */
   read(statement: Statement): Promise<readonly Row[]>;
-  /** The same for a statement that may look at many rows: it takes longer to begin, may take a minute, and never holds up this thread. */
+  /** Like `read`, for statements that may read many rows: it may take a minute, and never blocks this thread. */
   scan(statement: Statement): Promise<readonly Row[]>;
-  /** All statements or none; resolves with the rows of each once they are committed. */
+  /** Commits all statements or none, and resolves with the rows of each. */
   write(statements: readonly Statement[], survives?: Survival): Promise<readonly (readonly Row[])[]>;
-  /** The same for changes of the schema, which may take minutes. */
+  /** Like `write`, for schema changes, which may take minutes. */
   writeSlowly(statements: readonly Statement[]): Promise<readonly (readonly Row[])[]>;
-  /** Waits for writes under way. */
+  /** Waits for pending writes. */
   close(): Promise<void>;
 }
 
-/** Where SQL differs. */
+/** Differences between SQL engines. */
 export interface SqlDialect {
-  /** First in the transaction of a migration, so that only one process migrates at a time. */
+  /** The first statements of a migration, so that only one process migrates at a time. */
   readonly lockMigrations: readonly Statement[];
-  /** First in a transaction that counts before it writes: transactions with the same lock wait for each other. */
+  /** The first statements of a transaction that counts before it writes. Transactions with the same lock run one after another. */
   lock(what: 'approvals' | 'repeats'): readonly Statement[];
-  /** The time of the database in milliseconds since 1970, as an expression. */
+  /** SQL expression for the time of the database in milliseconds since 1970. */
   readonly nowMs: string;
-  /** Answers a row if there is a table of this name. */
+  /** Returns a row if there is a table with this name. */
   tableNamed(name: string): Statement;
 }
 
 /**
- * A statement whose interpolated values are parameters, never text.
- * Plain SQL and no query builder: a dozen statements in a common subset read better so, and Kysely costs 80 ms to load.
+ * Creates a statement whose interpolated values are parameters, never text. Plain SQL instead of a query builder: a dozen
+ * statements in a common subset are easier to read, and Kysely takes 80 ms to load.
  */
 export function sql(texts: TemplateStringsArray, ...params: readonly SqlValue[]): Statement {
   return { sql: texts.join('?'), params };
@@ -78,56 +78,56 @@ export function jsonOf(row: Row, column: string): unknown {
 }
 
 function unreadable(column: string, value: unknown, cause?: unknown): ToolcribError {
-  const message = `The store holds ${value === null ? 'nothing' : `a ${typeof value}`} under "${column}" that this version cannot read; restore it from a backup.`;
+  const message = `The store has an unreadable value in the column "${column}" (${value === null ? 'null' : typeof value}); restore the store from a backup.`;
   return new ToolcribError('store_unavailable', message, { cause });
 }
 
-/** An error of SQLite as plain data, so that it can cross from the writer thread. */
+/** A SQLite error as plain data, so that it can be sent between threads. */
 export interface SqliteFailure {
   readonly message: string;
-  /** The extended result code; its low byte says what kind. */
+  /** The extended result code; its low byte is the primary code. */
   readonly errcode?: number;
-  /** The code of an error of Node's. */
+  /** The code of a Node error. */
   readonly code?: string;
 }
 
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 
-/** What happened and what to do, by the result code of SQLite. */
+/** Reasons and remedies, by SQLite result code. */
 const SQLITE_REASONS: Readonly<Record<number, string>> = {
-  3: 'may not be opened; give this user the right to read and write it',
-  [SQLITE_BUSY]: 'is locked by another process that does not let go; end that process or try again',
-  [SQLITE_LOCKED]: 'is locked by another process that does not let go; end that process or try again',
+  3: 'cannot be opened (permission denied); give this user read and write access',
+  [SQLITE_BUSY]: 'is locked by another process; end that process or try again',
+  [SQLITE_LOCKED]: 'is locked by another process; end that process or try again',
   8: 'is read-only; make the file and its folder writable',
-  10: 'cannot be read or written, the disk fails; check the disk',
-  11: 'is damaged; restore it from a backup, or move it away to begin a new one',
-  13: 'is full; make room on its disk and try again',
+  10: 'cannot be read or written (disk error); check the disk',
+  11: 'is damaged; restore it from a backup, or move it away to start with a new one',
+  13: 'is on a full disk; free some space and try again',
   14: 'cannot be opened; check that its folder exists and is writable',
-  26: 'is not a SQLite database; move it away, or name another file under store.url',
+  26: 'is not a SQLite database; move it away, or set store.url to another file',
 };
 
-/** A store that exists is never left for another place without a word of the operator. */
-const ANOTHER_PLACE = 'No other place is used unless store.url names one, and a store there begins empty';
+/** An existing store is never abandoned for another place unless the operator decides so. */
+const ANOTHER_PLACE = 'To use another place, set store.url; a store there starts empty';
 
-/** The same by the code of a file system or network error. */
+/** Reasons and remedies, by the code of a file system or network error. */
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
-  EACCES: `may not be written; give this user the right to read and write it and its folder. ${ANOTHER_PLACE}`,
-  EPERM: `may not be written; give this user the right to read and write it and its folder. ${ANOTHER_PLACE}`,
-  EROFS: `lies on a read-only disk; make that writable. ${ANOTHER_PLACE}`,
-  ENOSPC: 'is full; make room on its disk and try again',
-  EDQUOT: 'is full; make room on its disk and try again',
-  ENOENT: 'is gone; restore it, or restart Toolcrib to begin a new one',
+  EACCES: `cannot be written (permission denied); give this user read and write access to it and its folder. ${ANOTHER_PLACE}`,
+  EPERM: `cannot be written (permission denied); give this user read and write access to it and its folder. ${ANOTHER_PLACE}`,
+  EROFS: `is on a read-only disk; make the disk writable. ${ANOTHER_PLACE}`,
+  ENOSPC: 'is on a full disk; free some space and try again',
+  EDQUOT: 'is over the disk quota; free some space and try again',
+  ENOENT: 'was removed; restore it, or restart Toolcrib to start with a new one',
   ESTALE: 'was replaced while in use; restart Toolcrib to use the new one',
-  ENOTDIR: 'lies in something that is not a folder; name another file under store.url',
-  ELOOP: 'is a circle of links; name another file under store.url',
-  EEXIST: 'lies in something that is not a folder; name another file under store.url',
+  ENOTDIR: 'is not inside a folder; set store.url to another file',
+  ELOOP: 'is a cycle of links; set store.url to another file',
+  EEXIST: 'is not inside a folder; set store.url to another file',
 };
 
-/** A failure of SQLite or of the file system as data. */
+/** Converts an error of SQLite or the file system to data. */
 export function toFailure(error: unknown): SqliteFailure {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { message, errcode, code } = error as Error & { errcode?: unknown; code?: unknown }; // what Node's errors carry
+  const { message, errcode, code } = error as Error & { errcode?: unknown; code?: unknown }; // fields of Node errors
   return {
     message,
     ...(typeof errcode === 'number' && { errcode }),
@@ -141,32 +141,32 @@ export function isBusy({ errcode }: SqliteFailure): boolean {
   return kind === SQLITE_BUSY || kind === SQLITE_LOCKED;
 }
 
-/** The one error a store in a file rejects with. */
+/** Converts any error of a file store to a `store_unavailable` error. */
 export function toStoreError(error: unknown, file: string): ToolcribError {
   if (error instanceof ToolcribError) return error;
   return failureError(toFailure(error), file, error);
 }
 
-/** The same for a failure that came from the writer thread. */
+/** Converts a failure from the writer thread to a `store_unavailable` error. */
 export function failureError(failure: SqliteFailure, file: string, cause: unknown = failure): ToolcribError {
   const reason = SQLITE_REASONS[(failure.errcode ?? 0) & 0xff] ?? SYSTEM_REASONS[failure.code ?? ''];
   return storeUnavailable(file, reason ?? `failed: ${failure.message}`, cause);
 }
 
-/** Failures after which the statements may have been committed all the same. */
+/** Errors after which the statements may have been committed nevertheless. */
 const uncertain = new WeakSet<Error>();
 
-/** Notes that the answer to a commit was lost. */
+/** Records that the answer to a commit was lost. */
 export function noteUncertain(error: Error): void {
   uncertain.add(error);
 }
 
-/** True if nobody knows whether the statements that failed with it were committed. */
+/** True if it is unknown whether the failed statements were committed. */
 export function isUncertain(error: unknown): boolean {
   return error instanceof Error && uncertain.has(error);
 }
 
-/** Says in one sentence what is the matter with the store at `location`. */
+/** Creates the error for an unavailable store; `reason` completes the sentence "The store ...". */
 export function storeUnavailable(location: string, reason: string, cause?: unknown): ToolcribError {
   return new ToolcribError('store_unavailable', `The store ${location} ${reason}.`, { cause });
 }

@@ -19,7 +19,7 @@ import type { ScanAnswer, ScanQuestion } from './sqlite-scan-thread.ts';
 import { SqliteWriter } from './sqlite-writer.ts';
 import type { WriterOptions } from './sqlite-writer-thread.ts';
 
-/** SQLite, in a file or in memory. */
+/** The dialect of SQLite, in a file or in memory. */
 const SQLITE_DIALECT: SqlDialect = {
   lockMigrations: [], // every write takes the lock
   lock: () => [],
@@ -28,8 +28,8 @@ const SQLITE_DIALECT: SqlDialect = {
 };
 
 /**
- * SQLite in a file. A thread writes, because a lock of another process may have to be waited for, and a thread reads what
- * takes long. All other reads stay on this thread: in WAL mode no writer locks them out, and a command that only reads
+ * SQLite in a file. Writes run on a thread, because they may wait for a lock of another process; long reads run on
+ * another. All other reads stay on this thread: in WAL mode writers do not block them, and a command that only reads
  * need not start a thread.
  */
 export async function openSqlite(path: string, lockTimeoutMs: number): Promise<SqlEngine> {
@@ -47,7 +47,7 @@ export async function openSqlite(path: string, lockTimeoutMs: number): Promise<S
   };
   const close = async () => {
     await scanner.close();
-    reader.close(); // the writer goes last: only it can bring the log into the file and remove it
+    reader.close(); // the writer closes last: only it can checkpoint and remove the log
     await writer.close();
   };
   return {
@@ -73,13 +73,13 @@ export async function openSqlite(path: string, lockTimeoutMs: number): Promise<S
 
 const RETRY_MS = 10;
 
-/** A connection that only reads and never makes the thread wait. */
+/** A read-only connection that never blocks the thread. */
 interface SqliteReader {
   read(statement: Statement): Promise<readonly Row[]>;
   close(): void;
 }
 
-/** Opens the file for reading. Where it is locked all the same (somebody recovers it, or it is not in WAL mode yet), a timer waits. */
+/** Opens the file for reading. If it is locked (another process recovers it, or it is not in WAL mode yet), a timer retries. */
 async function openReader(file: DatabaseFile, lockTimeoutMs: number): Promise<SqliteReader> {
   const { DatabaseSync } = await import('node:sqlite');
   const { database, prepare } = openSession();
@@ -110,10 +110,10 @@ async function openReader(file: DatabaseFile, lockTimeoutMs: number): Promise<Sq
 
 type Pending = Map<number, PromiseWithResolvers<readonly Row[]>>;
 
-/** Threads of queries that are seldom asked need not stay. */
+/** The scan thread ends after this idle time. */
 const IDLE_MS = 10_000;
 
-/** Reads over many rows, on a thread of their own: it starts with the first and ends when none came for a while. */
+/** Runs reads of many rows on their own thread, which starts with the first read and ends when idle. */
 class SqliteScanner {
   readonly #options: WriterOptions;
   #thread: { readonly worker: Worker; readonly pending: Pending } | undefined;
@@ -136,7 +136,7 @@ class SqliteScanner {
     return found.promise;
   }
 
-  /** What is being read is not waited for: it is told that the store is closed. */
+  /** Does not wait for running reads: they are rejected. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#thread?.worker.terminate();
@@ -153,7 +153,7 @@ class SqliteScanner {
     });
     worker.on('exit', () => {
       this.#thread = undefined;
-      const reason = 'was let go by the thread that read it, which ended; try again';
+      const reason = 'could not be read: the reader thread ended; try again';
       for (const { reject } of pending.values()) reject(storeUnavailable(this.#options.file.path, reason, crash));
     });
     return { worker, pending };
@@ -172,7 +172,7 @@ class SqliteScanner {
 
 const LOCATION = 'in memory';
 
-/** SQLite in memory: the same statements, and nothing to wait for. */
+/** SQLite in memory: the same statements, without waiting. */
 export async function openMemory(): Promise<SqlEngine> {
   const { DatabaseSync } = await import('node:sqlite');
   const session = createSession(new DatabaseSync(':memory:'));
@@ -199,7 +199,7 @@ export async function openMemory(): Promise<SqlEngine> {
     location: LOCATION,
     dialect: SQLITE_DIALECT,
     read,
-    scan: read, // what is in memory is small
+    scan: read, // a store in memory is small
     write,
     writeSlowly: write,
     close: async () => {

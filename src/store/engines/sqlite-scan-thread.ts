@@ -5,17 +5,17 @@ import { createSession, type Session } from './group-commit.ts';
 import { type Row, type SqliteFailure, type Statement, toFailure } from './sql-engine.ts';
 import type { WriterOptions } from './sqlite-writer-thread.ts';
 
-/** A statement to run. */
+/** A statement to run on the scan thread. */
 export interface ScanQuestion extends Statement {
   readonly id: number;
 }
 
-/** Its rows, or why there are none. */
+/** The rows of a statement, or its failure. */
 export type ScanAnswer =
   | { readonly id: number; readonly rows: readonly Row[] }
   | { readonly id: number; readonly failure: SqliteFailure };
 
-const { file, lockTimeoutMs } = workerData as WriterOptions; // sqlite-scanner.ts starts this file with these
+const { file, lockTimeoutMs } = workerData as WriterOptions; // set by sqlite-engine.ts, which starts this file
 const port = parentPort;
 let session: Session | undefined;
 

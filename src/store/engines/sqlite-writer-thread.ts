@@ -12,25 +12,25 @@ import {
 } from './group-commit.ts';
 import { isBusy, toFailure } from './sql-engine.ts';
 
-/** What the thread is started with. */
+/** Options of the writer thread. */
 export interface WriterOptions {
   readonly file: DatabaseFile;
   readonly lockTimeoutMs: number;
 }
 
-/** What the thread is told. */
+/** Messages to the thread. */
 export type WriterMessage = PackedGroups | 'close';
-/** What it tells: how each group fared. */
+/** The thread's answer: the outcome of each group. */
 export type WriterAnswer = readonly GroupOutcome[];
 
-const { file, lockTimeoutMs } = workerData as WriterOptions; // sqlite-writer.ts starts this file with these
+const { file, lockTimeoutMs } = workerData as WriterOptions; // set by sqlite-writer.ts, which starts this file
 const port = parentPort;
 let session: Session | undefined;
 
 port?.on('message', (first: WriterMessage) => {
   let waiting: readonly Group[] = [];
   for (let message: WriterMessage | undefined = first; message !== undefined; message = nextMessage()) {
-    if (message === 'close') return close(); // comes last: its sender has waited for every answer
+    if (message === 'close') return close(); // the last message: the sender has waited for every answer
     waiting = waiting.concat(unpackGroups(message));
   }
   while (waiting.length > 0) {
@@ -67,7 +67,7 @@ function openSession(): Session {
   }
 }
 
-/** SQLite does not wait for a lock here by itself, and processes that start together meet. */
+/** Retries: here SQLite does not wait for a lock, and several processes may start at once. */
 function switchToWal(database: DatabaseSync): void {
   const deadline = performance.now() + lockTimeoutMs;
   for (;;) {

@@ -11,7 +11,7 @@ interface Thread {
   readonly pending: Map<number, PromiseWithResolvers<Rows>>;
 }
 
-/** Our end of the writer thread, which starts with the first write and again after a crash. */
+/** The main thread's side of the writer thread, which starts with the first write and restarts after a crash. */
 export class SqliteWriter {
   readonly #options: WriterOptions;
   #thread: Thread | undefined;
@@ -27,12 +27,12 @@ export class SqliteWriter {
     const thread = this.#ensureThread();
     const written = Promise.withResolvers<Rows>();
     thread.pending.set(id, written);
-    thread.worker.ref(); // what is being written keeps the process alive; an idle thread does not
+    thread.worker.ref(); // pending writes keep the process alive; an idle thread does not
     if (this.#queue.push({ id, statements, survives }) === 1) queueMicrotask(() => this.#send());
     return written.promise;
   }
 
-  /** Writes that were asked for are done before the file is let go. */
+  /** Closes the file after all pending writes. */
   async close(): Promise<void> {
     if (this.#thread === undefined) return;
     const { worker, pending } = this.#thread;
@@ -45,7 +45,7 @@ export class SqliteWriter {
     });
   }
 
-  /** What was asked for in one turn of the event loop travels as one message. */
+  /** Sends the writes of one event loop turn as one message. */
   #send(): void {
     const groups = this.#queue;
     this.#queue = [];
@@ -53,7 +53,7 @@ export class SqliteWriter {
     try {
       thread.worker.postMessage(packGroups(groups) satisfies WriterMessage);
     } catch (error) {
-      const failure = toFailure(error); // a value that cannot travel
+      const failure = toFailure(error); // a value that cannot be cloned
       settle(
         thread,
         groups.map(({ id }) => ({ id, failure })),
@@ -96,7 +96,7 @@ function settle({ worker, pending }: Thread, answer: WriterAnswer, path: string)
 
 function rejectAll({ pending }: Thread, path: string, crash: unknown): void {
   const reason =
-    'was let go by its writer thread, which ended; what was being written may be missing, so look and try again';
+    'could not be written: the writer thread ended. Check whether the last change was written, and try again';
   for (const { reject } of pending.values()) reject(storeUnavailable(path, reason, crash));
   pending.clear();
 }

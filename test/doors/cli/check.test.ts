@@ -62,7 +62,10 @@ describe('toolcrib check', () => {
   it('exits with 2 and a sentence where the id beside the configuration was changed', async () => {
     const crib = workshop({ ...OFFICE, '.toolcrib/id': '../../../../etc' });
     const { code, stderr } = await crib.run(['check']);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('.toolcrib/id is not the id') });
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('.toolcrib/id must be a file with 32 hexadecimal digits'),
+    });
   });
 
   it('says once that what an earlier version kept beside the configuration was moved', async () => {

@@ -112,15 +112,15 @@ describe.runIf(MAY_MOUNT)('a state folder that is read-only at a restart', () =>
 
     const surroundings = { readOnly: join(at.folder, path) };
     const { ask, said, stop } = await serve(at, surroundings);
-    await expect.poll(said).toMatch(new RegExp(`warning: The store ${store} lies on a read-only disk`));
+    await expect.poll(said).toMatch(new RegExp(`warning: The store ${store} is on a read-only disk`));
     expect((await ask('/readyz')).status).toBe(503);
     for (const guarded of [pay(ask), execute(ask, 'wipe', {}), execute(ask, 'noted', {})])
       expect(await guarded).toMatchObject({ status: 503, json: { error: { code: 'unavailable' } } });
     await stop();
     const checked = await run(at, ['check'], surroundings);
-    expect(checked).toMatchObject({ code: 1, stdout: expect.stringContaining(`${store} lies on a read-only disk`) });
+    expect(checked).toMatchObject({ code: 1, stdout: expect.stringContaining(`${store} is on a read-only disk`) });
     const verified = await run(at, ['audit', 'verify'], surroundings);
-    expect(verified).toMatchObject({ code: 1, stderr: expect.stringContaining(`${store} lies on a read-only disk`) });
+    expect(verified).toMatchObject({ code: 1, stderr: expect.stringContaining(`${store} is on a read-only disk`) });
     expect([ledger(at), databases(at)]).toEqual([['pay'], [store]]);
 
     const after = await serve(at);
@@ -134,9 +134,7 @@ describe.runIf(MAY_MOUNT)('a state folder that is read-only at a restart', () =>
   it('keeps a store that was begun in the state directory there, and says so at every start', async () => {
     const at = shop();
     const first = await serve(at, { readOnly: at.folder });
-    await expect
-      .poll(first.said)
-      .toMatch(/warning: .*\.toolcrib cannot be written, so state is kept in .* stays there/);
+    await expect.poll(first.said).toMatch(/warning: .*\.toolcrib is not writable, so state is kept in .* stays there/);
     expect((await first.ask('/readyz')).status).toBe(200);
     expect((await pay(first.ask)).json).toMatchObject({ ok: true });
     await first.stop();
@@ -144,7 +142,7 @@ describe.runIf(MAY_MOUNT)('a state folder that is read-only at a restart', () =>
     expect([store.startsWith(at.home), others]).toEqual([true, []]);
 
     const { ask, said, stop } = await serve(at);
-    await expect.poll(said).toMatch(/warning: The store was begun in .* and stays there/);
+    await expect.poll(said).toMatch(/warning: The store is in .* It stays there/);
     expect((await pay(ask)).json).toMatchObject({ ok: true });
     expect((await ask('/readyz')).status).toBe(200);
     await stop();
@@ -168,7 +166,7 @@ it('a database that was removed is reported by the audit, whose checkpoints lie 
   rmSync(join(at.folder, '.toolcrib/crib.db'));
   const verified = await run(at, ['audit', 'verify']);
   expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining('chain_removed') });
-  expect(verified.stderr).toMatch(/warning: The store .* is not there, .* A new, empty store is begun/);
+  expect(verified.stderr).toMatch(/warning: The store .* is missing, .* Toolcrib creates a new, empty store/);
 });
 
 it('a folder that is not mounted at a restart is announced', async () => {
