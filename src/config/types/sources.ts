@@ -163,7 +163,7 @@ export interface FilesSourceConfig extends SourceSettings {
 
 /** Installed packages. */
 export interface PackagesSourceConfig extends SourceSettings {
-  /** Installed packages with a "toolcrib" field: all, none, or these. */
+  /** Installed packages with a "toolcrib" field: true for all, false for none, or a list of names. */
   readonly packages: boolean | readonly string[];
   /** Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes. */
   readonly initTimeoutMs?: number;
@@ -199,7 +199,7 @@ export interface HttpSourceConfig extends SourceSettings {
 
 /** Specs in the store. */
 export interface DatabaseSourceConfig extends SourceSettings {
-  /** Specs kept in the store; false lists none. */
+  /** Specs kept in the store; false turns the source off. */
   readonly database: boolean;
   /** Secrets that its tools may use as ${secret:NAME}; default none. */
   readonly secrets?: SecretText | readonly SecretText[];
