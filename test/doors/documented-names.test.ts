@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { TOOL_ERROR_CODES } from '../../src/core/tool-error.ts';
+import { AVAILABLE, COMMANDS } from '../../src/doors/cli/commands.ts';
+import { statusOf } from '../../src/doors/rest/answers.ts';
+import { ROUTES } from '../../src/doors/rest/routes.ts';
+import { createCrib } from '../../src/index.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+/** The rows of the tables under a heading, each a list of cells. */
+function rowsUnder(page: string, heading: string): readonly (readonly string[])[] {
+  const [, below = ''] = read(page).split(new RegExp(`^#+ ${heading}$`, 'm'));
+  const [section = ''] = below.split(/^#/m);
+  return [...section.matchAll(/^\| (.*) \|$/gm)].map(([, row = '']) => row.split(' | ')).slice(1);
+}
+
+/** The words in backticks of the first column. */
+const namesUnder = (page: string, heading: string): readonly string[] =>
+  rowsUnder(page, heading).flatMap(([cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+
+describe('docs/reference.md', () => {
+  it('lists the error codes with their status in REST', () => {
+    const rows = rowsUnder('docs/reference.md', 'Error codes').map(([code, status]) => [code, Number(status)]);
+    expect(rows).toEqual(TOOL_ERROR_CODES.map((code) => [`\`${code}\``, statusOf(code)]));
+  });
+
+  it('lists the metrics of Prometheus with their types', async () => {
+    const crib = await createCrib({
+      tools: [{ name: 'hello', description: 'Greet', run: () => 'Hello' }],
+      store: 'memory',
+    });
+    await (await crib.open()).call('hello');
+    const families = [...(await crib.metrics()).matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => [
+      name,
+      type,
+    ]);
+    await crib.close();
+    const rows = rowsUnder('docs/reference.md', 'Prometheus metrics').map(([name, type]) => [name?.slice(1, -1), type]);
+    expect(rows).toEqual(families);
+  });
+
+  it('lists the instruments of OpenTelemetry', () => {
+    const code = read('src/extensions/measure.ts');
+    const instruments = [...code.matchAll(/'(toolcrib\.calls[\w.]*|[\w.]+\.duration)'/g)].map(([, name = '']) => name);
+    const gauges = [...code.matchAll(/gauge\('(\w+)'/g)].map(([, name]) => `toolcrib.audit.${name}`);
+    expect(gauges).not.toEqual([]);
+    expect([...namesUnder('docs/reference.md', 'OpenTelemetry metrics')].sort()).toEqual(
+      [...instruments, ...gauges].sort(),
+    );
+  });
+
+  it('lists the events', () => {
+    const [, names = ''] = /^type Tell = \(event: ([^,]*),/m.exec(read('src/doors/rest/event-feed.ts')) ?? [];
+    const events = [...names.matchAll(/'([\w-]+)'/g)].map(([, name]) => name);
+    expect(namesUnder('docs/reference.md', 'Events').filter((name) => !name.includes(' '))).toEqual([
+      ...events,
+      'lost',
+    ]);
+  });
+});
+
+it('docs/rest.md lists every route with who may use it', () => {
+  const rows = rowsUnder('docs/rest.md', 'Routes').map(([route = '', who]) => [route.slice(1, -1), who]);
+  const available = ROUTES.filter(({ group }) => group !== 'later');
+  expect([...rows].sort()).toEqual(available.map(({ method, path, who }) => [`${method} ${path}`, who]).sort());
+});
+
+describe('docs/cli.md', () => {
+  it('lists every command', () => {
+    const named = namesUnder('docs/cli.md', 'Commands').map((cell) => cell.split(' ')[0]);
+    expect([...new Set(named)].sort()).toEqual(AVAILABLE.map(({ name }) => name).sort());
+  });
+
+  it('names every flag of every command', () => {
+    const page = read('docs/cli.md');
+    const flags = new Set(COMMANDS.flatMap(({ flags = [] }) => flags));
+    expect([...flags].filter((flag) => !page.includes(`--${flag}`))).toEqual([]);
+  });
+});
