@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { TOOL_ERROR_CODES } from '../../src/core/tool-error.ts';
@@ -79,4 +79,10 @@ describe('docs/cli.md', () => {
     const flags = new Set(COMMANDS.flatMap(({ flags = [] }) => flags));
     expect([...flags].filter((flag) => !new RegExp(`--${flag}(?![\\w-])`).test(page))).toEqual([]);
   });
+});
+
+it.each(['docs/security.md', 'docs/reliability.md'])('%s names tests that exist', (page) => {
+  const files = [...read(page).matchAll(/`(test\/[\w/.-]+\.ts)`/g)].map(([, file = '']) => file);
+  expect(files.length).toBeGreaterThan(50);
+  expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
