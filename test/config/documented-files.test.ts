@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { configNode } from '../../src/crib/config/config-schema.ts';
 import { emitSchema } from '../../src/crib/config/emit-schema.ts';
 import { createSchemas } from '../../src/schemas/create-schemas.ts';
 import { loadYaml } from './write.ts';
@@ -15,7 +16,7 @@ const yamlOf = (page: string): readonly string[] =>
 
 /** Configurations and parts of one; a page may show other YAML, such as an OpenAPI description. */
 const isConfiguration = (text: string): boolean =>
-  Object.keys(parse(text) ?? {}).some((key) => key in (emitSchema().properties ?? {}));
+  Object.keys(parse(text) ?? {}).some((key) => key in (configNode.properties ?? {}));
 
 describe('the complete file of docs/configuration.md', () => {
   const [file = ''] = yamlOf('docs/configuration.md');

@@ -31,6 +31,17 @@ it.each(['README.md', 'SECURITY.md', 'AGENTS.md', ...globSync('docs/**/*.md', { 
   },
 );
 
+/** The reference pages. The glossary is one table, and the page about other designs has a form of its own. */
+const REFERENCES = globSync('docs/*.md', { cwd: ROOT, exclude: ['docs/glossary.md', 'docs/migrate.md'] }).sort();
+
+it.each(REFERENCES)('%s begins with a link to a guide and a table of contents', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
+  const [beginning = '', ...sections] = text.split(/^## /m);
+  expect(beginning).toContain('](guides/');
+  const anchors = sections.map((section) => `](#${anchorOf(section.split('\n')[0] ?? '')})`);
+  expect(anchors.filter((anchor) => !beginning.includes(anchor))).toEqual([]);
+});
+
 describe.each(PAGES)('%s', (page) => {
   const blocks = blocksOf(page);
 
