@@ -5,8 +5,10 @@ import {
   closeSync,
   constants,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
+  readSync,
   realpathSync,
   statSync,
   writeFileSync,
@@ -104,8 +106,10 @@ export function createPrivateFile(path: string): DatabaseFile {
       const what = found.isDirectory() ? 'is a folder' : 'is not a file'; // opening a named pipe would block
       throw storeUnavailable(path, `${what}; set store.url to a file`);
     }
+    if (found !== undefined && !isDatabase(path))
+      throw storeUnavailable(path, 'is a file, and not a SQLite database; set store.url to another file');
     closeSync(openSync(path, 'a', 0o600));
-    for (const ending of ['', '-wal', '-shm']) takeFromOthers(`${path}${ending}`);
+    for (const ending of ['', '-wal', '-shm']) takeFromOthers(`${path}${ending}`, ending === '');
     return { path, identity: identityOf(path) };
   } catch (error) {
     if (toFailure(error).code !== 'ENOENT') throw toStoreError(error, path);
@@ -114,10 +118,25 @@ export function createPrivateFile(path: string): DatabaseFile {
   }
 }
 
-/** Works only for the owner of a file; modes have no meaning on Windows. */
-function takeFromOthers(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0) return;
+const SQLITE = 'SQLite format 3\0';
+
+/** True for a SQLite database and for an empty file, which becomes one. Any other file stays as it is, with its mode. */
+function isDatabase(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const begin = Buffer.alloc(SQLITE.length);
+    const length = readSync(file, begin, 0, begin.length, 0);
+    return length === 0 || begin.toString('latin1', 0, length) === SQLITE;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Works only for the owner of a file; modes have no meaning on Windows. A link in place of a file that SQLite creates itself is left alone. */
+function takeFromOthers(path: string, mayBeLink: boolean): void {
+  const found = (mayBeLink ? statSync : lstatSync)(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink() || found.uid !== process.getuid?.() || (found.mode & 0o077) === 0)
+    return;
   chmodSync(path, found.mode & 0o700);
 }
 

@@ -21,7 +21,10 @@ export function sqliteFileOf(url: string): string | undefined {
 /** The URL of a store named in code: `memory`, a path from the working directory, or a URL. Throws for anything else, without repeating what may be a password. */
 export function readStoreUrl(written: string): string {
   if (written === 'memory' || written === ':memory:' || isMemoryUrl(written)) return 'memory:';
-  if (written === '') throw invalid(`createCrib: store is empty; use ${FORMS}.`);
+  if (written.trim() === '') throw invalid(`createCrib: store is empty; use ${FORMS}.`);
+  // A path with an address in it would become folders whose names hold the password of the address.
+  if (/^\s|\s$/.test(written) || written.replace(/^[a-z]+:\/\//i, '').includes('://'))
+    throw invalid(`createCrib: store is neither a path nor a URL; use ${FORMS}.`);
   const scheme = /^[a-z][a-z0-9+.-]+:/i.exec(written)?.[0]; // at least two letters: C: is a drive
   if (scheme === undefined) return `sqlite:${readPath(written)}`;
   if (scheme === 'file:') return `sqlite:${readPath(readFileUrl(written))}`;

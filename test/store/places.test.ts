@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Store } from '../../src/core/ports/store.ts';
@@ -36,6 +36,13 @@ function folderForAnybody(mode: number): string {
   chmodSync(folder, mode);
   onTestFinished(() => chmodSync(folder, 0o700));
   return folder;
+}
+
+/** A link to a file, in a folder of its own. */
+function linkTo(file: string, name: string): string {
+  const link = join(temporaryFolder(), name);
+  symlinkSync(file, link);
+  return link;
 }
 
 describe('where the store is', () => {
@@ -139,6 +146,19 @@ describe('who may read it', () => {
       expect(readdirSync(folder).map((name) => modeOf(join(folder, name)))).toEqual(['600', '600', '600']);
     },
   );
+
+  it.each([
+    ['named itself', (file: string) => file],
+    ['behind a link', (file: string) => linkTo(file, 'crib.db')],
+    ['behind a link in the place of the log', (file: string) => linkTo(file, 'crib.db-wal').slice(0, -'-wal'.length)],
+  ])('leaves a file that is not its own as it is: %s', async (_name, placeOf) => {
+    const file = join(temporaryFolder(), 'page.html');
+    writeFileSync(file, '<p>For everybody</p>');
+    chmodSync(file, 0o644);
+    const write = async () => (await opened({ url: `sqlite:${placeOf(file)}`, env: {} })).activeSets.put('a', [], 'b');
+    await write().catch((cause: Error) => expect(cause.message).toMatch(/not a database/));
+    expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['644', '<p>For everybody</p>']);
+  });
 
   it('refuses a file or a folder that may not be written, with a sentence', async () => {
     const file = join(folderForAnybody(0o777), 'crib.db');
