@@ -107,6 +107,29 @@ export function beginningOf(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length).toWellFormed()}…` : text;
 }
 
+/** The text without the characters of this class at its end. A pattern with `+$` would look at a long text again from each of them. */
+export function withoutEnd(text: string, unwanted: RegExp): string {
+  let end = text.length;
+  while (end > 0 && unwanted.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+const [BELL, ESCAPE, CONTROL, STRING_END, COMMAND] = ['\u0007', '\u001b', '\u009b', '\u009c', '\u009d'];
+const TERMINAL_CODES = new RegExp(
+  [
+    // A string for the system ends at the next escape, so that no text is looked at from each of many that never end.
+    `(?:${ESCAPE}[\\]PX^_]|${COMMAND})[^${BELL}${ESCAPE}${STRING_END}]*(?:${BELL}|${ESCAPE}\\\\|${STRING_END})`,
+    `(?:${ESCAPE}\\[|${CONTROL})[0-?]*[ -/]*[@-~]`,
+    `${ESCAPE}[ -/]*[0-Z\\\\^-~]`,
+  ].join('|'),
+  'g',
+);
+
+/** The text without sequences that control a terminal. */
+export function withoutTerminalCodes(text: string): string {
+  return text.replace(TERMINAL_CODES, '');
+}
+
 /** Turns a single name into a list. */
 export function listOf<T extends string>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];

@@ -2,6 +2,7 @@ import { describe, readOptions } from '../core/read-options.ts';
 import type { CallRequest } from '../core/tool-call.ts';
 import { ToolcribError } from '../core/tool-error.ts';
 import { type Content, failed, type ToolResult, textOf } from '../core/tool-result.ts';
+import { withoutEnd } from '../core/visible-text.ts';
 
 /** A member of an untyped value; `undefined` if the value is not an object. */
 export function memberOf(value: unknown, name: string): unknown {
@@ -100,7 +101,7 @@ function resourcePart(resource: Extract<Content, { type: 'resource' }>['resource
 
 function toMedia(media: MediaPart, takes: Takes): ResultPart {
   if (takes(media.mimeType)) return media;
-  const bytes = Math.floor((media.data.replace(/=+$/, '').length * 3) / 4);
+  const bytes = Math.floor((withoutEnd(media.data, /=/).length * 3) / 4);
   return toText(
     `[${media.name === undefined ? '' : `${media.name}, `}${media.mimeType}, ${bytes} bytes, cannot be shown here]`,
   );

@@ -1,4 +1,5 @@
 import type { DenseIndex, QueryVectors, Ranked, RankOptions } from '../core/retriever.ts';
+import { withoutEnd } from '../core/visible-text.ts';
 import {
   type Candidate,
   type FoundTool,
@@ -150,7 +151,7 @@ export function namesMentioned(request: string): ReadonlySet<string> {
   const isShort = !MANY_WORDS.test(text);
   if (isShort || PART_OF_NAME.test(text))
     for (const word of text.split(BETWEEN_WORDS)) {
-      const bare = word.replace(/\.+$/, '');
+      const bare = withoutEnd(word, /\./);
       if (word !== '' && (isShort || looksLikeName(bare))) names.add(bare.toLowerCase());
     }
   for (const [, quoted = ''] of text.matchAll(/["'`]([\w.-]{2,64})["'`]/g)) names.add(quoted.toLowerCase());

@@ -12,6 +12,23 @@ export interface Template {
 // In this order: escapes, a secret or another reference (left as it is), a placeholder, a stray brace.
 const PIECES = /\$\$\{|\{\{|\}\}|\$\{([^}]*)\}|\$\{|\{([A-Za-z_][A-Za-z0-9_.-]*)\}|\{/g;
 
+// Behind the last closing brace nothing is closed, and is not looked for from every opening.
+const OPENINGS = /\$\$\{|\{\{|\$\{|\{/g;
+
+interface Piece {
+  readonly index: number;
+  readonly piece: string;
+  readonly reference?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+function* piecesOf(text: string): Iterable<Piece> {
+  const close = text.lastIndexOf('}') + 1;
+  for (const { index, 0: piece, 1: reference, 2: name } of text.slice(0, close).matchAll(PIECES))
+    yield { index, piece, reference, name };
+  for (const { index, 0: piece } of text.slice(close).matchAll(OPENINGS)) yield { index: close + index, piece };
+}
+
 const PLAIN: Readonly<Record<string, string>> = { '$${': '${', '{{': '{', '}}': '}', '${': '${' };
 
 /** Parses `{name}`, `${secret:NAME}` and the escapes `{{`, `}}` and `$${`. A stray brace is a mistake, not text. */
@@ -25,10 +42,9 @@ export function readTemplate(text: string): Template {
     plain = '';
     parts.push(part);
   };
-  for (const match of text.matchAll(PIECES)) {
-    const [piece, reference, name] = match;
-    plain += text.slice(end, match.index);
-    end = match.index + piece.length;
+  for (const { index, piece, reference, name } of piecesOf(text)) {
+    plain += text.slice(end, index);
+    end = index + piece.length;
     const secret = reference === undefined ? undefined : secretNameOf(reference);
     if (secret !== undefined) add({ secret });
     else if (name !== undefined) add({ name });

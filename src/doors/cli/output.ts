@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
+import { withoutTerminalCodes } from '../../core/visible-text.ts';
 import type { Crib } from '../../crib/crib.ts';
 import type { ExitCode } from './commands.ts';
 import type { Flags } from './flags.ts';
@@ -32,14 +33,14 @@ const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu; // the two j
 
 /** The text as one line, without control characters. */
 export function toLine(text: string): string {
-  return stripVTControlCharacters(text).replace(/\s+/g, ' ').replace(INVISIBLE, '').trim();
+  return withoutTerminalCodes(text).replace(/\s+/g, ' ').replace(INVISIBLE, '').trim();
 }
 
 /** The text without control characters, except line breaks. */
 export function toLines(text: string): string {
   return text
     .split('\n')
-    .map((line) => stripVTControlCharacters(line).replaceAll('\t', '  ').replace(INVISIBLE, ''))
+    .map((line) => withoutTerminalCodes(line).replaceAll('\t', '  ').replace(INVISIBLE, ''))
     .join('\n');
 }
 

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/json.ts';
 import { RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
+import { withoutEnd } from '../../core/visible-text.ts';
 import { readTemplate, type Template, type TemplatePart } from '../../specs/template.ts';
 import {
   argumentOf,
@@ -43,7 +44,7 @@ export function readAddress({ url, baseUrl }: Pick<HttpRun, 'url' | 'baseUrl'>):
 }
 
 function join(baseUrl: string, path: string): string {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = withoutEnd(baseUrl, /\//);
   return /^[/?#]/.test(path) ? `${base}${path}` : `${base}/${path}`;
 }
 

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { didYouMean } from '../../core/read-options.ts';
-import { beginningOf } from '../../core/visible-text.ts';
+import { beginningOf, withoutEnd, withoutTerminalCodes } from '../../core/visible-text.ts';
 import { isNetworkTrouble } from '../../system/processes/network-trouble.ts';
 import type { ChildEnd } from '../../system/processes/start-child.ts';
 import type { ServerCommand } from './child-transport.ts';
@@ -76,7 +75,8 @@ function errorIn(lines: readonly string[]): string | undefined {
 }
 
 const IN_QUOTES = /['"](?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^'"\n]*[\\/]_npx[\\/][\da-f]{8,})/;
-const BARE = /(?:file:\/\/)?([^\s'"()]*[\\/]_npx[\\/][\da-f]{8,})/;
+// From the beginning of a word, so that a long one is looked at once.
+const BARE = /(?<![^\s'"()])(?:file:\/\/)?([^\s'"()]*[\\/]_npx[\\/][\da-f]{8,})/;
 const HALF_INSTALLED = /\bENOTEMPTY\b|MODULE_NOT_FOUND|Cannot find (module|package)/;
 
 /** What to do about a package that npx began to install and did not finish: npx itself never tries again. */
@@ -96,7 +96,7 @@ const CHOICE =
 
 /** The question that a program has printed last and waits for an answer to; undefined if it asks nothing. */
 export function questionIn(said: string): string | undefined {
-  const text = stripVTControlCharacters(said);
+  const text = withoutTerminalCodes(said);
   const lines = linesOf(text).filter((line) => line.trim() !== '');
   const last = lines.at(-1)?.trim() ?? '';
   // A line that was not ended, which programs that report something do not leave.
@@ -126,7 +126,7 @@ function joinLines(lines: readonly string[], between: string): string {
 
 /** A line that a program has written over is what it wrote last. */
 function linesOf(said: string): readonly string[] {
-  return stripVTControlCharacters(said)
+  return withoutTerminalCodes(said)
     .split(/\r?\n/)
-    .map((line) => line.replace(/\r+$/, '').replace(/^.*\r/, ''));
+    .map((line) => withoutEnd(line, /\r/).replace(/^.*\r/, ''));
 }

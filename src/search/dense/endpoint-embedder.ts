@@ -3,6 +3,7 @@ import type { MaybePromise } from '../../core/json.ts';
 import type { Clock } from '../../core/ports/crib-context.ts';
 import type { Embedder } from '../../core/retriever.ts';
 import { messageOf } from '../../core/tool-error.ts';
+import { withoutEnd } from '../../core/visible-text.ts';
 
 /** Sends a request with limits for time and size, for example `guardedFetch`. */
 type BoundedFetch = (
@@ -119,7 +120,7 @@ function keyOf(model: string, text: string): string {
 /** Keeps the query string, because some endpoints need a version or a key in it. */
 function embeddingsOf(url: string): string {
   const [path = '', ...query] = url.split('?');
-  return [`${path.replace(/\/+$/, '')}/embeddings`, ...query].join('?');
+  return [`${withoutEnd(path, /\//)}/embeddings`, ...query].join('?');
 }
 
 /** The identity of an endpoint without secrets, for display: an address may contain a key. */

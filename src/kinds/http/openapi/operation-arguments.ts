@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isRecord, type JsonSchema } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
+import { withoutEnd } from '../../../core/visible-text.ts';
 import type { HttpRun, StyledParameter } from '../http-run.ts';
 import type { Fields } from './load-description.ts';
 import { followRefs } from './local-refs.ts';
@@ -184,7 +185,8 @@ export function createArguments(): Arguments {
 
 /** A name that every vendor takes for an argument, and every template for a placeholder. */
 function safeName(name: string): string {
-  const plain = name.replace(/^[^A-Za-z0-9]*[^A-Za-z0-9_-]|[^A-Za-z0-9_-]+$/g, '').replace(/[^A-Za-z0-9_-]+/g, '_');
+  const begun = withoutEnd(name, /[^A-Za-z0-9_-]/).replace(/^[^A-Za-z0-9]*[^A-Za-z0-9_-]/, '');
+  const plain = begun.replace(/[^A-Za-z0-9_-]+/g, '_');
   const named = /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
   const whole = named === '__proto__' ? 'proto' : named;
   return whole.length <= 64 ? whole : `${whole.slice(0, 55)}_${hash('sha256', name).slice(0, 8)}`;

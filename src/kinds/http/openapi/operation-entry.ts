@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isRecord, type JsonSchema } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import { type Effects, toToolName } from '../../../core/tool-spec.ts';
+import { withoutEnd } from '../../../core/visible-text.ts';
 import type { HttpRun } from '../http-run.ts';
 import type { Fields } from './load-description.ts';
 import { followRefs } from './local-refs.ts';
@@ -75,7 +76,7 @@ function describeOperation({ method, path, fields }: NamedOperation): string {
   const summary = shortText(fields.summary, MAX_DESCRIPTION);
   const more = shortText(fields.description, MAX_DESCRIPTION);
   const isSaid = more.toLowerCase().startsWith(summary.toLowerCase());
-  const said = [isSaid ? '' : `${summary.replace(/[.\s]+$/, '')}.`, more].filter((text) => text !== '').join(' ');
+  const said = [isSaid ? '' : `${withoutEnd(summary, /[.\s]/)}.`, more].filter((text) => text !== '').join(' ');
   const text = shortText(said, MAX_DESCRIPTION) || `${method} ${path.slice(0, 200)}`;
   return fields.deprecated === true ? `Deprecated. ${text}` : text;
 }
@@ -170,5 +171,5 @@ function fillVariables(url: string, variables: unknown): string {
 
 /** Braces and the like are encoded in it, so that nothing in it can look like an argument or a secret. */
 function toBase({ origin, pathname }: URL): string {
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}${withoutEnd(pathname, /\//)}`;
 }

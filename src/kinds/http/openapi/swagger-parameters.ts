@@ -1,4 +1,5 @@
 import { isRecord } from '../../../core/json.ts';
+import { withoutEnd } from '../../../core/visible-text.ts';
 import type { Fields } from './load-description.ts';
 
 /** What the parameters of an operation are read with. */
@@ -121,9 +122,7 @@ function spreadOf(written: Fields, styles: Styles): Spread {
 
 function describeParts(description: unknown, { note }: Spread): unknown {
   if (note === undefined) return description;
-  return typeof description === 'string' && description !== ''
-    ? `${description.replace(/[.\s]*$/, '')}. ${note}`
-    : note;
+  return typeof description === 'string' && description !== '' ? `${withoutEnd(description, /[.\s]/)}. ${note}` : note;
 }
 
 const FORM = 'application/x-www-form-urlencoded';

@@ -1,0 +1,62 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { toLine, toLines } from '../../src/doors/cli/output.ts';
+import { toAnthropicResults } from '../../src/formats/anthropic.ts';
+import { createCrib } from '../../src/index.ts';
+import { describeEnd, lastLines, questionIn } from '../../src/kinds/mcp/last-words.ts';
+import { readTemplate } from '../../src/specs/template.ts';
+import { folderWith } from '../crib/workshop.ts';
+
+/** So long that a pattern which looks at it again from every character takes minutes: the test runs out of its time. */
+const MANY = 200_000;
+const run = (text: string) => text.repeat(MANY / text.length);
+
+/** What a server that does not start may have printed. */
+const PRINTED: Readonly<Record<string, string>> = {
+  'a word': `${run('a')} MODULE_NOT_FOUND`,
+  'a path': `${run('/_npx/aaaaaaa')} MODULE_NOT_FOUND`,
+  'carriage returns': `${run('\r')}x`,
+  'commands to the terminal that never end': run('\u001b]'),
+  'commands with a text': run('\u001b]a;'),
+  'numbers for the terminal': `\u001b[${run('0;')}`,
+  spaces: `${run(' ')}x`,
+};
+
+describe('a long run of one character costs time in proportion to its length', () => {
+  it.each(Object.keys(PRINTED))('in what a server printed: %s', (name) => {
+    const said = PRINTED[name] ?? '';
+    const server = { command: 'npx', args: [], env: {} };
+    expect(describeEnd({ kind: 'ended', code: 1, signal: null }, server, said)).toContain('exit code 1');
+    expect(lastLines(said).length).toBeLessThan(1000);
+    expect(questionIn(said)).toBeUndefined();
+  });
+
+  it.each(Object.keys(PRINTED))('in what the command line prints: %s', (name) => {
+    const said = PRINTED[name] ?? '';
+    expect(`${toLine(said)}${toLines(said)}`).not.toMatch(/\p{Cc}/u);
+  });
+
+  it('in the address of the server of an API, and in names of arguments', async () => {
+    const paths = {
+      '/a': {
+        get: { parameters: [{ name: `a${run('!')}x`, in: 'query', schema: { type: 'string' } }], responses: {} },
+      },
+    };
+    const description = {
+      openapi: '3.0.0',
+      info: { title: 'T', version: '1' },
+      servers: [{ url: `https://example.com/${run('/')}x` }],
+      paths,
+    };
+    const folder = folderWith({ 'api.json': JSON.stringify(description) });
+    const crib = await createCrib({ config: { sources: { api: { openapi: `${folder}/api.json` } } } });
+    onTestFinished(() => crib.close());
+    expect(crib.catalog.specs.filter(({ source }) => source === 'api').length).toBeLessThanOrEqual(1);
+  });
+
+  it('in templates, and in what a result says of bytes that cannot be shown', () => {
+    expect(readTemplate(run('${')).parts).toEqual([run('${')]);
+    const content = [{ type: 'audio', data: `${run('=')}x`, mimeType: 'audio/x' }] as const;
+    const answer = { id: '1', name: 't', result: { ok: true, status: 'done', content } } as const;
+    expect(JSON.stringify(toAnthropicResults([answer]))).toContain('150000 bytes');
+  });
+});
