@@ -1,8 +1,19 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { ROOT } from './install-packed.ts';
+import { startFakeModels } from './fake-models.ts';
+import { ROOT, run } from './install-packed.ts';
 import { blocksOf, missingLines, runBlocks } from './run-page.ts';
 
 const PAGES = ['README.md', ...globSync('docs/guides/*.md', { cwd: ROOT }).sort()];
@@ -42,6 +53,31 @@ it.each(REFERENCES)('%s begins with a link to a guide and a table of contents', 
   expect(anchors.filter((anchor) => !beginning.includes(anchor))).toEqual([]);
 });
 
+it('has TypeScript that compiles, on every page', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolcrib-blocks-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  for (const page of PAGES) {
+    for (const { language, file = '', code } of blocksOf(page)) {
+      if (language !== 'ts') continue;
+      const path = join(folder, page, file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, code);
+    }
+  }
+  const paths = {
+    toolcrib: [join(ROOT, 'src/index.ts')],
+    'toolcrib/formats/*': [join(ROOT, 'src/formats/*.ts')],
+    'toolcrib/testing': [join(ROOT, 'src/testing/index.ts')],
+  };
+  const compilerOptions = { paths, allowImportingTsExtensions: true, typeRoots: [join(ROOT, 'node_modules/@types')] };
+  const project = { extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: ['**/*.ts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));
+  const tsc = run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', folder]);
+  expect(await tsc.catch(({ stdout }: { stdout: string }) => ({ stdout }))).toMatchObject({ stdout: '' });
+});
+
 describe.each(PAGES)('%s', (page) => {
   const blocks = blocksOf(page);
 
@@ -54,7 +90,9 @@ describe.each(PAGES)('%s', (page) => {
   });
 
   it('does what it shows', async () => {
-    const wrong = (await runBlocks(blocks)).flatMap((ran) => {
+    const models = await startFakeModels();
+    onTestFinished(() => models.close());
+    const wrong = (await runBlocks(blocks, models.env)).flatMap((ran) => {
       const missing = missingLines(ran);
       const isWrong = missing.length > 0 || (ran.shown.length === 0 && ran.code !== 0);
       return isWrong ? [{ ...ran, missing }] : [];

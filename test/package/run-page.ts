@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -38,8 +38,12 @@ export function blocksOf(page: string): readonly Block[] {
 /**
  * Runs blocks as a reader would, in an empty folder with an empty home: a block with a file name is saved,
  * a `console` block is typed line by line. The ports of the page, 2742 and 2744, are replaced by free ones.
+ * `variables` are added to the environment.
  */
-export async function runBlocks(blocks: readonly Block[]): Promise<readonly Ran[]> {
+export async function runBlocks(
+  blocks: readonly Block[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<readonly Ran[]> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-page-'));
   const [port, another] = [await freePort(), await freePort()];
   const here = (code: string): string => code.replaceAll('2742', String(port)).replaceAll('2744', String(another));
@@ -54,7 +58,7 @@ export async function runBlocks(blocks: readonly Block[]): Promise<readonly Ran[
       commands.push(command);
     }
   }
-  const outputs = (await bash(script.join('\n'), folder)).split(MARK).slice(1);
+  const outputs = (await bash(script.join('\n'), folder, variables)).split(MARK).slice(1);
   return commands.map((command, index) => ({
     ...command,
     printed: outputs[index * 3] ?? '',
@@ -119,6 +123,7 @@ function typed(line: string, folder: string, port: number): string {
 
 function link(name: string, folder: string): void {
   const path = join(folder, 'node_modules', name);
+  if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules', name), path);
 }
@@ -127,14 +132,14 @@ function saving(file: string, code: string): string {
   return `mkdir -p "$(dirname '${file}')"; base64 -d > '${file}' <<< '${Buffer.from(code).toString('base64')}'`;
 }
 
-async function bash(script: string, folder: string): Promise<string> {
+async function bash(script: string, folder: string, variables: Readonly<Record<string, string>>): Promise<string> {
   const path = join(folder, '.page.sh');
   writeFileSync(path, `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${script}\n`);
   const bin = `${join(folder, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`;
   const home = join(folder, '.home');
   writeFileSync(join(folder, 'node_modules/.bin/npx'), NPX, { mode: 0o755 });
   mkdirSync(home);
-  const env = { PATH: bin, HOME: home, LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1' };
+  const env = { PATH: bin, HOME: home, LANG: 'C.UTF-8', NODE_NO_WARNINGS: '1', ...variables };
   const child = spawn('bash', [path], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   return await text(child.stdout);
 }
