@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { openStore } from '../../src/store/open-store.ts';
-import { installPacked, ROOT, run } from './install-packed.ts';
+import { installPacked, ROOT, run, unpack } from './install-packed.ts';
+import { deadLinks } from './run-page.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'toolcrib-package-'));
 const installed = join(home, 'node_modules/toolcrib');
@@ -25,12 +26,34 @@ describe('the packed package', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'dist',
+      'docs',
+      'examples',
       'models',
       'package.json',
       'schema',
     ]);
     expect(readdirSync(join(installed, 'dist'))).toContain('index.d.ts');
+  });
+
+  it('has pages whose relative links lead to files of the package', () => {
+    const pages = globSync('{*.md,{docs,examples,models}/**/*.md}', { cwd: installed });
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/library.md']));
+    expect(
+      Object.fromEntries(pages.map((page) => [page, deadLinks(installed, page)]).filter(([, dead]) => dead?.length)),
+    ).toEqual({});
+  });
+
+  it('leaves out what a run of an example leaves behind', async () => {
+    const copy = join(home, 'copy');
+    for (const file of ['examples/kept.ts', 'examples/starter/.toolcrib/crib.db', 'examples/py/__pycache__/a.pyc']) {
+      mkdirSync(dirname(join(copy, file)), { recursive: true });
+      writeFileSync(join(copy, file), '');
+    }
+    cpSync(join(ROOT, 'package.json'), join(copy, 'package.json'));
+    const unpacked = await unpack(copy, join(home, 'unpacked'));
+    expect(readdirSync(join(unpacked, 'examples'), { recursive: true })).toEqual(['kept.ts']);
   });
 
   it('has name, version and licence of every package whose code it bundles', () => {

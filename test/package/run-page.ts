@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { installPacked, ROOT } from './install-packed.ts';
 
 /** A fenced block of a page: its language, the file it is saved as, and its text. */
-export interface Block {
+interface Block {
   readonly language: string;
   readonly file: string | undefined;
   readonly code: string;
@@ -20,9 +20,15 @@ interface Command {
 }
 
 /** A command, what it printed, and its exit code. */
-export interface Ran extends Command {
+interface Ran extends Command {
   readonly printed: string;
   readonly code: number;
+}
+
+/** Where the blocks of a page run: with these variables besides the usual ones, and Toolcrib installed in this way. */
+interface RunOptions {
+  readonly variables?: Readonly<Record<string, string>>;
+  install?(folder: string): Promise<unknown>;
 }
 
 const FENCE = /^```(\w+)(?: (\S+))?\n([\s\S]*?)^```$/gm;
@@ -35,19 +41,34 @@ export function blocksOf(page: string): readonly Block[] {
   return [...markdown.matchAll(FENCE)].map(([, language = '', file, code = '']) => ({ language, file, code }));
 }
 
+/** Titles as GitHub makes anchors of them. */
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+
+/** The relative links of a page that lead to no file of the folder, or to no title of the file. */
+export function deadLinks(folder: string, page: string): readonly string[] {
+  const links = [...readFileSync(join(folder, page), 'utf8').matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  return links.flatMap(([link, path = '', anchor]) => {
+    const file = path === '' ? join(folder, page) : join(folder, dirname(page), path);
+    if (!file.startsWith(folder) || !existsSync(file)) return [link];
+    if (anchor === undefined) return [];
+    const titles = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => anchorOf(title));
+    return titles.includes(anchor) ? [] : [link];
+  });
+}
+
 /**
  * Runs blocks as a reader would, in an empty folder with an empty home: a block with a file name is saved,
  * a `console` block is typed line by line. The ports of the page, 2742 and 2744, are replaced by free ones.
- * `variables` are added to the environment.
  */
-export async function runBlocks(
-  blocks: readonly Block[],
-  variables: Readonly<Record<string, string>> = {},
-): Promise<readonly Ran[]> {
+export async function runBlocks(blocks: readonly Block[], options: RunOptions = {}): Promise<readonly Ran[]> {
   const folder = mkdtempSync(join(tmpdir(), 'toolcrib-page-'));
   const [port, another] = [await freePort(), await freePort()];
   const here = (code: string): string => code.replaceAll('2742', String(port)).replaceAll('2744', String(another));
-  await installPacked(folder);
+  await (options.install ?? installPacked)(folder);
   const script: string[] = [];
   const commands: Command[] = [];
   for (const { language, file, code } of blocks) {
@@ -58,7 +79,7 @@ export async function runBlocks(
       commands.push(command);
     }
   }
-  const outputs = (await bash(script.join('\n'), folder, variables)).split(MARK).slice(1);
+  const outputs = (await bash(script.join('\n'), folder, options.variables)).split(MARK).slice(1);
   return commands.map((command, index) => ({
     ...command,
     printed: outputs[index * 3] ?? '',
@@ -66,8 +87,20 @@ export async function runBlocks(
   }));
 }
 
+/** A command that did not print the lines that its page shows, or failed where it shows none. */
+interface Wrong extends Ran {
+  readonly missing: readonly string[];
+}
+
+/** The commands that did something else than their page shows. */
+export function wrongAmong(commands: readonly Ran[]): readonly Wrong[] {
+  return commands
+    .map((ran) => ({ ...ran, missing: missingLines(ran) }))
+    .filter(({ missing, shown, code }) => missing.length > 0 || (shown.length === 0 && code !== 0));
+}
+
 /** The shown lines that a command did not print, in order. `…` stands for any text. */
-export function missingLines({ shown, printed }: Ran): readonly string[] {
+function missingLines({ shown, printed }: Ran): readonly string[] {
   let rest = printed;
   return shown.filter((line) => {
     const words = line.trim().split(/ +/);
@@ -132,7 +165,7 @@ function saving(file: string, code: string): string {
   return `mkdir -p "$(dirname '${file}')"; base64 -d > '${file}' <<< '${Buffer.from(code).toString('base64')}'`;
 }
 
-async function bash(script: string, folder: string, variables: Readonly<Record<string, string>>): Promise<string> {
+async function bash(script: string, folder: string, variables: RunOptions['variables']): Promise<string> {
   const path = join(folder, '.page.sh');
   writeFileSync(path, `trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n${script}\n`);
   const bin = `${join(folder, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`;
