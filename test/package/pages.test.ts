@@ -69,5 +69,5 @@ describe.each(PAGES)('%s', (page) => {
     const models = await startFakeModels();
     onTestFinished(() => models.close());
     expect(wrongAmong(await runBlocks(blocks, { variables: models.env }))).toEqual([]);
-  });
+  }, 180_000); // a page starts up to thirty processes, one after the other
 });
