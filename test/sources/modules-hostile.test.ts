@@ -83,9 +83,18 @@ describe('a module that does not mean well', () => {
     folder.write('b.mjs', toolModule('quick'));
     const crib = await cribOver(folder, { importTimeoutMs: 600_000 });
     expect([namesIn(crib), crib.warnings()]).toEqual([['quick'], []]);
+    expect(crib.sources()).toMatchObject([
+      { name: 'code' },
+      { state: 'starting', reason: `${folder.path}/a-slow.mjs is still being imported.` },
+    ]);
+    const chest = await crib.open();
+    expect(await chest.call('slow')).toMatchObject({ ok: false, error: { code: 'unavailable' } });
     const change = nextChange(crib);
     folder.write('gate', '');
     expect([await change, namesIn(crib)]).toEqual([{ added: ['slow'], removed: [], changed: [] }, ['slow', 'quick']]);
+    await crib.server.allListed();
+    expect(crib.sources()).toMatchObject([{ name: 'code' }, { state: 'ready' }]);
+    expect(await chest.call('none')).toMatchObject({ ok: false, error: { code: 'unknown_tool' } });
   }, 30_000);
 
   it('Closing the crib ends the worker in which it hangs.', async () => {

@@ -33,7 +33,7 @@ export interface ModuleReadingOptions extends Omit<SourceContext, 'services'> {
 export interface ModuleReading {
   /** Scans again. Each changed module is announced as soon as it is read, so a module that hangs does not delay the others. */
   readAll(): Promise<void>;
-  /** Waits for the first scan, but not for slow modules: those arrive as a change. */
+  /** Waits for the first scan, but not for slow modules: those arrive as a change, and until then the source is `starting`. */
   start(): Promise<Omit<LiveSource, 'close'>>;
 }
 
@@ -48,12 +48,16 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   const failures = createFailures(warn);
   let status: SourceStatus = { state: 'ready' };
   let looking: Promise<unknown> = Promise.resolve();
+  /** Modules that the first look has not read yet; undefined once it is over. */
+  let unread: Set<string> | undefined = new Set();
 
   const announce = (): void => {
     if (!signal.aborted) listeners.tell();
   };
   const load = async ({ file, label, factories, parts }: ModuleToRead): Promise<void> => {
+    unread?.add(label);
     const { good, failure } = await loader.load(file, factories);
+    unread?.delete(label);
     const fate = good === undefined ? 'is left out' : 'keeps its old tools';
     failures.note(file, failure === undefined ? undefined : `${label} ${fate}: ${failure}.`);
     if (good === undefined) return;
@@ -79,25 +83,38 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
     await Promise.all((await next).map(load));
   };
 
+  const statusNow = (): SourceStatus => {
+    if (unread !== undefined) return { state: 'starting', ...describeUnread(unread) };
+    return status.state === 'ready' ? failures.status(found.specs().length) : status;
+  };
+
   return {
     readAll,
     async start() {
+      const firstLook = readAll()
+        .catch(() => {}) // the status tells
+        .finally(() => {
+          unread = undefined;
+        });
       await new Promise<void>((proceed) => {
         const stopTimer = clock.setTimer(PATIENCE_MS, proceed);
-        readAll()
-          .catch(() => {}) // reported by the status
-          .finally(stopTimer)
-          .finally(proceed);
+        firstLook.finally(stopTimer).finally(proceed);
       });
       return {
         specs: found.specs,
         bundles: found.bundles,
-        status: () => (status.state === 'ready' ? failures.status(found.specs().length) : status),
+        listed: firstLook,
+        status: statusNow,
         refresh: readAll,
         onChange: listeners.add,
       };
     },
   };
+}
+
+function describeUnread([first, ...others]: Iterable<string>): Pick<SourceStatus, 'reason'> {
+  if (first === undefined) return {};
+  return { reason: `${first} ${others.length === 0 ? 'is' : `and ${others.length} more are`} still being imported.` };
 }
 
 /** Records which modules cannot be imported. This is only a warning while other modules bring tools. */
