@@ -48,16 +48,13 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   const failures = createFailures(warn);
   let status: SourceStatus = { state: 'ready' };
   let looking: Promise<unknown> = Promise.resolve();
-  /** Modules that the first look has not read yet; undefined once it is over. */
-  let unread: Set<string> | undefined = new Set();
+  const firstLook = createFirstLook(clock);
 
   const announce = (): void => {
     if (!signal.aborted) listeners.tell();
   };
   const load = async ({ file, label, factories, parts }: ModuleToRead): Promise<void> => {
-    unread?.add(label);
-    const { good, failure } = await loader.load(file, factories);
-    unread?.delete(label);
+    const { good, failure } = await firstLook.include(label, loader.load(file, factories));
     const fate = good === undefined ? 'is left out' : 'keeps its old tools';
     failures.note(file, failure === undefined ? undefined : `${label} ${fate}: ${failure}.`);
     if (good === undefined) return;
@@ -83,28 +80,17 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
     await Promise.all((await next).map(load));
   };
 
-  const statusNow = (): SourceStatus => {
-    if (unread !== undefined) return { state: 'starting', ...describeUnread(unread) };
-    return status.state === 'ready' ? failures.status(found.specs().length) : status;
-  };
-
   return {
     readAll,
     async start() {
-      const firstLook = readAll()
-        .catch(() => {}) // the status tells
-        .finally(() => {
-          unread = undefined;
-        });
-      await new Promise<void>((proceed) => {
-        const stopTimer = clock.setTimer(PATIENCE_MS, proceed);
-        firstLook.finally(stopTimer).finally(proceed);
-      });
+      const listed = readAll().catch(() => {}); // the status tells
+      await firstLook.waitFor(listed);
+      const own = () => (status.state === 'ready' ? failures.status(found.specs().length) : status);
       return {
         specs: found.specs,
         bundles: found.bundles,
-        listed: firstLook,
-        status: statusNow,
+        listed,
+        status: () => firstLook.status() ?? own(),
         refresh: readAll,
         onChange: listeners.add,
       };
@@ -112,9 +98,35 @@ export function createModuleReading(options: ModuleReadingOptions): ModuleReadin
   };
 }
 
-function describeUnread([first, ...others]: Iterable<string>): Pick<SourceStatus, 'reason'> {
-  if (first === undefined) return {};
-  return { reason: `${first} ${others.length === 0 ? 'is' : `and ${others.length} more are`} still being imported.` };
+/** Tells which modules the first look has not read yet. */
+function createFirstLook(clock: SourceContext['clock']) {
+  const unread = new Set<string>();
+  let isOver = false;
+  return {
+    async include<Loaded>(label: string, loading: Promise<Loaded>): Promise<Loaded> {
+      unread.add(label);
+      return await loading.finally(() => unread.delete(label));
+    },
+    /** Resolves when the look is over, or has taken long enough. */
+    waitFor(look: Promise<void>): Promise<void> {
+      return new Promise((proceed) => {
+        const stopTimer = clock.setTimer(PATIENCE_MS, proceed);
+        look.finally(() => {
+          isOver = true;
+          stopTimer();
+          proceed();
+        });
+      });
+    },
+    /** Undefined once it is over. */
+    status(): SourceStatus | undefined {
+      if (isOver) return undefined;
+      const [first, ...others] = unread;
+      if (first === undefined) return { state: 'starting' };
+      const are = others.length === 0 ? 'is' : `and ${others.length} more are`;
+      return { state: 'starting', reason: `${first} ${are} still being imported.` };
+    },
+  };
 }
 
 /** Records which modules cannot be imported. This is only a warning while other modules bring tools. */
