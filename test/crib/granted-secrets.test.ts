@@ -176,7 +176,7 @@ describe('an OpenAPI description', () => {
       expect(JSON.stringify(asked)).not.toContain(HIDDEN);
       expect(victim.requests[0]?.headers).not.toHaveProperty('authorization');
       expect(warningsOf(crib)).toContain(
-        `Its security scheme "${scheme}" has no secret, and calls go without: write auth: { ${scheme}: SECRET }.`,
+        `Its security scheme "${scheme}" has no secret, so calls are sent without a credential. Set auth: { ${scheme}: SECRET }.`,
       );
     },
   );

@@ -19,7 +19,7 @@ export interface Address {
   /** Scheme, host and port. */
   readonly origin: Template;
   readonly segments: readonly Template[];
-  /** What is written after the question mark. */
+  /** The query parameters written in the URL. */
   readonly query: readonly Parameter[];
   readonly mistakes: readonly string[];
 }
@@ -37,8 +37,8 @@ export function readAddress({ url, baseUrl }: Pick<HttpRun, 'url' | 'baseUrl'>):
     query: written.map(readPair),
     mistakes: [
       ...mistakes,
-      ...(fragment.length === 0 ? [] : ['has a "#", and what follows it is never sent']),
-      ...(written.some(hasOpenName) ? ['names a parameter of the query by an argument or a secret'] : []),
+      ...(fragment.length === 0 ? [] : ['has a "#"; remove it, because text after it is never sent']),
+      ...(written.some(hasOpenName) ? ['uses an argument or a secret as the name of a query parameter'] : []),
     ],
   };
 }
@@ -58,7 +58,7 @@ function splitOrigin(parts: readonly TemplatePart[]): readonly [readonly Templat
   return [[scheme, ...host], rest];
 }
 
-/** Before the first match in a literal, and from there on. */
+/** Splits at the first match inside a literal; the match goes to the second part. */
 function splitAt(
   parts: readonly TemplatePart[],
   mark: RegExp,
@@ -110,7 +110,7 @@ function toTemplate(parts: readonly TemplatePart[]): Template {
 
 const HOST_PART = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
-/** The values that an argument may have, where its schema lists them and all of them could be a part of a host. */
+/** The values that the schema lists for an argument, if all of them are valid in a host name. */
 export function hostChoices(spec: ToolSpec, name: string): readonly string[] | undefined {
   const { properties } = spec[RUN][WITHHELD]?.input ?? spec.input;
   const schema = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -121,7 +121,7 @@ export function hostChoices(spec: ToolSpec, name: string): readonly string[] | u
   return choices.every((choice) => typeof choice === 'string' && HOST_PART.test(choice)) ? choices : undefined;
 }
 
-/** Scheme, host and port for this call: an argument in it is one of those that the schema lists. */
+/** Scheme, host and port for this call. An argument in it must be one of the values that its schema lists. */
 export function fillOrigin({ parts }: Template, filling: Filling, spec: ToolSpec): string {
   const pieces = parts.map((part) => {
     if (typeof part === 'string') return part;
@@ -133,21 +133,21 @@ export function fillOrigin({ parts }: Template, filling: Filling, spec: ToolSpec
   return pieces.join('');
 }
 
-/** The path. An argument stays inside its segment, and a segment stays where it is. */
+/** The path. An argument cannot leave its segment. */
 export function fillPath(segments: readonly Template[], filling: Filling): string {
   return segments.map((segment) => fillSegment(segment, filling)).join('/');
 }
 
-/** What the other side, or the address parser, takes for this folder or the one above. */
+/** Text that a server or URL parser reads as the current or the parent folder. */
 const DOTS = /^(\.|%2e){0,2}$/i;
 
 function fillSegment(segment: Template, filling: Filling): string {
   const first = segment.parts.find((part) => typeof part === 'object' && 'name' in part);
   const text = fillText(segment, filling, SEGMENT);
   if (first === undefined || typeof first === 'string' || !('name' in first)) return text ?? '';
-  if (text === undefined) throw new BadArgument(missingIn(segment, filling), 'is needed: it is a part of the address');
+  if (text === undefined) throw new BadArgument(missingIn(segment, filling), 'is required: it is part of the URL');
   if (DOTS.test(text))
-    throw new BadArgument(first.name, 'may be neither empty nor made of dots alone: it is a part of the address');
+    throw new BadArgument(first.name, 'must not be empty or consist of dots only: it is part of the URL');
   return text;
 }
 
@@ -156,7 +156,7 @@ function missingIn({ parts }: Template, filling: Filling): string {
   return names.find((name) => (argumentOf(name, filling) ?? null) === null) ?? '';
 }
 
-/** A secret of the owner may be several segments; an argument of a caller is never more than a part of one. */
+/** A configured secret may span several segments; a caller's argument never leaves its segment. */
 const SEGMENT: Encoding = {
   literal: (text) => text,
   value: (value) => listText(value, encode),

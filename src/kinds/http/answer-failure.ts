@@ -6,15 +6,15 @@ import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';
 import { BadArgument } from './fill-text.ts';
 import { bodyText, readContentType, statusText } from './read-answer.ts';
 
-/** What is known about a request that failed. */
+/** Facts about a failed request. */
 export interface Failing {
   readonly spec: ToolSpec;
   readonly method: string;
-  /** The text without the values of secrets. */
+  /** Removes the values of secrets from a text. */
   redact(text: string): string;
 }
 
-/** What an answer that is no success means for whoever called. */
+/** Translates an error response for the caller. */
 export function answerFailure(answer: FetchedResponse, failing: Failing): ToolError {
   const { status } = answer;
   const { spec } = failing;
@@ -23,20 +23,20 @@ export function answerFailure(answer: FetchedResponse, failing: Failing): ToolEr
   const retryAfterMs = readRetryAfterMs(answer.headers);
   const later = { retryable: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
   if (status === 429) return toolError('rate_limited', words, later);
-  if (status === 401 || status === 403) return toolError('upstream', `${words} Its owner can check the credential.`);
+  if (status === 401 || status === 403) return toolError('upstream', `${words} The operator can check the credential.`);
   if (status === 502 || status === 504)
     return isRepeatable(failing)
       ? toolError('upstream', words, later)
-      : toolError('unknown_outcome', `${words} It may have done what was asked: look before you try again.`);
+      : toolError('unknown_outcome', `${words} The call may have taken effect: check before you try again.`);
   if (status === 408 || status === 503) return toolError('upstream', words, later);
   if (status >= 500) return toolError('upstream', words, isRepeatable(failing) && status !== 501 ? later : {});
-  // The server is well: it is not to be taken for dead because of this.
+  // Not an upstream error: the server works, so the circuit breaker must not count this.
   return toolError('tool_error', words);
 }
 
 const REPEATABLE_METHODS = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'];
 
-/** True if doing it twice does no harm: the tool says so, or its method does. */
+/** True if the request may be repeated: the tool's effects or the HTTP method say that it is idempotent. */
 function isRepeatable({ spec, method }: Pick<Failing, 'spec' | 'method'>): boolean {
   const { idempotent, readOnly } = spec.effects;
   return idempotent ?? (readOnly === true || REPEATABLE_METHODS.includes(method));
@@ -45,12 +45,12 @@ function isRepeatable({ spec, method }: Pick<Failing, 'spec' | 'method'>): boole
 const MAX_READ = 20_000;
 const MAX_SHOWN = 500;
 
-/** The beginning of what the server said, where it is text. */
+/** The beginning of the response body, if it is text. */
 function excerptOf({ headers, bytes }: FetchedResponse, redact: (text: string) => string): string {
   const type = readContentType(headers['content-type']);
   if (!['json', 'text', 'unknown'].includes(type.is)) return '';
   const head = bodyText(bytes.subarray(0, MAX_READ), type);
-  // Redacted before it is cut: a part of a secret would not be found.
+  // Redact before cutting: a part of a secret would not be recognized.
   const safe = redact(bytes.length > MAX_READ ? `${head}…` : head);
   const text = (type.name === 'text/html' ? safe.replaceAll(/<[^>]{0,500}>/g, ' ') : safe)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are taken out
@@ -59,20 +59,20 @@ function excerptOf({ headers, bytes }: FetchedResponse, redact: (text: string) =
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text;
 }
 
-/** What a request that brought no answer means for whoever called; undefined for what nobody has thought of. Where it went is its owner's business. */
+/** Translates a request without a response for the caller; undefined for unexpected errors. The address is for the operator only. */
 export function fetchFailure(cause: unknown, failing: Failing): ToolError | undefined {
   const { name } = failing.spec;
   if (cause instanceof BadArgument) return badArgument(cause);
   if (cause instanceof TokenRefused)
     return toolError(
       'upstream',
-      `"${name}" is given no token to call its server with; its owner can check the credential.`,
+      `The token endpoint of "${name}" refused to issue a token; the operator can check the credential.`,
       { cause },
     );
   if (cause instanceof ToolcribError)
     return toolError(
       'unavailable',
-      `"${name}" cannot be called: its credential cannot be used; its owner can look at the log.`,
+      `"${name}" cannot be called because its credential cannot be used; the operator finds the reason in the log.`,
       { cause },
     );
   return cause instanceof FetchError ? lostRequest(cause, failing) : undefined;
@@ -89,29 +89,32 @@ function lostRequest(cause: FetchError, failing: Failing): ToolError {
     case 'refused':
       return toolError(
         'denied',
-        `"${name}" calls an address that may not be reached from here; its owner can look at the log, and name private hosts under executors.http.allowPrivate.`,
+        `"${name}" calls an address that is not allowed. The operator finds it in the log, and can allow private hosts in executors.http.allowPrivate.`,
         { cause },
       );
     case 'unreachable':
-      return toolError('unavailable', `"${name}" cannot be called while its server cannot be reached.`, {
+      return toolError('unavailable', `The server of "${name}" cannot be reached; try again later.`, {
         retryable: true,
         cause,
       });
     case 'lost':
       return isRepeatable(failing)
-        ? toolError('upstream', `The server of "${name}" was lost before it answered.`, { retryable: true, cause })
+        ? toolError('upstream', `The connection to the server of "${name}" was lost before it answered; try again.`, {
+            retryable: true,
+            cause,
+          })
         : toolError(
             'unknown_outcome',
-            `The server of "${name}" was lost before it answered. It may have done what was asked: look before you try again.`,
+            `The connection to the server of "${name}" was lost before it answered. The call may have taken effect: check before you try again.`,
             { cause },
           );
     case 'timeout':
       return toolError('timeout', `The server of "${name}" did not answer in time.`, { retryable: true, cause });
     case 'too_large':
-      return toolError('too_large', `"${name}" answered with more than can be taken; ask for less.`, { cause });
+      return toolError('too_large', `The answer of "${name}" is too large; ask for less.`, { cause });
     case 'malformed':
-      return toolError('upstream', `What the server of "${name}" sends cannot be read.`, { cause });
+      return toolError('upstream', `The server of "${name}" sent an answer that cannot be read.`, { cause });
     case 'cancelled':
-      return toolError('cancelled', `The call of "${name}" was cancelled.`, { cause });
+      return toolError('cancelled', `The call to "${name}" was cancelled.`, { cause });
   }
 }

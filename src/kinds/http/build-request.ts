@@ -8,7 +8,7 @@ import { BadArgument, encode, type Filling, fillParameter } from './fill-text.ts
 import type { HttpAuth, HttpClientCredentials } from './http-run.ts';
 import { fillCookies, fillHeaders, type RequestPlan } from './request-plan.ts';
 
-/** A request with everything but the credentials. */
+/** A request without its credentials. */
 export interface BuiltRequest {
   /** Scheme, host and port. */
   readonly origin: URL;
@@ -21,12 +21,12 @@ export interface BuiltRequest {
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
 
-/** Where a call goes. */
+/** The origin that a call is sent to. */
 export function originOf(plan: RequestPlan, { input, spec }: ToolCall): URL {
   return new URL(fillOrigin(plan.address.origin, { input, secrets: NO_SECRETS }, spec));
 }
 
-/** The secrets of a run, for the host that the call goes to and no other. */
+/** The secrets of a run, resolved for the host of the call only. */
 export async function findSecrets(
   { secrets: names }: RequestPlan,
   secrets: Secrets,
@@ -64,11 +64,11 @@ export function buildRequest(
   };
 }
 
-/** The address of a request with its credentials. It has never left the host that its run names. */
+/** The URL of a request with its credentials. Its origin is always the one that the run names. */
 export function addressOf({ origin, path, query }: BuiltRequest, credentials: Credentials): URL {
   const pairs = [...query, ...credentials.query].join('&');
   const url = new URL(`${origin.href.slice(0, -1)}${path}${pairs === '' ? '' : `?${pairs}`}`);
-  if (url.origin !== origin.origin) throw new BadArgument('', 'would send the call elsewhere');
+  if (url.origin !== origin.origin) throw new BadArgument('', 'would send the call to another host');
   return url;
 }
 
@@ -81,36 +81,36 @@ export function headersOf(
   return { ...headers, ...credentials.headers, ...(all.length > 0 && { cookie: all.join('; ') }) };
 }
 
-/** What credentials add to a request. */
+/** The parts of a request that carry credentials. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly string[];
   readonly cookies: readonly string[];
-  /** The token among them that was fetched, and can be again. */
+  /** The fetched token among them, which can be fetched again. */
   readonly token?: { readonly text: string; readonly kept: KeptToken };
 }
 
-/** Finds credentials for one host; each secret goes to its own hosts only. */
+/** Resolves credentials for one host; each secret goes only to its own hosts. */
 export interface Authorizer {
   authorize(auth: readonly HttpAuth[], host: string): Promise<Credentials>;
 }
 
-/** What credentials are found with. */
+/** Options for an authorizer. */
 export interface AuthorizerPorts {
   readonly secrets: Secrets;
   readonly clock: Clock;
-  /** Asked for each token, since it may change. */
+  /** Called for each token, because the rules may change. */
   reach(): TokenRequest['reach'];
 }
 
 const NONE: Credentials = { headers: {}, query: [], cookies: [] };
 
-/** Makes an authorizer that keeps the tokens it fetches: one for each set of credentials, whichever tools use it. */
+/** Creates an authorizer that caches tokens: one for each set of credentials, shared by all tools. */
 export function createAuthorizer({ secrets, clock, reach }: AuthorizerPorts): Authorizer {
   const tokens = new Map<string, KeptToken>();
 
   const tokenOf = (credentials: HttpClientCredentials): KeptToken => {
-    const key = JSON.stringify(credentials); // of names, not of values: a secret that changes is fetched with anew
+    const key = JSON.stringify(credentials); // names, not values: a changed secret is read again at the next fetch
     const known = tokens.get(key);
     if (known !== undefined) return known;
     const kept = keepToken(() => fetchToken(credentials), clock);
@@ -137,7 +137,7 @@ export function createAuthorizer({ secrets, clock, reach }: AuthorizerPorts): Au
       return { ...NONE, headers: { authorization: `Basic ${text}` } };
     }
     if ('apiKey' in auth) return apiKey(auth.apiKey, await fill(auth.apiKey.value));
-    // A token is worth as much as what it was fetched with, so it goes to the same hosts and no others.
+    // A token is worth as much as its client secret, so it goes only to the hosts of that secret.
     await Promise.all([fill(auth.clientCredentials.clientId), fill(auth.clientCredentials.clientSecret)]);
     const kept = tokenOf(auth.clientCredentials);
     const text = await kept.get();

@@ -13,18 +13,18 @@ import {
 } from './fill-text.ts';
 import type { HttpFilePart, HttpParameter, HttpPart, HttpRun } from './http-run.ts';
 
-/** A body and what it is. */
+/** A body with its content type. */
 interface FilledBody {
   readonly bytes: string | Uint8Array;
   readonly contentType: string;
 }
 
-/** Makes the body of a call; nothing where all of it is absent. */
+/** Builds the body of a call; undefined if all of it is absent. */
 export type FillBody = (filling: Filling) => FilledBody | undefined;
 
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-/** Reads the body of a run. */
+/** Compiles the body of a run. */
 export function readBody({ body, bodyType }: HttpRun): FillBody {
   if (body === undefined) return () => undefined;
   switch (bodyType ?? (typeof body === 'string' ? 'auto' : 'json')) {
@@ -65,7 +65,7 @@ function readJson(value: JsonValue): FillJson {
     Object.fromEntries(members.flatMap(([key, fill]) => present(fill(filling)).map((member) => [key, member])));
 }
 
-/** A list, so that a value that is a list itself stays one. */
+/** Wraps a value in a list, so that flatMap keeps a value that is itself a list. */
 function present(value: JsonValue | undefined): readonly [JsonValue] | readonly [] {
   return value === undefined ? [] : [value];
 }
@@ -84,7 +84,7 @@ function textBody(text: string): FillBody {
   };
 }
 
-/** A text, unless it is one argument that is none. */
+/** Sent as text, unless the template is a single argument that is not text. */
 function autoBody(text: string): FillBody {
   const name = onlyName(readTemplate(text));
   const [asText, asJson] = [textBody(text), jsonBody(text)];
@@ -106,7 +106,7 @@ function base64Body(text: string): FillBody {
 }
 
 function formBody(body: Readonly<Record<string, JsonValue>>): FillBody {
-  const parameters = readParameters(body as Readonly<Record<string, HttpParameter>>); // checked when the spec was let in
+  const parameters = readParameters(body as Readonly<Record<string, HttpParameter>>); // checked when the spec was loaded
   return (filling) => ({
     bytes: parameters.flatMap((parameter) => fillParameter(parameter, filling)).join('&'),
     contentType: 'application/x-www-form-urlencoded',
@@ -114,11 +114,11 @@ function formBody(body: Readonly<Record<string, JsonValue>>): FillBody {
 }
 
 function multipartBody(body: Readonly<Record<string, JsonValue>>): FillBody {
-  const parts = Object.entries(body).map(([name, value]) => readPart(name, value as HttpPart)); // checked when the spec was let in
+  const parts = Object.entries(body).map(([name, value]) => readPart(name, value as HttpPart)); // checked when the spec was loaded
   return (filling) => fillMultipart(parts, filling);
 }
 
-/** A part of a body, ready to be filled. */
+/** A part of a multipart body, ready to be filled. */
 interface Part {
   readonly name: string;
   readonly value: Template;
@@ -127,7 +127,7 @@ interface Part {
   readonly contentType: Template | undefined;
 }
 
-/** Reads a part of a run. */
+/** Compiles a part of a run. */
 function readPart(name: string, given: HttpPart): Part {
   const part: HttpFilePart = typeof given === 'object' ? given : { value: given };
   const { value, encoding = 'text', filename, contentType } = part;
@@ -140,7 +140,7 @@ function readPart(name: string, given: HttpPart): Part {
   };
 }
 
-/** The parts of a call as one body. */
+/** Builds a multipart body from the parts of a call. */
 function fillMultipart(
   parts: readonly Part[],
   filling: Filling,
@@ -157,7 +157,7 @@ function fillMultipart(
   return { bytes, contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** One for each item of a list, none where the argument is absent. */
+/** One buffer for each item of a list; none if the argument is absent. */
 function contentsOf({ value, encoding }: Part, filling: Filling): readonly Buffer[] {
   const name = onlyName(value);
   const given = name === undefined ? fillText(value, filling) : argumentOf(name, filling);
@@ -169,7 +169,7 @@ function contentsOf({ value, encoding }: Part, filling: Filling): readonly Buffe
   });
 }
 
-/** The bytes of a base64 text; whatever else there is in it is a mistake. */
+/** Decodes base64; rejects any other character. */
 function decodeBase64(value: JsonValue, name: string): Buffer {
   if (typeof value === 'string' && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) return Buffer.from(value, 'base64');
   throw new BadArgument(name, 'must be base64');
@@ -187,7 +187,7 @@ function headOf({ name, filename, contentType, encoding }: Part, filling: Fillin
   return lines.join('\r\n');
 }
 
-/** As browsers do: what would end the name is written as a code. */
+/** Escapes as browsers do. */
 function quoted(text: string): string {
   return text.toWellFormed().replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
@@ -195,5 +195,8 @@ function quoted(text: string): string {
 function requireType(template: Template, filling: Filling): string | undefined {
   const text = fillText(template, filling);
   if (text === undefined || /^[\x20-\x7e]+$/.test(text)) return text;
-  throw new BadArgument(onlyName(template) ?? '', 'goes into a content type, which takes plain letters only');
+  throw new BadArgument(
+    onlyName(template) ?? '',
+    'is used as a content type, which allows printable ASCII characters only',
+  );
 }

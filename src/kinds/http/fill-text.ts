@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../core/json.t
 import { readTemplate, type Template } from '../../specs/template.ts';
 import type { HttpParameter, StyledParameter } from './http-run.ts';
 
-/** An argument that cannot stand where the run puts it. The message goes to the caller. */
+/** An argument that is not valid at its place in the run. The message is shown to the caller. */
 export class BadArgument extends Error {
   readonly argument: string;
   constructor(argument: string, message: string) {
@@ -12,14 +12,14 @@ export class BadArgument extends Error {
   }
 }
 
-/** What templates are filled from. */
+/** The values for filling templates. */
 export interface Filling {
   readonly input: JsonObject;
-  /** By name, looked up for the host that gets them. */
+  /** By name, resolved for the host that receives them. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-/** How the pieces of a text are written where it stands. */
+/** Encodes the pieces of a text for the place where it is used. */
 export interface Encoding {
   literal(text: string): string;
   value(value: JsonValue): string;
@@ -27,21 +27,21 @@ export interface Encoding {
 }
 
 const asIs = (text: string) => text;
-/** For texts in which nothing has a meaning. */
+/** For texts without special characters. */
 const PLAIN: Encoding = { literal: asIs, value: textOf, secret: asIs };
 
-/** The argument of this name; nothing for one that is absent, or inherited. */
+/** The argument of this name; undefined if it is absent or inherited. */
 export function argumentOf(name: string, { input }: Filling): JsonValue | undefined {
   return Object.hasOwn(input, name) ? input[name] : undefined;
 }
 
-/** The name of the argument that a template is, if it is nothing else. */
+/** The argument name, if a template consists of one placeholder only. */
 export function onlyName({ parts }: Template): string | undefined {
   const [first] = parts;
   return parts.length === 1 && typeof first === 'object' && 'name' in first ? first.name : undefined;
 }
 
-/** The text with everything filled in; nothing where an argument in it is absent or null. */
+/** The filled text; undefined if one of its arguments is absent or null. */
 export function fillText({ parts }: Template, filling: Filling, encoding: Encoding = PLAIN): string | undefined {
   let text = '';
   for (const part of parts) {
@@ -56,12 +56,12 @@ export function fillText({ parts }: Template, filling: Filling, encoding: Encodi
   return text;
 }
 
-/** A value as text: what is no text is JSON. */
+/** A value as text; anything but a string becomes JSON. */
 export function textOf(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A value as text in which a list is its items, with commas between them. */
+/** A value as text; the items of a list are joined with commas. */
 export function listText(value: JsonValue, write: (text: string) => string): string {
   return Array.isArray(value) ? value.map((item) => write(textOf(item))).join(',') : write(textOf(value));
 }
@@ -70,27 +70,27 @@ type Style = NonNullable<StyledParameter['style']>;
 
 /** A parameter of a query or a form, ready to be filled. */
 export interface Parameter {
-  /** As it is written into the address. */
+  /** As written in the URL. */
   readonly name: string;
-  /** None where the name is all there is. */
+  /** Empty if the parameter has a name only. */
   readonly templates: readonly Template[];
-  /** Absent: a list is repeated, an object is JSON. */
+  /** If absent, a list is repeated and an object is JSON. */
   readonly style?: Style;
   readonly explode?: boolean;
-  /** Names that are not for the members of an argument which is spread. */
+  /** Names that the members of a spread argument must not use. */
   readonly taken?: ReadonlySet<string>;
-  /** True where the text around the arguments was written into an address, and is encoded already. */
+  /** True if the literal text comes from a URL and is already encoded. */
   readonly isEncoded?: boolean;
 }
 
-/** Reads a parameter of a run. */
+/** Compiles a parameter of a run. */
 function readParameter(name: string, given: HttpParameter): Parameter {
   const styled = typeof given === 'object' && 'value' in given ? given : { value: given };
   const values = Array.isArray(styled.value) ? styled.value : [styled.value];
   return { ...styled, name: encode(name), templates: values.map((value) => readTemplate(String(value))) };
 }
 
-/** The parameters of one place, none of which an argument that is spread may set again. */
+/** Compiles the parameters of one place. A spread argument cannot set any of them again. */
 export function readParameters(
   given: Readonly<Record<string, HttpParameter>>,
   others: readonly string[] = [],
@@ -100,7 +100,7 @@ export function readParameters(
   return parameters.map((parameter) => ({ ...parameter, taken }));
 }
 
-/** The pairs that a parameter becomes; none where its argument is absent. */
+/** The pairs of a parameter; none if its argument is absent. */
 export function fillParameter(parameter: Parameter, filling: Filling): readonly string[] {
   const { templates, style } = parameter;
   if (templates.length === 0) return [parameter.name];
@@ -112,7 +112,7 @@ export function fillParameter(parameter: Parameter, filling: Filling): readonly 
   return value === undefined ? [] : fillStyled(parameter, value.json);
 }
 
-/** A value, and how it is written. */
+/** A value and its encoded text. */
 interface Value {
   readonly json: JsonValue;
   readonly text: string;
@@ -153,12 +153,15 @@ function fillStyled(parameter: Parameter, value: JsonValue): readonly string[] {
   return members.length === 0 ? [] : [`${name}=${join(members.flat())}`];
 }
 
-/** The name of a member as a parameter of its own, unless the run has one of that name. */
+/** The member's name as a parameter name; fails if the run already has that parameter. */
 function freeName(key: string, { name, templates: [template], taken }: Parameter): string {
   const own = encode(key);
   if (own === name || taken?.has(own) !== true) return own;
   const argument = template === undefined ? undefined : onlyName(template);
-  throw new BadArgument(argument ?? '', `may have no member "${key}": the request has a parameter of that name`);
+  throw new BadArgument(
+    argument ?? '',
+    `must not have a member "${key}": the request already has a parameter of that name`,
+  );
 }
 
 function deepPairs(name: string, value: JsonValue): readonly string[] {
@@ -167,7 +170,7 @@ function deepPairs(name: string, value: JsonValue): readonly string[] {
   return Object.entries(value).flatMap(([key, member]) => deepPairs(`${name}${encode(`[${key}]`)}`, member));
 }
 
-/** A text as a part of an address, where none of its characters means anything. */
+/** Percent-encodes a text for a URL. */
 export function encode(text: string): string {
-  return encodeURIComponent(text.toWellFormed()); // half a character would throw
+  return encodeURIComponent(text.toWellFormed()); // a lone surrogate would throw
 }

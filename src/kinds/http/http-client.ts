@@ -29,29 +29,28 @@ import type { HttpRun } from './http-run.ts';
 import { readAnswer } from './read-answer.ts';
 import { planRequest, type RequestPlan } from './request-plan.ts';
 
-/** What requests are sent with. */
+/** Options for sending requests. */
 export interface HttpPorts {
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** Private hosts that may be reached; asked for each call. */
+  /** Private hosts that are allowed; read for each call. */
   allowPrivate(): readonly string[];
-  /** True for the crib itself, wherever it is served. */
+  /** True for an address of the crib itself. */
   readonly isOwn?: GuardedFetchOptions['isOwn'];
-  /** How names are resolved; the system's way if absent. */
+  /** The DNS resolver; the system's if absent. */
   readonly resolve?: GuardedFetchOptions['resolve'];
 }
 
-/** Sends the requests of `http` tools over connections that it keeps. */
+/** Sends the requests of `http` tools over pooled connections. */
 export interface HttpClient {
   send(call: ToolCall, run: HttpRun): Promise<ToolResult>;
-  /** Ends what is under way, and closes all connections. */
+  /** Cancels pending requests and closes all connections. */
   close(): void;
 }
 
-/** Where neither the tool nor its profile says how long it may take. */
+/** Used if neither the tool nor its profile sets a timeout. */
 const USUAL_TIMEOUT_MS = 60_000;
 
-/** Makes a client. */
 export function createHttpClient(ports: HttpPorts): HttpClient {
   const plans = new WeakMap<HttpRun, RequestPlan>();
   const underWay = new Set<AbortController>();
@@ -93,7 +92,7 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
     if (plan.isSecret && origin.protocol === 'http:' && !isNamedHost(origin, ports.allowPrivate()))
       throw new FetchError(
         'refused',
-        'No credential is sent over plain http, except to hosts that are named as private.',
+        'Credentials are not sent over plain http, except to hosts listed in allowPrivate.',
       );
     const secrets = await unlessAborted(findSecrets(plan, ports.secrets, host), signal);
     const request = buildRequest(plan, call, { origin, secrets });
@@ -104,8 +103,8 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
     async send(call, run) {
       const deferred = deferRun(call);
       if (ending.signal.aborted)
-        return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: the crib was closed.`));
-      if (call.signal.aborted) return failed(toolError('cancelled', `The call of "${call.spec.name}" was cancelled.`));
+        return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: the crib is closed.`));
+      if (call.signal.aborted) return failed(toolError('cancelled', `The call to "${call.spec.name}" was cancelled.`));
       const plan = planOf(run);
       const failing: Failing = { spec: call.spec, method: plan.method, redact };
       const controller = new AbortController();
@@ -136,7 +135,7 @@ export function createHttpClient(ports: HttpPorts): HttpClient {
   };
 }
 
-/** What a request is ended by, and told that it is sent. */
+/** The state of a call that has begun. */
 interface Begun {
   readonly signal: AbortSignal;
   readonly deferred: DeferredRun;
@@ -150,8 +149,8 @@ interface Exchange extends Begun {
 }
 
 /**
- * Sends a request with its credentials. A token that is not accepted is fetched anew, and the request sent again, once: by
- * RFC 9110 a request that is answered with 401 was not applied, so that both are one run.
+ * Sends a request with its credentials. If the server rejects a fetched token, the token is fetched again and the
+ * request sent once more. By RFC 9110 a request answered with 401 was not applied, so both count as one run.
  */
 async function fetchAuthorized(
   exchange: Exchange,
@@ -171,10 +170,10 @@ async function fetchAuthorized(
   return fetchOnce(exchange, await unlessAborted(authorize(plan.auth, host), signal));
 }
 
-/** What others share, such as a token, goes on after an abort; nobody waits for it. */
+/** Stops waiting on abort; shared work, such as fetching a token, goes on. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(new FetchError('cancelled', 'Nobody waits for it any more.'));
+    const abort = () => reject(new FetchError('cancelled', 'The caller stopped waiting.'));
     signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     if (signal.aborted) abort();

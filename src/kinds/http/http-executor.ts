@@ -11,7 +11,7 @@ import { HTTP_METHODS, HTTP_RUN_SCHEMA, type HttpAuth, type HttpRun } from './ht
 import { readSelect } from './read-answer.ts';
 import { authTexts, listAuth, templatesOf } from './request-plan.ts';
 
-/** Runs tools that are HTTP requests. What sends them is loaded by the first call. */
+/** Runs tools that are HTTP requests. The client is loaded lazily. */
 export function httpExecutor(ports: HttpPorts): Executor {
   let client: HttpClient | undefined;
   let isClosed = false;
@@ -24,9 +24,9 @@ export function httpExecutor(ports: HttpPorts): Executor {
   return {
     kind: 'http',
     runSchema: HTTP_RUN_SCHEMA,
-    check: (run, spec) => checkHttpRun(run as HttpRun, spec), // its schema has been seen to fit
+    check: (run, spec) => checkHttpRun(run as HttpRun, spec), // the schema was checked first
     async execute(call, run) {
-      return (client ?? (await load())).send(call, run as HttpRun); // checked when the spec was let in
+      return (client ?? (await load())).send(call, run as HttpRun); // checked when the spec was loaded
     },
     async close() {
       isClosed = true;
@@ -35,7 +35,7 @@ export function httpExecutor(ports: HttpPorts): Executor {
   };
 }
 
-/** What is wrong with a run that its schema cannot say; a run with any of it is not let in. */
+/** Problems of a run that its schema cannot express; a spec with any of them is rejected. */
 function checkHttpRun(run: HttpRun, spec: ToolSpec): readonly string[] {
   return [
     ...(HTTP_METHODS.includes((run.method ?? 'GET').toUpperCase())
@@ -57,28 +57,28 @@ function checkHttpRun(run: HttpRun, spec: ToolSpec): readonly string[] {
 function checkOrigin(run: HttpRun, spec: ToolSpec): readonly string[] {
   const { url, baseUrl } = run;
   if (baseUrl !== undefined && /^[a-z][a-z+.-]*:/i.test(url)) return ['its url must be a path, since it has a baseUrl'];
-  if (baseUrl !== undefined && /[?#]/.test(baseUrl)) return ['its baseUrl may hold neither "?" nor "#"'];
+  if (baseUrl !== undefined && /[?#]/.test(baseUrl)) return ['its baseUrl must not contain "?" or "#"'];
   const { parts } = readAddress(run).origin;
   if (parts.length === 0)
     return [`its ${baseUrl === undefined ? 'url' : 'baseUrl'} must begin with http:// or https:// and a host`];
-  if (parts.some((part) => typeof part === 'object' && 'secret' in part)) return ['its host may not be a secret'];
+  if (parts.some((part) => typeof part === 'object' && 'secret' in part)) return ['its host must not be a secret'];
   const open = namesIn({ parts, mistakes: [] }).filter((name) => hostChoices(spec, name) === undefined);
   if (open.length > 0)
-    return [`its host may not be an argument: {${open[0]}} could send the call anywhere; list its values by enum`];
+    return [`its host must not be an argument: {${open[0]}} could send the call anywhere; list its values in an enum`];
   const sample = URL.parse(parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''));
-  if (sample === null) return ['its url is no address'];
+  if (sample === null) return ['its url is not a valid URL'];
   return sample.username !== '' || sample.password !== ''
-    ? ['its url holds a password; write it as auth: { basic: ... }']
+    ? ['its url contains a password; write it as auth: { basic: ... }']
     : [];
 }
 
 function checkTexts(run: HttpRun): readonly string[] {
-  const { url: _url, baseUrl: _baseUrl, ...rest } = run; // the address tells its own
+  const { url: _url, baseUrl: _baseUrl, ...rest } = run; // readAddress reports the mistakes of the address
   const mistakes = templatesOf({ ...rest, url: '' }).flatMap((template) => template.mistakes);
   return [...new Set(mistakes)].map((mistake) => `a text of its run ${mistake}`);
 }
 
-/** A placeholder that nothing can fill is a slip of the pen. */
+/** Reports placeholders that no argument can fill. */
 function checkNames(run: HttpRun, spec: ToolSpec): readonly string[] {
   const known = knownArguments(run, spec);
   if (known === undefined) return [];
@@ -86,7 +86,7 @@ function checkNames(run: HttpRun, spec: ToolSpec): readonly string[] {
   const unknown = [...names].filter((name) => !known.has(name));
   return unknown.map((name) => {
     const guess = didYouMean(name, known);
-    return `{${name}} stands for no argument of its input${guess === '' ? '' : `.${guess}`}`;
+    return `{${name}} is not an argument of its input${guess === '' ? '' : `.${guess}`}`;
   });
 }
 
@@ -94,12 +94,12 @@ function knownArguments(run: HttpRun, spec: ToolSpec): ReadonlySet<string> | und
   try {
     return argumentsOf(run[WITHHELD]?.input ?? spec.input);
   } catch (cause) {
-    if (cause instanceof ToolcribError) return undefined; // they stand behind a reference
+    if (cause instanceof ToolcribError) return undefined; // the arguments are behind a reference
     throw cause;
   }
 }
 
-/** Headers that say how a message is carried, which is not for runs to say. */
+/** Headers that the transport sets itself. */
 const NOT_FOR_RUNS = [
   'accept-encoding',
   'connection',
@@ -121,18 +121,18 @@ function checkHeaders({ headers = {}, bodyType }: HttpRun): readonly string[] {
   const cookie = Object.entries(headers).find(([name]) => name.toLowerCase() === 'cookie')?.[1];
   const isOpenCookie = cookie !== undefined && namesIn(readTemplate(String(cookie))).length > 0;
   return [
-    ...wrong.map((name) => `the header "${name}" cannot be chosen`),
-    ...twice.map((name) => `the header "${name}" stands there twice`),
-    ...(isOpenCookie ? ['arguments in cookies are written under cookies, not in a header'] : []),
+    ...wrong.map((name) => `the header "${name}" cannot be set`),
+    ...twice.map((name) => `the header "${name}" is set twice`),
+    ...(isOpenCookie ? ['arguments in cookies belong under cookies, not in a header'] : []),
     ...(bodyType === 'multipart' && names.includes('content-type')
-      ? ['the content type of a multipart body cannot be chosen']
+      ? ['the content type of a multipart body cannot be set']
       : []),
   ];
 }
 
 function checkBody({ body, bodyType }: HttpRun): readonly string[] {
   if (bodyType === undefined || bodyType === 'json') return [];
-  if (body === undefined) return ['it has a bodyType and no body'];
+  if (body === undefined) return ['it has a bodyType but no body'];
   if (bodyType === 'text' || bodyType === 'base64')
     return typeof body === 'string' ? [] : [`its body must be a text, since it is sent as ${bodyType}`];
   if (!isRecord(body)) return [`its body must be an object, since it is sent as ${bodyType}`];
@@ -169,11 +169,10 @@ function isPlain(value: unknown): boolean {
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** What is wrong with the credentials of a run. */
 function checkAuth({ auth }: HttpRun): readonly string[] {
   return listAuth(auth).flatMap((one) => [
     ...(authTexts(one).some((text) => namesIn(readTemplate(text)).length > 0)
-      ? ['its auth may hold no arguments of the call']
+      ? ['its auth must not contain arguments of the call']
       : []),
     ...checkOne(one),
   ]);
@@ -181,15 +180,15 @@ function checkAuth({ auth }: HttpRun): readonly string[] {
 
 function checkOne(auth: HttpAuth): readonly string[] {
   if ('basic' in auth && withoutSecrets(auth.basic.username).includes(':'))
-    return ['the username of its auth may hold no ":"'];
+    return ['the username of its auth must not contain ":"'];
   if ('apiKey' in auth && auth.apiKey.in !== 'query' && !TOKEN.test(auth.apiKey.name))
-    return [`the apiKey of its auth has a name that no ${auth.apiKey.in} can have`];
+    return [`the apiKey of its auth has a name that is not valid for a ${auth.apiKey.in}`];
   if ('clientCredentials' in auth && !isSafe(auth.clientCredentials.tokenUrl))
     return ['the tokenUrl of its auth must be an https address'];
   return [];
 }
 
-/** A secret is sent there: nobody may be able to read along. */
+/** True if the secret is sent encrypted, or only on this machine. */
 function isSafe(tokenUrl: string): boolean {
   const url = URL.parse(tokenUrl);
   if (url === null || url.username !== '' || url.password !== '') return false;

@@ -13,10 +13,10 @@ import type { OpenApiSourceConfig } from '../../config/types/sources.ts';
 import { listOf } from '../../core/visible-text.ts';
 import type { SecretText } from '../../system/secrets/secret-template.ts';
 
-/** What a configuration says about HTTP requests. */
+/** The configuration of the kind `http`. */
 type HttpConfig = NonNullable<BuiltInExecutorsConfig['http']>;
 
-/** The operations of an OpenAPI document: a file or an address. */
+/** The operations of an OpenAPI document, from a file or a URL. */
 export type OpenApiEntry = OwnEntry<OpenApiSourceConfig>;
 
 type OpenApiUser = {
@@ -25,13 +25,13 @@ type OpenApiUser = {
 };
 
 const openApiAuth = either(
-  'What is sent for a security scheme.',
+  'Credentials for a security scheme.',
   text('The name of a secret.', { use: 'secretName' }),
   object<OpenApiUser>(
     'A user.',
     {
-      username: text(`Who is asking; may hold \${secret:NAME}.`, { use: 'secretText' }),
-      password: text(`The proof; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
+      username: text(`The username; may hold \${secret:NAME}.`, { use: 'secretText' }),
+      password: text(`The password; may hold \${secret:NAME}.`, { use: 'secretText', minLength: 0 }),
     },
     ['username', 'password'],
   ),
@@ -42,11 +42,11 @@ const openApiSource: SourceEntry<OpenApiEntry> = {
   key: 'openapi',
   description: 'A REST API.',
   properties: {
-    openapi: text('An OpenAPI document: a path or an address.', { use: 'pathOrUrl' }),
-    baseUrl: address('Where the API is, whatever the document says.'),
+    openapi: text('An OpenAPI document: a path or a URL.', { use: 'pathOrUrl' }),
+    baseUrl: address('The URL of the API; overrides the document.'),
     headers: headersNode,
-    auth: mapOf(openApiAuth, 'What is sent for each security scheme of the document.'),
-    outputSchemas: flag('Whether answers are checked against what the document says about them; default false.'),
+    auth: mapOf(openApiAuth, 'Credentials for each security scheme of the document.'),
+    outputSchemas: flag('Whether answers are checked against the response schemas of the document; default false.'),
     initTimeoutMs,
     refreshMs,
   },
@@ -61,7 +61,7 @@ export const httpKind: Kind<'http', HttpConfig, OpenApiEntry> = {
   pathFields: [],
   failsWith: 'tool',
   options: object<HttpConfig>('HTTP requests.', {
-    allowPrivate: oneOrMany(text('A name.'), 'Private hosts that may be reached.'),
+    allowPrivate: oneOrMany(text('A host name.'), 'Private hosts that requests may reach.'),
   }),
   source: openApiSource,
   async open({ options, ...ports }) {

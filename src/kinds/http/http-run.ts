@@ -2,38 +2,39 @@ import type { JsonSchema, JsonValue } from '../../core/json.ts';
 import type { Run } from '../../core/tool-spec.ts';
 
 /**
- * How a tool of the kind `http` runs. In every text `{name}` is an argument, encoded for where it stands, `{{` and `}}`
- * are braces, and `${secret:NAME}` is a secret; in `auth` only the last. What names an absent argument is left out.
+ * The `run` of a tool of the kind `http`. In every text `{name}` is an argument, encoded for its place, `{{` and `}}`
+ * are braces, and `${secret:NAME}` is a secret; in `auth` only secrets are allowed. A text that uses an absent
+ * argument is left out.
  */
 export interface HttpRun extends Run {
   readonly kind: 'http';
   /** GET if absent. */
   readonly method?: string;
-  /** `https://host/path/{id}?fixed=1`, or only the path where there is a `baseUrl`. */
+  /** `https://host/path/{id}?fixed=1`, or only the path if `baseUrl` is set. */
   readonly url: string;
-  /** What stands before the path, without arguments: `https://host/v1`. */
+  /** Prefix of the path, without arguments: `https://host/v1`. */
   readonly baseUrl?: string;
   readonly query?: Readonly<Record<string, HttpParameter>>;
   readonly headers?: Readonly<Record<string, string | number | boolean>>;
   readonly cookies?: Readonly<Record<string, string | number | boolean>>;
   /** A template: a text that is exactly `"{name}"` becomes the argument itself, with its type. */
   readonly body?: JsonValue;
-  /** How the body is written; absent: a text as `text`, everything else as `json`. */
+  /** Encoding of the body. If absent, a text is sent as `text`, everything else as `json`. */
   readonly bodyType?: HttpBodyType;
-  /** All of them are sent. */
+  /** If it is a list, all entries are sent. */
   readonly auth?: HttpAuth | readonly HttpAuth[];
-  /** What of a JSON answer is the result: a JSON pointer (`/items/0/id`), or a path (`items[*].id`). */
+  /** Selects the result from a JSON answer: a JSON pointer (`/items/0/id`) or a path (`items[*].id`). */
   readonly select?: string;
-  /** What the answer is, whatever its content type says. */
+  /** The type of the answer; overrides its content type. */
   readonly response?: 'json' | 'text' | 'bytes';
-  /** How much of an answer is read; 10 MB if absent. */
+  /** Size limit of an answer; 10 MB if absent. */
   readonly maxResponseBytes?: number;
 }
 
-/** `json` and `text`; `form` and `multipart` take an object of parameters or parts; `base64` a text that is decoded. */
+/** `json` and `text`; `form` and `multipart` take an object of parameters or parts; `base64` takes a text that is decoded. */
 export type HttpBodyType = 'json' | 'form' | 'multipart' | 'text' | 'base64';
 
-/** One or several values; a list is repeated, an object is JSON, unless a style says otherwise. */
+/** One or several values. Without a style, a list is repeated and an object is JSON. */
 export type HttpParameter = HttpText | readonly HttpText[] | StyledParameter;
 type HttpText = string | number | boolean;
 
@@ -42,28 +43,28 @@ export interface StyledParameter {
   readonly value: HttpText | readonly HttpText[];
   /** `form` if absent. */
   readonly style?: 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject' | 'json';
-  /** Whether a list is repeated and an object spread; true for `form` and `deepObject` if absent. */
+  /** True if a list is repeated and an object is spread; default true for `form` and `deepObject`. */
   readonly explode?: boolean;
 }
 
-/** A part of a `multipart` body; a list makes several. */
+/** A part of a `multipart` body; a list becomes several parts. */
 export type HttpPart = HttpText | HttpFilePart;
 export interface HttpFilePart {
   readonly value: HttpText;
-  /** What the value is: text if absent. */
+  /** The encoding of the value; text if absent. */
   readonly encoding?: 'text' | 'base64' | 'json';
   readonly filename?: string;
   readonly contentType?: string;
 }
 
-/** What is sent to show who is asking. */
+/** Credentials of a request. */
 export type HttpAuth =
   | { readonly bearer: string }
   | { readonly basic: { readonly username: string; readonly password: string } }
   | { readonly apiKey: { readonly in: 'header' | 'query' | 'cookie'; readonly name: string; readonly value: string } }
   | { readonly clientCredentials: HttpClientCredentials };
 
-/** OAuth 2 for programs: a token is fetched, and kept until shortly before it expires. */
+/** The OAuth 2 client credentials grant. The token is cached until shortly before it expires. */
 export interface HttpClientCredentials {
   readonly tokenUrl: string;
   readonly clientId: string;
@@ -118,10 +119,10 @@ const auth = {
   additionalProperties: false,
 };
 
-/** What `method` may be, in large or small letters. */
+/** Allowed methods, in any case. */
 export const HTTP_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** What a run of the kind `http` looks like. */
+/** The schema of a `run` of the kind `http`. */
 export const HTTP_RUN_SCHEMA: JsonSchema = closed(
   {
     kind: { const: 'http' },

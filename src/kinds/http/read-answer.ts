@@ -5,7 +5,7 @@ import type { FetchedResponse } from '../../system/fetch/guarded-fetch.ts';
 import { parseJson } from '../../system/parse-json.ts';
 import type { RequestPlan } from './request-plan.ts';
 
-/** The result that a good answer is. */
+/** Converts a successful response into a result. */
 export function readAnswer(answer: FetchedResponse, plan: RequestPlan, tool: string): ToolResult {
   const { status, headers, bytes } = answer;
   const type = readContentType(headers['content-type']);
@@ -31,7 +31,7 @@ export function readAnswer(answer: FetchedResponse, plan: RequestPlan, tool: str
 
 function readJson(text: string, { select }: RequestPlan, tool: string): ToolResult {
   const data = parseJson(text);
-  if (data === undefined) return unreadable(tool, 'something that is no JSON');
+  if (data === undefined) return unreadable(tool, 'invalid JSON');
   if (!isJson(data)) return unreadable(tool, 'JSON that is nested too deeply');
   return toJsonResult(select === undefined ? data : selectData(data, select));
 }
@@ -40,7 +40,7 @@ function toJsonResult(data: JsonValue): ToolResult {
   return done(typeof data === 'string' ? data : JSON.stringify(data), data);
 }
 
-/** Without a content type it is what it looks like. */
+/** Without a content type, the type is detected from the content. */
 function readUnknown(bytes: Buffer, plan: RequestPlan, tool: string): ToolResult {
   const text = strictText(bytes);
   if (text === undefined) return done([toResource(bytes, 'application/octet-stream', tool)]);
@@ -56,7 +56,7 @@ function strictText(bytes: Buffer): string | undefined {
   }
 }
 
-/** The address says nothing about where it came from: how a tool runs is not shown. */
+/** The URI does not reveal the origin: how a tool runs is not shown. */
 function toResource(bytes: Buffer, mimeType: string, tool: string): Content {
   return { type: 'resource', resource: { uri: `toolcrib:///${tool}`, mimeType, blob: bytes.toString('base64') } };
 }
@@ -65,17 +65,17 @@ function unreadable(tool: string, what: string): ToolResult {
   return failed(toolError('upstream', `The server of "${tool}" answered with ${what}.`));
 }
 
-/** `404 Not Found`. */
+/** For example `404 Not Found`. */
 export function statusText(status: number): string {
-  const words = process.getBuiltinModule('node:http').STATUS_CODES[status]; // loaded by the first request, not by each tool
+  const words = process.getBuiltinModule('node:http').STATUS_CODES[status]; // loaded lazily by the first request
   return words === undefined ? `status ${status}` : `${status} ${words}`;
 }
 
-/** One step into data: the name of a member, the place of an item, or `*` for all items. */
+/** One step into data: a member name, an item index, or `*` for all items. */
 type Step = string | typeof ALL;
 const ALL: unique symbol = Symbol('all');
 
-/** Where in an answer the result is; undefined for what is neither a JSON pointer nor a path. */
+/** Parses `select`; undefined if the text is neither a JSON pointer nor a path. */
 export function readSelect(text: string): readonly Step[] | undefined {
   if (text === '') return [];
   if (text.startsWith('/')) return readPointer(text);
@@ -91,7 +91,7 @@ const STEP = /^(?:\.?([^.[\]]+)|\[(\d+|\*)\])/;
 
 function readPath(text: string): readonly Step[] | undefined {
   const steps: Step[] = [];
-  let rest = text.replace(/^\$\.?(?=\[|.)/, ''); // JSONPath says so where it begins
+  let rest = text.replace(/^\$\.?(?=\[|.)/, ''); // JSONPath starts with `$`
   for (let first = true; rest !== ''; first = false) {
     const match = STEP.exec(rest);
     if (match === null || (first && rest.startsWith('.')) || (!first && !/^[.[]/.test(rest))) return undefined;
@@ -102,7 +102,7 @@ function readPath(text: string): readonly Step[] | undefined {
   return steps;
 }
 
-/** What stands there: null where there is nothing, and a list where there are items. */
+/** The value at the path: null if it is missing, and a list for `*`. */
 function selectData(data: JsonValue, steps: readonly Step[]): JsonValue {
   const [step, ...rest] = steps;
   if (step === undefined) return data;
@@ -115,13 +115,13 @@ function memberOf(data: JsonValue, step: string): JsonValue {
   return isJsonObject(data) && Object.hasOwn(data, step) ? (data[step] ?? null) : null;
 }
 
-/** The steps that `readSelect` reads. */
+/** The parsed steps of `select`. */
 export type Selection = readonly Step[];
 
-/** What an answer is, as far as its content type says. */
+/** A parsed content type. */
 export interface ContentType {
   readonly is: 'json' | 'text' | 'image' | 'audio' | 'bytes' | 'unknown';
-  /** In lower case, without parameters. */
+  /** Lower case, without parameters. */
   readonly name: string;
   readonly charset: string | undefined;
 }
@@ -132,9 +132,9 @@ const TEXTS =
 
 const JSON_TYPE: ContentType = { is: 'json', name: 'application/json', charset: undefined };
 
-/** Reads the header of an answer. */
+/** Parses a Content-Type header. */
 export function readContentType(header = ''): ContentType {
-  if (header === JSON_TYPE.name) return JSON_TYPE; // what most answers are
+  if (header === JSON_TYPE.name) return JSON_TYPE; // the most common case
   const [name = '', ...parameters] = header
     .slice(0, MAX_LENGTH)
     .split(';')
@@ -148,7 +148,7 @@ export function readContentType(header = ''): ContentType {
   return { ...given, is: name.startsWith('audio/') ? 'audio' : 'bytes' };
 }
 
-/** The text of an answer in its own character set, as far as that is known. */
+/** Decodes the body in its declared character set; falls back to UTF-8. */
 export function bodyText(bytes: Buffer, { charset }: ContentType): string {
   if (charset === undefined || charset === 'utf-8' || charset === 'utf8') return decodeUtf8(bytes);
   try {

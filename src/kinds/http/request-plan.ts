@@ -14,7 +14,7 @@ import {
 import type { HttpAuth, HttpRun } from './http-run.ts';
 import { readSelect, type Selection } from './read-answer.ts';
 
-/** A run that was read once, so that a call only fills it in. */
+/** A compiled run; a call only fills it in. */
 export interface RequestPlan {
   readonly method: string;
   readonly address: Address;
@@ -22,10 +22,10 @@ export interface RequestPlan {
   readonly headers: NamedTemplates;
   readonly cookies: NamedTemplates;
   readonly fillBody: FillBody;
-  /** The names of the secrets in all of these. */
+  /** The names of all secrets used in the plan. */
   readonly secrets: readonly string[];
   readonly isBodySecret: boolean;
-  /** True if a secret is sent along in any way. */
+  /** True if the request carries any secret. */
   readonly isSecret: boolean;
   readonly auth: readonly HttpAuth[];
   readonly select: Selection | undefined;
@@ -35,7 +35,7 @@ export interface RequestPlan {
 
 const MAX_BYTES = 10_000_000;
 
-/** Reads a run. */
+/** Compiles a run. */
 export function planRequest(run: HttpRun): RequestPlan {
   const address = readAddress(run);
   const credentials = listAuth(run.auth);
@@ -61,17 +61,17 @@ export function planRequest(run: HttpRun): RequestPlan {
   };
 }
 
-/** All texts of a run that are filled in. */
+/** All templates of a run. */
 export function templatesOf({ url, baseUrl, query, headers, cookies, body }: HttpRun): readonly Template[] {
   return textsIn([url, baseUrl, query, headers, cookies, body]).map(readTemplate);
 }
 
 /** The credentials of a run as a list. */
 export function listAuth(auth: HttpRun['auth'] = []): readonly HttpAuth[] {
-  return Array.isArray(auth) ? auth : [auth as HttpAuth]; // what is no list is one
+  return Array.isArray(auth) ? auth : [auth as HttpAuth]; // a single entry
 }
 
-/** The texts of credentials, which may be secret and are never filled with arguments. */
+/** The texts of credentials. They may hold secrets, but never arguments. */
 export function authTexts(auth: HttpAuth): readonly string[] {
   return textsIn(Object.values(auth));
 }
@@ -89,7 +89,7 @@ function secretNames({ parts }: Template): readonly string[] {
 /** Headers or cookies by name, ready to be filled. */
 export type NamedTemplates = readonly (readonly [name: string, value: Template])[];
 
-/** Reads the headers or cookies of a run. */
+/** Compiles the headers or cookies of a run. */
 function readNamed(given: Readonly<Record<string, string | number | boolean>> = {}): NamedTemplates {
   return Object.entries(given).map(([name, value]) => [name, readTemplate(String(value))]);
 }
@@ -104,7 +104,7 @@ const HEADER: Encoding = {
   secret: (text) => text,
 };
 
-/** The headers of a request, by lower-case name; one that names an absent argument is left out. */
+/** The headers of a request, by lower-case name. A header that uses an absent argument is left out. */
 export function fillHeaders(headers: NamedTemplates, filling: Filling): Record<string, string> {
   const filled: Record<string, string> = {};
   for (const [name, template] of headers) {
@@ -112,7 +112,7 @@ export function fillHeaders(headers: NamedTemplates, filling: Filling): Record<s
     if (text === undefined) continue;
     const [argument] = namesIn(template);
     if (argument !== undefined && UNSENDABLE.test(text))
-      throw new BadArgument(argument, 'goes into a header, which takes no line breaks and no characters beyond latin1');
+      throw new BadArgument(argument, 'is used in a header, which allows no line breaks and only latin1 characters');
     filled[name.toLowerCase()] = text;
   }
   return filled;
@@ -120,7 +120,7 @@ export function fillHeaders(headers: NamedTemplates, filling: Filling): Record<s
 
 const COOKIE: Encoding = { literal: (text) => text, value: (value) => listText(value, encode), secret: encode };
 
-/** Cookies as a header carries them. */
+/** Cookies as `name=value` pairs. */
 export function fillCookies(cookies: NamedTemplates, filling: Filling): readonly string[] {
   return cookies.flatMap(([name, template]) => {
     const text = fillText(template, filling, COOKIE);

@@ -226,45 +226,45 @@ describe('HTTP: placeholders encoded for where they stand', () => {
 describe('a run that cannot work is refused when it is loaded', () => {
   const url = 'https://example.com/';
   it.each<readonly [Readonly<Record<string, unknown>>, string]>([
-    [{ url: 'https://example.com/{idd}' }, '{idd} stands for no argument of its input. Did you mean "id"?'],
-    [{ url, query: { a: '{nobody}' } }, '{nobody} stands for no argument'],
-    [{ url, body: { a: ['x {nobody}'] } }, '{nobody} stands for no argument'],
+    [{ url: 'https://example.com/{idd}' }, '{idd} is not an argument of its input. Did you mean "id"?'],
+    [{ url, query: { a: '{nobody}' } }, '{nobody} is not an argument'],
+    [{ url, body: { a: ['x {nobody}'] } }, '{nobody} is not an argument'],
     [{ url, body: { a: '{ not a name }' } }, 'begins no placeholder'],
-    [{ url: 'https://{id}/' }, 'its host may not be an argument'],
-    [{ url: 'https://{id}.example.com/' }, 'its host may not be an argument'],
-    [{ url: 'https://example.com:{n}/' }, 'its host may not be an argument'],
+    [{ url: 'https://{id}/' }, 'its host must not be an argument'],
+    [{ url: 'https://{id}.example.com/' }, 'its host must not be an argument'],
+    [{ url: 'https://example.com:{n}/' }, 'its host must not be an argument'],
     [{ url: '{id}://example.com/' }, 'must begin with http:// or https://'],
     [{ url: '{id}' }, 'must begin with http:// or https://'],
     [{ url: '/path' }, 'must begin with http:// or https://'],
     [{ url: 'ftp://example.com/' }, 'must begin with http:// or https://'],
     [{ url: 'file:///etc/passwd' }, 'must begin with http:// or https://'],
-    [{ url: 'https://user:pass@example.com/' }, 'its url holds a password'],
-    [{ url: 'https://${secret:host}/' }, 'its host may not be a secret'],
-    [{ url: 'https://exa mple.com/' }, 'its url is no address'],
-    [{ url: 'https://example.com/?{id}=1' }, 'names a parameter of the query'],
+    [{ url: 'https://user:pass@example.com/' }, 'its url contains a password'],
+    [{ url: 'https://${secret:host}/' }, 'its host must not be a secret'],
+    [{ url: 'https://exa mple.com/' }, 'its url is not a valid URL'],
+    [{ url: 'https://example.com/?{id}=1' }, 'as the name of a query parameter'],
     [{ url: 'https://example.com/#{id}' }, 'never sent'],
     [{ url, baseUrl: 'https://example.com' }, 'its url must be a path'],
-    [{ url: '/x', baseUrl: 'https://example.com/?a=1' }, 'its baseUrl may hold neither'],
-    [{ url, headers: { Host: 'x' } }, 'the header "host" cannot be chosen'],
-    [{ url, headers: { 'Transfer-Encoding': 'x' } }, 'cannot be chosen'],
+    [{ url: '/x', baseUrl: 'https://example.com/?a=1' }, 'its baseUrl must not contain "?" or "#"'],
+    [{ url, headers: { Host: 'x' } }, 'the header "host" cannot be set'],
+    [{ url, headers: { 'Transfer-Encoding': 'x' } }, 'cannot be set'],
     [{ url, headers: { 'bad name': 'x' } }, 'run/headers'],
-    [{ url, headers: { A: '1', a: '2' } }, 'stands there twice'],
-    [{ url, headers: { Cookie: 'a={id}' } }, 'written under cookies'],
+    [{ url, headers: { A: '1', a: '2' } }, 'is set twice'],
+    [{ url, headers: { Cookie: 'a={id}' } }, 'belong under cookies'],
     [{ url, method: 'CONNECT' }, 'its method must be one of'],
     [{ url, metod: 'GET' }, 'metod'],
-    [{ url, bodyType: 'form' }, 'a bodyType and no body'],
+    [{ url, bodyType: 'form' }, 'a bodyType but no body'],
     [{ url, bodyType: 'form', body: 'x' }, 'must be an object'],
     [{ url, bodyType: 'form', body: { a: { b: 1 } } }, '"a" of its body'],
     [{ url, bodyType: 'multipart', body: { a: { value: 'x', encoding: 'rot13' } } }, '"a" of its body'],
     [{ url, bodyType: 'text', body: { a: 1 } }, 'must be a text'],
-    [{ url, bodyType: 'multipart', body: {}, headers: { 'content-type': 'x/y' } }, 'cannot be chosen'],
+    [{ url, bodyType: 'multipart', body: {}, headers: { 'content-type': 'x/y' } }, 'cannot be set'],
     [{ url, select: 'a..b' }, 'its select'],
     [{ url, select: 'a[b]' }, 'its select'],
     [{ url, select: '/a~2' }, 'its select'],
-    [{ url, auth: { bearer: '{id}' } }, 'no arguments of the call'],
+    [{ url, auth: { bearer: '{id}' } }, 'must not contain arguments of the call'],
     [{ url, auth: { bearer: 'a', basic: { username: 'a', password: 'b' } } }, 'run/auth'],
-    [{ url, auth: { basic: { username: 'a:b', password: 'c' } } }, 'may hold no ":"'],
-    [{ url, auth: { apiKey: { in: 'header', name: 'a b', value: 'c' } } }, 'has a name that no header'],
+    [{ url, auth: { basic: { username: 'a:b', password: 'c' } } }, 'must not contain ":"'],
+    [{ url, auth: { apiKey: { in: 'header', name: 'a b', value: 'c' } } }, 'has a name that is not valid for a header'],
     [
       { url, auth: { clientCredentials: { tokenUrl: 'http://id.example.com', clientId: 'a', clientSecret: 'b' } } },
       'must be an https address',
@@ -277,7 +277,7 @@ describe('a run that cannot work is refused when it is loaded', () => {
 
   it('an enumerated host whose values are more than parts of a host is refused', async () => {
     const input = { type: 'object', properties: { id: { enum: ['a', 'evil.example/x'] } } };
-    expect(await refusalOf({ url: 'https://{id}.example.com/' }, { input })).toContain('its host may not be');
+    expect(await refusalOf({ url: 'https://{id}.example.com/' }, { input })).toContain('its host must not be');
   });
 });
 
@@ -359,7 +359,7 @@ describe('the answer by its content type', () => {
     const page: Parameters<typeof openShop>[0] = (_, response) =>
       void response.setHeader('content-type', 'application/json').end('<html>');
     expect(await (await openShop(page)).call()).toMatchObject({
-      error: { code: 'upstream', message: expect.stringContaining('no JSON') },
+      error: { code: 'upstream', message: expect.stringContaining('invalid JSON') },
     });
     const hidden: Parameters<typeof openShop>[0] = (_, response) =>
       void response.setHeader('content-type', 'text/html').end('[1]');

@@ -17,7 +17,7 @@ import type { ApiSettings, Reading } from './reading.ts';
 import { createSchemaConversion } from './schema-conversion.ts';
 import { unknownSchemes } from './security.ts';
 
-/** Where a description is loaded from, and who is told what it says. */
+/** Options for loading a description and showing its operations. */
 export interface FollowedDescription {
   readonly place: DescriptionPlace;
   readonly settings: ApiSettings;
@@ -27,14 +27,14 @@ export interface FollowedDescription {
   readonly signal: AbortSignal;
 }
 
-const FROM_BEFORE = 'The tools of its last description are shown and cannot be called.';
+const FROM_BEFORE = 'The tools of its last description are listed, but cannot be called.';
 
-/** Makes what loads the description and shows its operations. Until one has come, the last one that is kept stands in for it. */
+/** Returns a function that loads the description and shows its operations. Until a first load succeeds, the stored description is the fallback. */
 export function createFollowing(followed: FollowedDescription): () => Promise<void> {
   const { place, listing, kept, told, signal } = followed;
   const show = createShow(followed);
   let known: KnownDescription | undefined;
-  let waiting: Description | undefined; // what is kept, until it is confirmed
+  let waiting: Description | undefined; // the stored description, until it is confirmed
   return async () => {
     try {
       if (known === undefined) {
@@ -53,7 +53,7 @@ export function createFollowing(followed: FollowedDescription): () => Promise<vo
       told.forget();
       for (const problem of problems) told.tell(problem);
     } catch (cause) {
-      // Whatever it is, an address or header that cannot be made too: the last list stays.
+      // Any failure, including an invalid URL or header, leaves the last list in place.
       if (signal.aborted) return;
       if (waiting !== undefined && listing.specs().length === 0) showKept(waiting, followed);
       const reason = waiting === undefined ? messageOf(cause) : `${messageOf(cause)} ${FROM_BEFORE}`;
@@ -63,9 +63,9 @@ export function createFollowing(followed: FollowedDescription): () => Promise<vo
   };
 }
 
-/** Shows what a description says, or what is shown already, and tells what of it could not be used. */
+/** Shows the operations of a description, or again the last ones; returns the problems found. */
 function createShow({ settings, place, listing }: FollowedDescription) {
-  let before: readonly ToolSpec[] = []; // what was kept is not among them: it is not confirmed
+  let before: readonly ToolSpec[] = []; // without stored operations, which are not confirmed
   let problems: readonly string[] = [];
   return (description: Description | undefined): readonly string[] => {
     if (description !== undefined) {
@@ -82,7 +82,7 @@ function showKept(description: Description, { settings, place, listing }: Follow
     const { specs } = readOperations(description, { settings, url: addressOf(place) });
     listing.show(specs.map(toUnconfirmed));
   } catch (cause) {
-    if (!(cause instanceof ToolcribError)) throw cause; // else somebody else wrote it
+    if (!(cause instanceof ToolcribError)) throw cause; // an invalid stored description is ignored
   }
 }
 
@@ -90,22 +90,22 @@ function addressOf(place: DescriptionPlace): URL | undefined {
   return 'url' in place ? new URL(place.url) : undefined;
 }
 
-/** The operations of an API as specs, and what of its description could not be used, as sentences. */
+/** The operations of an API as specs, with the problems of its description as sentences. */
 interface ReadOperations {
   readonly specs: readonly ToolSpec[];
   readonly problems: readonly string[];
 }
 
-/** Where a description comes from, and what was read of it before. */
+/** Options for reading the operations of a description. */
 interface ReadOptions {
   readonly settings: ApiSettings;
-  /** Where it was fetched from; absent for a file. */
+  /** The URL it was fetched from; absent for a file. */
   readonly url?: URL | undefined;
-  /** A spec that says what it said before stays the same object. */
+  /** Earlier specs; an unchanged spec keeps its object. */
   readonly before?: readonly ToolSpec[];
 }
 
-/** Makes specs of the operations of a description. A bad operation is reported and left out; a bad description throws. */
+/** Converts operations to specs. A bad operation is reported and left out; a bad description throws. */
 function readOperations(description: Description, options: ReadOptions): ReadOperations {
   const { settings, url, before = [] } = options;
   const notes = new Set<string>();
@@ -119,7 +119,8 @@ function readOperations(description: Description, options: ReadOptions): ReadOpe
   const reading: Reading = { description, url, settings, requests, responses, note };
   const toSpec = createReader(reading, note);
   const entries = chosen.operations.flatMap((operation) => toSpec(operation) ?? []).map((spec) => ({ spec }));
-  for (const scheme of unknownSchemes(reading)) note(`auth names the scheme "${scheme}", which it does not have.`);
+  for (const scheme of unknownSchemes(reading))
+    note(`auth names the security scheme "${scheme}", which the description does not define.`);
   const problems = [...(description.problems ?? []), ...found.problems, ...chosen.problems, ...notes];
   return { specs: keepKnown(before, { entries, problems: [] }), problems: summarize(problems) };
 }
@@ -143,5 +144,5 @@ const MAX_TOLD = 20;
 
 function summarize(problems: readonly string[]): readonly string[] {
   const rest = problems.length - MAX_TOLD;
-  return rest <= 0 ? problems : [...problems.slice(0, MAX_TOLD), `And ${rest} more of its operations or parts.`];
+  return rest <= 0 ? problems : [...problems.slice(0, MAX_TOLD), `And ${rest} more problems.`];
 }

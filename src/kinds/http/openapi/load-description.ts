@@ -9,29 +9,29 @@ import { readWhole } from '../../../specs/file-reading.ts';
 import { type AllowPrivate, guardedFetch } from '../../../system/fetch/guarded-fetch.ts';
 import { convertSwagger, isSwagger2 } from './swagger.ts';
 
-/** How to ask whether a description is still the same. */
+/** Facts for checking whether a description has changed. */
 export interface KnownDescription {
   readonly hash: string;
   readonly validators: FetchHeaders;
 }
 
-/** A description that came whole. */
+/** A loaded description. */
 export interface LoadedDescription extends KnownDescription {
   readonly description: Description;
 }
 
-/** Where a description lies. */
+/** The location of a description. */
 export type DescriptionPlace =
   | { readonly file: string }
   | {
       readonly url: string;
-      /** Asked before each request, so that what is secret in them is held no longer than needed. */
+      /** Called for each request, so that secrets are held no longer than needed. */
       readonly headers: (() => MaybePromise<FetchHeaders>) | undefined;
       readonly timeoutMs: number | undefined;
       readonly allowPrivate: AllowPrivate;
     };
 
-/** Loads a description; nothing where it is still the last one. Throws where there is none to be had. */
+/** Loads a description; undefined if it has not changed. Throws if it cannot be loaded. */
 export async function loadDescription(
   place: DescriptionPlace,
   last: KnownDescription | undefined,
@@ -74,16 +74,16 @@ async function fetchDescription(
 }
 
 const ACCEPT = { accept: 'application/json, application/yaml, application/vnd.oai.openapi+json, text/*;q=0.5' };
-/** What JSON begins with: a brace, or a bracket. */
+/** The first byte of JSON: a brace or a bracket. */
 const JSON_STARTS: readonly (number | undefined)[] = [0x7b, 0x5b];
 
-/** Servers and files call descriptions anything, so it is looked at how one begins. */
+/** Content types and file names are unreliable, so the first byte decides the format. */
 async function readBytes(bytes: Buffer, what: string, maxYamlBytes: number): Promise<Description> {
   const first = bytes.subarray(0, 1000).find((byte) => byte > 0x20 && byte < 0x80);
   const format = JSON_STARTS.includes(first) ? 'json' : 'yaml';
   try {
     if (format === 'yaml' && bytes.length > maxYamlBytes)
-      throw new ToolcribError('invalid_description', `it is YAML of more than ${maxYamlBytes} bytes; use JSON`);
+      throw new ToolcribError('invalid_description', `it is YAML and has more than ${maxYamlBytes} bytes; use JSON`);
     return await readDescription(bytes, format);
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
@@ -91,7 +91,7 @@ async function readBytes(bytes: Buffer, what: string, maxYamlBytes: number): Pro
   }
 }
 
-/** A description out of the store, judged like one that was just fetched. Nothing for what is none: somebody else wrote it. */
+/** Reads a stored description with the same checks as a fetched one; undefined if it is invalid. */
 export function toLoaded(stored: StoredList | undefined): LoadedDescription | undefined {
   if (typeof stored?.hash !== 'string' || !Array.isArray(stored.specs)) return undefined;
   try {
@@ -103,47 +103,47 @@ export function toLoaded(stored: StoredList | undefined): LoadedDescription | un
   }
 }
 
-/** Any object of a description; read with care, since a stranger may have written it. */
+/** Any object of a description; read with care, since it is untrusted. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** An OpenAPI description that was parsed. What 3.0 says in words of its own is understood in all of them. */
+/** A parsed OpenAPI description. Keywords of 3.0 are understood in every version. */
 export interface Description {
   readonly root: Fields;
-  /** What it was converted from; its references point into this. */
+  /** The original document, if `root` was converted; references point into it. */
   readonly written?: Fields;
-  /** What of it could not be converted, as sentences. */
+  /** Parts that could not be converted, as sentences. */
   readonly problems?: readonly string[];
 }
 
-/** How a description is written down. */
 type DescriptionFormat = 'json' | 'yaml';
 
-/** The most that is read of a description. YAML of 5 MB takes seconds to parse; what a stranger sends may take less. */
+/** Size limits. Parsing 5 MB of YAML takes seconds; remote YAML gets a lower limit. */
 const MAX_DESCRIPTION_BYTES = { json: 25_000_000, yaml: 5_000_000, remoteYaml: 1_000_000 } as const;
 
-/** Reads a description. What is none throws, saying what it is instead. */
+/** Parses a description. Throws with the reason if the bytes are not one. */
 async function readDescription(bytes: Uint8Array, format: DescriptionFormat): Promise<Description> {
-  if (!isUtf8(bytes)) throw new ToolcribError('invalid_description', 'it is not text in UTF-8');
+  if (!isUtf8(bytes)) throw new ToolcribError('invalid_description', 'it is not UTF-8 text');
   const text = new TextDecoder().decode(bytes);
   const root = format === 'json' ? parseJson(text) : await parseYaml(text);
   return toDescription(root);
 }
 
-/** What was parsed before, as a description. */
+/** Checks a parsed document and converts Swagger 2.0. */
 function toDescription(root: unknown): Description {
-  if (!isRecord(root)) throw new ToolcribError('invalid_description', `it is ${describe(root)}, not a description`);
+  if (!isRecord(root))
+    throw new ToolcribError('invalid_description', `it is ${describe(root)}, not an OpenAPI description`);
   if (isSwagger2(root)) return { ...convertSwagger(root), written: root };
   if (root.swagger !== undefined) {
     throw new ToolcribError(
       'invalid_description',
-      `it is of Swagger ${describe(root.swagger)}, and only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are read`,
+      `its Swagger version is ${describe(root.swagger)}; only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are supported`,
     );
   }
   if (typeof root.openapi !== 'string' || !/^3\.[0-2](\.|$)/.test(root.openapi)) {
     const said = root.openapi === undefined ? 'no "openapi" at its top' : `"openapi" ${describe(root.openapi)}`;
     throw new ToolcribError(
       'invalid_description',
-      `it has ${said}, and only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are read`,
+      `it has ${said}; only Swagger 2.0 and OpenAPI 3.0, 3.1 and 3.2 are supported`,
     );
   }
   return { root };
@@ -157,13 +157,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** How far aliases may multiply what is written. */
+/** Limits how far aliases may expand the document. */
 const LIMITS = { maxAliasCount: 100 };
 
-/** Parsing takes the square of the depth. */
+/** Parsing time grows with the square of the depth. */
 const MAX_YAML_DEPTH = 500;
 
-/** True for more open brackets, or dashes in a line, than anybody means. */
+/** True for implausibly deep brackets, or dashes in one line. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
@@ -177,15 +177,15 @@ async function parseYaml(text: string): Promise<unknown> {
   if (isTooDeep(text)) throw new ToolcribError('invalid_description', 'it is nested too deeply');
   const { parseDocument } = await import('yaml');
   try {
-    // The parser's own search for keys that stand twice compares each with each.
+    // The parser's own check for duplicate keys compares each key with every other.
     const document = parseDocument(text, { logLevel: 'error', uniqueKeys: false });
     const [error] = document.errors;
     if (error === undefined) return document.toJS(LIMITS);
-    const [line = ''] = error.message.split('\n', 1); // the lines after it show the text
+    const [line = ''] = error.message.split('\n', 1); // the following lines quote the document
     throw new ToolcribError('invalid_description', `it is not YAML: ${line.replace(/:$/, '')}`);
   } catch (cause) {
     if (cause instanceof ToolcribError) throw cause;
-    // Too many aliases, an alias of nothing, or a full stack: yaml has no error of its own for these.
+    // The yaml package has no error class for too many aliases, an unresolved alias or a full stack.
     const reason = cause instanceof RangeError ? 'it is nested too deeply' : messageOf(cause);
     throw new ToolcribError('invalid_description', `it cannot be read as YAML: ${reason}`, { cause });
   }

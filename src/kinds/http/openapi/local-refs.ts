@@ -2,41 +2,41 @@ import { isRecord, resolveReference } from '../../../core/json.ts';
 import { ToolcribError } from '../../../core/tool-error.ts';
 import type { Description, Fields } from './load-description.ts';
 
-/** What a reference points to, or why it points to nothing. */
+/** The target of a reference, or the reason it has none. */
 export type Pointed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
-/** How many references may follow each other until something stands there. */
+/** Most references in a chain. */
 const MAX_HOPS = 50;
 
-/** Longer ones take more time to follow than any honest description needs. */
+/** Longer references take too long to resolve; real descriptions do not need them. */
 const MAX_REF = 1000;
 
-/** What a `$ref` points to inside the description. Others are never fetched. */
+/** Resolves a `$ref` inside the description. External references are never fetched. */
 export function followPointer({ root, written = root }: Description, ref: string): Pointed {
   const shown = ref.length > 120 ? `${ref.slice(0, 120)}…` : ref;
   if (!ref.startsWith('#'))
-    return { ok: false, reason: `"${shown}" points outside the description and is never fetched` };
+    return { ok: false, reason: `"${shown}" points outside the description; external references are not fetched` };
   if (ref.length > MAX_REF) return { ok: false, reason: `"${shown}" is longer than ${MAX_REF} characters` };
   const value = resolveReference(ref, written);
   return value === undefined
-    ? { ok: false, reason: `"${shown}" points to nothing in the description` }
+    ? { ok: false, reason: `"${shown}" is not found in the description` }
     : { ok: true, value };
 }
 
-/** The object itself, wherever its `$ref`s say that it stands. Throws for what cannot be found. */
+/** Resolves an object through its `$ref`s. Throws if a target is not found. */
 export function followRefs(description: Description, given: unknown, what: string): Fields {
   let value = given;
   for (let hops = 0; hops < MAX_HOPS; hops++) {
-    if (!isRecord(value)) throw new ToolcribError('invalid_description', `${what} is no object`);
+    if (!isRecord(value)) throw new ToolcribError('invalid_description', `${what} is not an object`);
     if (typeof value.$ref !== 'string') return value;
     const pointed = followPointer(description, value.$ref);
     if (!pointed.ok) throw new ToolcribError('invalid_description', `the $ref of ${what}, ${pointed.reason}`);
     value = pointed.value;
   }
-  throw new ToolcribError('invalid_description', `the $refs of ${what} lead in a circle`);
+  throw new ToolcribError('invalid_description', `the $refs of ${what} form a cycle`);
 }
 
-/** True if a schema contains itself, however far below: such a schema needs a name. */
+/** True if a schema contains itself at any depth; such a schema needs a name. */
 export type LeadsToItself = (ref: string) => boolean;
 
 interface Visit {
@@ -47,7 +47,7 @@ interface Visit {
   lowest: number;
 }
 
-/** Finds schemas that contain themselves, each looked at once (Tarjan's circles, without a stack that could overflow). */
+/** Finds recursive schemas, visiting each once (Tarjan's algorithm, iterative so that the stack cannot overflow). */
 export function createRefCircles(description: Description, work: Work): LeadsToItself {
   const known = new Map<string, boolean>();
   return (ref) => {
@@ -58,7 +58,7 @@ export function createRefCircles(description: Description, work: Work): LeadsToI
 
 function explore(start: string, known: Map<string, boolean>, refsOf: (ref: string) => readonly string[]): void {
   const visits = new Map<string, Visit>();
-  const open: Visit[] = []; // of which the circle is not known yet
+  const open: Visit[] = []; // their cycle is not known yet
   const path: Visit[] = [];
   const enter = (ref: string): void => {
     const visit = { ref, next: refsOf(ref), at: 0, order: visits.size, lowest: visits.size };
@@ -88,7 +88,7 @@ function closeCircle(first: Visit, open: Visit[], known: Map<string, boolean>): 
   for (const { ref } of circle) known.set(ref, isCircle);
 }
 
-/** The references anywhere below what one points to. */
+/** All references below the target of a reference. */
 function refsBelow(description: Description, ref: string, work: Work): readonly string[] {
   const pointed = followPointer(description, ref);
   const found = new Set<string>();
@@ -102,15 +102,15 @@ function refsBelow(description: Description, ref: string, work: Work): readonly 
   return [...found];
 }
 
-/** What reading one description may cost: a small one can refer to itself in ways that take for ever to follow. */
+/** Work limit for one description: a small one can refer to itself in ways that take too long to follow. */
 export interface Work {
   spend(steps: number): void;
 }
 
-/** Many times what the largest honest descriptions take. */
+/** Many times what the largest real descriptions need. */
 const MAX_STEPS = 5_000_000;
 
-/** Thrown when it is too much: then the description is refused, not only an operation. */
+/** Thrown when the limit is exceeded. It rejects the whole description, not only one operation. */
 export class DescriptionWorkError extends ToolcribError {
   constructor() {
     super('invalid_description', 'it takes too much work to read: it is too large, or refers to itself too often');

@@ -20,42 +20,42 @@ import type { DescriptionPlace } from './load-description.ts';
 import { chooseSpecs } from './operations.ts';
 import type { ApiSettings, AuthSetting } from './reading.ts';
 
-/** An API whose operations are tools. */
+/** Options for a source of API operations. */
 export interface OpenApiOptions {
   readonly name: string;
-  /** An OpenAPI description: a file, or an address of http or https. */
+  /** An OpenAPI description: a file or an http(s) URL. */
   readonly description: string;
   readonly settings?: Partial<Omit<ApiSettings, 'source'>>;
-  /** Sent with each request for the description; asked for before it. */
+  /** Headers for fetching the description; called for each request. */
   readonly headers?: () => MaybePromise<FetchHeaders>;
-  /** How often a description at an address is fetched again; default 5 minutes. */
+  /** Interval for fetching a remote description again; default 5 minutes. */
   readonly refreshMs?: number | undefined;
-  /** How long a request for it may take; default 60 s, and 8 s where one from before is known. */
+  /** Timeout for fetching it; default 60 s, and 8 s if an earlier description is known. */
   readonly timeoutMs?: number | undefined;
-  /** Which private hosts it may be fetched from; default: the one of the address itself, but no redirect. */
+  /** Private hosts it may be fetched from; default: the host of the URL itself, without redirects. */
   readonly allowPrivate?: AllowPrivate;
-  /** Default: true for a file, since what lies here was put here. */
+  /** Default: true for a file, since local files are trusted. */
   readonly trust?: boolean;
-  /** Whether edits of a file are noticed as they happen; true if absent. */
+  /** True if edits of a file are watched; default true. */
   readonly watch?: boolean;
-  /** Where a description that was fetched is kept for a start at which it cannot be. */
+  /** Cache for a fetched description, used if a later start cannot fetch it. */
   readonly kept?: KeptListPort;
 }
 
-/** The source of the operations of an API. A description that cannot be read any more leaves its tools as they were. */
+/** A source of the operations of an API. If the description can no longer be read, its tools stay as they were. */
 export function openapi(options: OpenApiOptions): Source {
   const { name, description } = options;
   if (typeof description !== 'string' || description === '')
     throw new ToolcribError(
       'invalid_option',
-      `openapi(): description is a file or an address, not ${describe(description)}.`,
+      `openapi(): description must be a file or a URL, not ${describe(description)}.`,
     );
   const isRemote = /^https?:\/\//i.test(description);
   return {
     name,
     kinds: ['http'],
     trust: options.trust ?? !isRemote,
-    startTimeoutMs: (options.timeoutMs ?? FIRST_FETCH_MS) + 5000, // it says better itself what took so long
+    startTimeoutMs: (options.timeoutMs ?? FIRST_FETCH_MS) + 5000, // the source's own timeout has the better message
     adjust: (specs) => chooseSpecs(specs, { ...options.settings }),
     start: (context) => startOpenApi(options, isRemote, context),
   };
@@ -73,7 +73,7 @@ async function startOpenApi(options: OpenApiOptions, isRemote: boolean, context:
   const update = oneAtATime(createFollowing({ place, settings, listing, kept, told, signal }));
   const file = resolve(description);
   let stamp = isRemote ? '' : stampOf(file);
-  // Other files lie in its folder.
+  // The folder contains other files, too.
   const onEdit = () => {
     const now = stampOf(file);
     if (now !== stamp) void update();
@@ -115,7 +115,7 @@ function placeOf(
   return isRemote ? { url: description, headers, timeoutMs, allowPrivate } : { file: resolve(description) };
 }
 
-/** The source of a configured API. Its secrets stay names in how its tools run, and are looked up by each call. */
+/** The source of a configured API. Runs keep the names of secrets; each call resolves them. */
 export function describedApi(
   name: string,
   entry: OpenApiEntry & SourceSettings,
@@ -134,7 +134,7 @@ export function describedApi(
       headers: mapValues(headers, (text) => toRunText(text, 'template')),
       auth: mapValues(auth, toSetting),
       secretNames: new Set(secrets.names),
-      // A secret goes to its own hosts whoever names others; what is written down as it is has none.
+      // A secret is bound to its hosts, whatever the description names; a plain text is not bound to any.
       staysOnHost: isRemote && baseUrl === undefined && texts.some((text) => secretsIn(text).length === 0),
       outputSchemas: entry.outputSchemas ?? false,
     },
@@ -146,7 +146,7 @@ export function describedApi(
   });
 }
 
-/** The headers that the description itself is asked for with: those whose secrets are meant for another host are not. */
+/** The headers for fetching the description, without those whose secrets are bound to other hosts. */
 async function headersFor(host: string, headers: Headers, secrets: Secrets): Promise<Readonly<Record<string, string>>> {
   const filled = Object.entries(headers).map(async ([name, text]) => {
     try {
@@ -161,7 +161,7 @@ async function headersFor(host: string, headers: Headers, secrets: Secrets): Pro
 
 type Headers = Readonly<Record<string, SecretText>>;
 
-/** What has to be kept secret of an entry under `auth`. */
+/** The secret texts of an entry under `auth`. */
 function credentialsOf(auth: OpenApiAuth): readonly SecretText[] {
   if (typeof auth === 'string' || 'secretTemplate' in auth) return [auth];
   return 'username' in auth ? [auth.password] : [auth.clientSecret];
@@ -176,14 +176,14 @@ function toSetting(auth: OpenApiAuth): AuthSetting {
   return { clientId: toRunText(clientId, 'plain'), clientSecret: toRunText(clientSecret, 'plain'), scope, tokenUrl };
 }
 
-/** A text of the configuration as one of a run, where braces may mean arguments. What it says may not look like more. */
+/** Converts a configured text to a text of a run, escaping braces that would mean arguments. */
 function toRunText(text: SecretText, braces: 'template' | 'plain'): string {
   const parts = typeof text === 'string' ? [text] : text.secretTemplate;
   let written = '';
   for (const part of parts) {
     if (typeof part === 'string') written += escapeText(part, braces);
     else if (written.endsWith('$'))
-      throw new ToolcribError('invalid_config', 'A "$" right before a secret would hide the secret; leave it out.');
+      throw new ToolcribError('invalid_config', 'A "$" right before a secret would escape the secret; remove it.');
     else written += `\${secret:${part.secret}}`;
   }
   return written;

@@ -10,7 +10,7 @@ import { joinNotes, type Operation, type Reading, shortText } from './reading.ts
 import type { Part, SchemaConversion } from './schema-conversion.ts';
 import { toWholeSchema } from './whole-schema.ts';
 
-/** What the parameters of an operation become in a run. */
+/** The parts of a run that come from parameters. */
 export type ParameterFields = Pick<HttpRun, 'url'> & {
   readonly query: Readonly<Record<string, string | StyledParameter>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ interface Parameter {
   readonly fields: Fields;
 }
 
-/** Headers that say how a message is carried, or that other parts of a description speak of. */
+/** Headers that the transport sets, or that other parts of a description define. */
 const NOT_PARAMETERS: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'cookie'],
   ...['expect', 'host', 'keep-alive', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
@@ -31,7 +31,7 @@ const NOT_PARAMETERS: ReadonlySet<string> = new Set([
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const MAX_PARAMETERS = 500;
 
-/** Makes arguments of the parameters of an operation, those of its path first. */
+/** Converts the parameters of an operation to arguments, path parameters first. */
 export function readParameters(operation: Operation, given: Arguments, reading: Reading): ParameterFields {
   const parameters = listParameters(operation, reading);
   const url = fillPath(operation.path, parameters, (parameter) => add(parameter, given, reading));
@@ -47,44 +47,41 @@ export function readParameters(operation: Operation, given: Arguments, reading: 
   return { url, query, headers, cookies };
 }
 
-/** A header that the owner sets is none of the caller's business. */
+/** True for a header that the caller may set: not one that the operator configured. */
 function isOwnHeader(name: string, { settings }: Reading): boolean {
   const isSet = Object.keys(settings.headers).some((header) => header.toLowerCase() === name);
   return HEADER_NAME.test(name) && !NOT_PARAMETERS.has(name) && !isSet;
 }
 
-/** The parameters of an operation; one that is said for the whole path stands unless the operation says it again. */
+/** The parameters of an operation. Parameters of the path apply unless the operation overrides them. */
 function listParameters({ fields, shared }: Operation, { description }: Reading): readonly Parameter[] {
   const found = new Map<string, Parameter>();
   for (const list of [shared.parameters, fields.parameters]) {
     if (list === undefined) continue;
-    if (!Array.isArray(list)) throw new ToolcribError('invalid_description', 'its parameters are no list');
+    if (!Array.isArray(list)) throw new ToolcribError('invalid_description', 'its parameters are not a list');
     if (list.length > MAX_PARAMETERS)
       throw new ToolcribError('invalid_description', `it has more than ${MAX_PARAMETERS} parameters`);
     for (const [index, entry] of list.entries()) {
       const parameter = followRefs(description, entry, `parameters[${index}]`);
       const { name, in: place } = parameter;
       if (typeof name !== 'string' || name === '' || name === '__proto__' || typeof place !== 'string')
-        throw new ToolcribError(
-          'invalid_description',
-          `parameters[${index}] has no name, or does not say where it goes`,
-        );
-      const known = place === 'header' ? name.toLowerCase() : name; // headers are the same in any case
+        throw new ToolcribError('invalid_description', `parameters[${index}] has no "name" or no "in"`);
+      const known = place === 'header' ? name.toLowerCase() : name; // header names ignore case
       found.set(`${place} ${known}`, { name: known, place, fields: parameter });
     }
   }
   return [...found.values()];
 }
 
-/** The path as a template. A part that nobody describes is a text that has to be given. */
+/** The path as a template. An undescribed path parameter becomes a required text. */
 function fillPath(
   path: string,
   parameters: readonly Parameter[],
   toPlaceholder: (parameter: Parameter) => string,
 ): string {
-  const [before = ''] = path.split('#', 1); // what tells operations apart by a fragment means the same path
+  const [before = ''] = path.split('#', 1); // a fragment only distinguishes operations; the path is the same
   if (!before.startsWith('/') || /\s|\$\{/.test(before) || /[{}]/.test(before.replace(/\{[^{}]+\}/g, '')))
-    throw new ToolcribError('invalid_description', 'its path is no template of a path');
+    throw new ToolcribError('invalid_description', 'its path is not a valid path template');
   const known = new Map<string, string>();
   return before.replace(/\{([^{}]+)\}/g, (_, name: string) => {
     const found = parameters.find((one) => one.place === 'path' && one.name === name);
@@ -118,7 +115,7 @@ function isShort(value: unknown): boolean {
 
 const STYLES = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
-/** How a value is written into the query, where it is not the usual way. */
+/** The query style of a parameter, if it is not the default. */
 function styled({ fields }: Parameter, value: string): string | StyledParameter {
   if (contentOf(fields) !== undefined) return { value, style: 'json' };
   const style = STYLES.find((known) => known === fields.style) ?? 'form';
@@ -132,26 +129,26 @@ function isObject(schema: unknown): boolean {
   return isRecord(schema) && schema.type === 'object';
 }
 
-/** A parameter may be written as JSON. */
+/** The content of a parameter that is sent as JSON. */
 function contentOf({ content }: Fields): Fields | undefined {
   const [first] = isRecord(content) ? Object.values(content) : [];
   return isRecord(first) ? first : undefined;
 }
 
-/** The arguments of a tool, as they are collected from where an operation wants them. */
+/** Collects the arguments of a tool. */
 export interface Arguments {
-  /** True if the name, made safe, is free. */
+  /** True if the sanitized name is not taken. */
   isFree(name: string): boolean;
-  /** Adds one and says how it is written in a template: `{name}`. */
+  /** Adds an argument and returns its placeholder: `{name}`. */
   add(name: string, argument: Argument): string;
-  /** The schema of all of them. */
+  /** The schema of all arguments. */
   schema(conversion: SchemaConversion): JsonSchema;
 }
 
 interface Argument {
   readonly part: Pick<Part, 'schema' | 'uses'>;
   readonly isRequired: boolean;
-  /** Where it goes; tells it apart from another one of its name. */
+  /** The location of the argument; part of its name if the plain name is taken. */
   readonly place: string;
 }
 
@@ -183,7 +180,7 @@ export function createArguments(): Arguments {
   };
 }
 
-/** A name that every vendor takes for an argument, and every template for a placeholder. */
+/** Sanitizes a name so that every vendor accepts it as an argument, and templates as a placeholder. */
 function safeName(name: string): string {
   const begun = withoutEnd(name, /[^A-Za-z0-9_-]/).replace(/^[^A-Za-z0-9]*[^A-Za-z0-9_-]/, '');
   const plain = begun.replace(/[^A-Za-z0-9_-]+/g, '_');

@@ -13,7 +13,7 @@ import { readBody } from './request-body.ts';
 import { authOf } from './security.ts';
 import { toWholeSchema } from './whole-schema.ts';
 
-/** A tool of an API as an entry of a list of specs. */
+/** A tool of an API as an entry of a spec list. */
 export interface OperationEntry {
   readonly name: string;
   readonly title?: string;
@@ -25,7 +25,7 @@ export interface OperationEntry {
   readonly run: HttpRun;
 }
 
-/** An operation as a tool. Throws for one that cannot be called. */
+/** Converts an operation to a tool. Throws if it cannot be called. */
 export function toEntry(operation: NamedOperation, reading: Reading): OperationEntry {
   const { method, fields } = operation;
   const baseUrl = baseUrlOf(operation, reading);
@@ -62,7 +62,7 @@ const MAX_TITLE = 120;
 const MAX_DESCRIPTION = 1000;
 const MAX_TAGS = 20;
 
-/** What HTTP says about its methods. */
+/** Effects of the HTTP methods by their definition. */
 const EFFECTS: Readonly<Record<string, Effects>> = {
   GET: { readOnly: true, idempotent: true, openWorld: true },
   HEAD: { readOnly: true, idempotent: true, openWorld: true },
@@ -97,7 +97,7 @@ function unlessEmpty<Key extends string, Value extends object>(
   return Object.keys(value).length === 0 ? {} : ({ [key]: value } as { readonly [K in Key]: Value }); // one key, one value
 }
 
-/** What an operation answers, where it answers in one way only: with JSON of one shape. */
+/** The output schema, if the operation has exactly one successful JSON response. */
 function outputOf({ fields }: Operation, { description, responses }: Reading): JsonSchema | undefined {
   if (!isRecord(fields.responses)) return undefined;
   const good = Object.entries(fields.responses).filter(([status]) => /^2(\d\d|XX)$/i.test(status));
@@ -113,7 +113,7 @@ function outputOf({ fields }: Operation, { description, responses }: Reading): J
   return isTelling ? toWholeSchema(part.schema, part.uses, responses) : undefined;
 }
 
-/** Where an operation is called: the owner's address, else the first server that is said nearest to it. */
+/** The base URL of an operation: the configured one, or the first server of the nearest `servers` list. */
 function baseUrlOf({ fields, shared }: Operation, reading: Reading): string {
   const { settings, description, url } = reading;
   if (settings.baseUrl !== undefined) return toBase(new URL(settings.baseUrl));
@@ -125,30 +125,33 @@ function baseUrlOf({ fields, shared }: Operation, reading: Reading): string {
   if (found === null) {
     throw new ToolcribError(
       'invalid_description',
-      `its server "${written.slice(0, 120)}" is no address: write baseUrl`,
+      `its server "${written.slice(0, 120)}" is not a valid URL: set baseUrl`,
     );
   }
   if (!/^https?:$/.test(found.protocol) || found.username !== '' || found.password !== '') {
-    throw new ToolcribError('invalid_description', 'its server is no plain address of http or https: write baseUrl');
-  }
-  if (settings.staysOnHost && found.host !== url?.host) {
-    const why = 'and what is sent there (headers, auth) is bound to no host';
     throw new ToolcribError(
       'invalid_description',
-      `its server is ${found.host}, which the description names, ${why}: write baseUrl, or \${secret:NAME} with hosts`,
+      'its server is not an http or https URL without a login: set baseUrl',
+    );
+  }
+  if (settings.staysOnHost && found.host !== url?.host) {
+    const why = 'but the configured headers or auth are not bound to a host';
+    throw new ToolcribError(
+      'invalid_description',
+      `the description names the server ${found.host}, ${why}: set baseUrl, or use \${secret:NAME} with hosts`,
     );
   }
   if (isPlainOfSafe(found, url) && sendsSomething(settings)) {
-    const why = 'and what is sent there (headers, auth) could be read on the way';
+    const why = 'so that headers and auth could be read on the way';
     throw new ToolcribError(
       'invalid_description',
-      `its server is ${found.origin}, though the description came over https, ${why}: write baseUrl`,
+      `its server is ${found.origin}, although the description came over https, ${why}: set baseUrl`,
     );
   }
   return toBase(found);
 }
 
-/** A description that came over https does not choose plain text; neither for a secret of that very host. */
+/** A description fetched over https must not downgrade calls to plain http, not even on the same host. */
 function isPlainOfSafe({ protocol }: URL, fetchedFrom: URL | undefined): boolean {
   return fetchedFrom?.protocol === 'https:' && protocol === 'http:';
 }
@@ -164,12 +167,12 @@ function fillVariables(url: string, variables: unknown): string {
     if (typeof value === 'string' || typeof value === 'number') return String(value);
     throw new ToolcribError(
       'invalid_description',
-      `its server has a variable "${name}" without a default: write baseUrl`,
+      `its server has a variable "${name}" without a default: set baseUrl`,
     );
   });
 }
 
-/** Braces and the like are encoded in it, so that nothing in it can look like an argument or a secret. */
+/** URL parsing encodes braces, so the base cannot contain an argument or a secret. */
 function toBase({ origin, pathname }: URL): string {
   return `${origin}${withoutEnd(pathname, /\//)}`;
 }

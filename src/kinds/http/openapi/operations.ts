@@ -7,30 +7,30 @@ import type { Description } from './load-description.ts';
 import { followRefs } from './local-refs.ts';
 import type { ApiSettings, Operation } from './reading.ts';
 
-/** An operation under the name that its tool has at the source. */
+/** An operation with the name of its tool. */
 export interface NamedOperation extends Operation {
   readonly name: string;
 }
 
 /** The methods whose operations become tools. */
 export const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
-/** More than any API has: such a description is hostile. */
+/** More than any real API has; such a description is hostile. */
 export const MAX_OPERATIONS = 20_000;
 
-/** The operations that stand in a description, and what of it could not be read. */
+/** The operations of a description, with the problems found. */
 export interface FoundOperations {
   readonly operations: readonly NamedOperation[];
   readonly problems: readonly string[];
 }
 
-/** All operations, in their order. Each is named here, whoever is left out later, so that no name moves. */
+/** All operations, in document order. All are named here, before any is left out, so that names are stable. */
 export function listOperations(description: Description): FoundOperations {
   const { paths } = description.root;
   const toName = createNaming();
   const operations: NamedOperation[] = [];
   const problems: string[] = [];
   if (paths !== undefined && !isRecord(paths))
-    throw new ToolcribError('invalid_description', 'its paths are no object');
+    throw new ToolcribError('invalid_description', 'its paths are not an object');
   for (const [path, item] of Object.entries(paths ?? {})) {
     if (path.startsWith('x-')) continue;
     try {
@@ -38,7 +38,7 @@ export function listOperations(description: Description): FoundOperations {
       for (const method of METHODS) {
         const fields = shared[method];
         if (fields === undefined) continue;
-        if (!isRecord(fields)) throw new ToolcribError('invalid_description', `${method} is no object`);
+        if (!isRecord(fields)) throw new ToolcribError('invalid_description', `${method} is not an object`);
         const operation = { method: method.toUpperCase(), path, fields, shared };
         operations.push({ ...operation, name: toName(operation) });
       }
@@ -52,7 +52,7 @@ export function listOperations(description: Description): FoundOperations {
   return { operations, problems };
 }
 
-/** The operations that the owner wants, and selectors that none of them is meant by. */
+/** Applies include and exclude; reports selectors that match no operation. */
 export function chooseOperations(all: readonly NamedOperation[], settings: ApiSettings): FoundOperations {
   const { include, exclude = [] } = settings;
   const included = include?.map(compile);
@@ -64,17 +64,17 @@ export function chooseOperations(all: readonly NamedOperation[], settings: ApiSe
   return { operations, problems: idle.map(({ text }) => `"${text}" matches no operation.`) };
 }
 
-/** The key under which the spec of an operation carries its method and path. */
+/** The key for the method and path on the spec of an operation. */
 export const OPERATION: unique symbol = Symbol('toolcrib.operation');
 
 type Chosen = Pick<ApiSettings, 'include' | 'exclude'>;
 
-/** The specs that the owner wants, of a list that may have been read when the owner wanted others. */
+/** Applies the current include and exclude to specs that were read under earlier settings. */
 export function chooseSpecs(specs: readonly ToolSpec[], { include, exclude = [] }: Chosen): readonly ToolSpec[] {
   const included = include?.map(compile);
   const excluded = exclude.map(compile);
   return specs.filter((spec) => {
-    const { [OPERATION]: operation } = spec as ToolSpec & { readonly [OPERATION]?: Pick<Operation, 'method' | 'path'> }; // put there when it was read
+    const { [OPERATION]: operation } = spec as ToolSpec & { readonly [OPERATION]?: Pick<Operation, 'method' | 'path'> }; // set when the spec was read
     const one = { method: '', path: '', ...operation, name: spec.origin };
     return (included?.some(({ matches }) => matches(one)) ?? true) && !excluded.some(({ matches }) => matches(one));
   });
@@ -85,7 +85,7 @@ interface Chooser {
   matches(operation: Pick<NamedOperation, 'method' | 'path' | 'name'>): boolean;
 }
 
-/** `GET /pets*` is about method and path, everything else about the name. */
+/** `GET /pets*` selects by method and path, any other text by name. */
 function compile(text: string): Chooser {
   const [, method, path] = /^(\S+)\s+(\/.*|\*)$/.exec(text.trim()) ?? [];
   const matchesName = compileGlob(text);
@@ -95,12 +95,12 @@ function compile(text: string): Chooser {
   return { text, matches: (one) => matchesMethod(one.method) && matchesPath(one.path) };
 }
 
-/** A path as it can be shown. */
+/** Shortens a path for messages. */
 export function shortPath(path: string): string {
   return path.length > 100 ? `${path.slice(0, 100)}…` : path;
 }
 
-/** Names operations, each once, and the same ones whenever the same description is read. */
+/** Assigns unique names; the same description always gives the same names. */
 function createNaming(): (operation: Operation) => string {
   const taken = new Set<string>();
   return (operation) => {

@@ -3,15 +3,15 @@ import { JSON_TYPES } from '../../../schemas/schema-keywords.ts';
 import type { Fields } from './load-description.ts';
 import { joinNotes, shortText } from './reading.ts';
 
-/** A schema that is being made. */
+/** A schema under construction. */
 export type Draft = Record<string, unknown>;
 
-/** Longer lists are left to the API to check. */
+/** Longer enums are not checked here; the API checks them. */
 const MAX_ENUM = 1000;
 const MAX_DESCRIPTION = 300;
 const MAX_SHOWN = 100;
 
-/** What every keyword that holds no schema becomes: only what says something that can be checked, in the words of 2020-12. */
+/** Converts the keywords without subschemas to JSON Schema 2020-12; keeps only those that can be checked. */
 export function plainKeywords(node: Fields, isRunnable: (pattern: string) => boolean): Draft {
   const draft: Draft = {};
   const types = typesOf(node);
@@ -33,7 +33,7 @@ export function plainKeywords(node: Fields, isRunnable: (pattern: string) => boo
 const SIZES = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'] as const;
 
 function isSize(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0; // a number, as was checked
+  return Number.isSafeInteger(value) && (value as number) >= 0; // checked to be a number
 }
 
 function typesOf({ type, properties, items }: Fields): readonly string[] {
@@ -43,14 +43,14 @@ function typesOf({ type, properties, items }: Fields): readonly string[] {
   return isRecord(items) ? ['array'] : [];
 }
 
-/** 3.1 says by the media type that something is a file. */
+/** OpenAPI 3.1 marks a file by its media type. */
 function formatOf({ format, contentMediaType, contentEncoding }: Fields): string | undefined {
   if (typeof format === 'string') return format;
   const isFile = typeof contentMediaType === 'string' && !/^text\/|json$/.test(contentMediaType);
   return isFile || contentEncoding === 'base64' ? 'binary' : undefined;
 }
 
-/** 3.0 says with `true` that a limit is exclusive. */
+/** OpenAPI 3.0 marks an exclusive limit with `true`. */
 function addBounds(node: Fields, draft: Draft): void {
   for (const [limit, exclusive] of [
     ['minimum', 'exclusiveMinimum'],
@@ -69,7 +69,7 @@ function addChoices(node: Fields, draft: Draft): void {
   draft.enum = [...new Set(given.map((value) => asTyped(value, draft.type)))];
 }
 
-/** Authors quote numbers, and forget to quote texts that look like one. */
+/** Authors quote numbers, and forget to quote texts that look like numbers. */
 function asTyped(value: unknown, type: unknown): unknown {
   if (type === 'string' && value !== null) return String(value);
   if ((type === 'integer' || type === 'number') && typeof value === 'string' && isNumber(Number(value)))
@@ -77,14 +77,14 @@ function asTyped(value: unknown, type: unknown): unknown {
   return value;
 }
 
-/** A default is told, not filled in: the API knows its own, and what is filled into a partial update would be an update. */
+/** A default is described, not filled in: the API applies its own, and a filled default would change a partial update. */
 function describeSchema(node: Fields, draft: Draft): string {
   const said = shortText(node.description ?? node.title, MAX_DESCRIPTION);
   const isLong = Array.isArray(node.enum) && node.enum.length > MAX_ENUM;
   const notes = [
     node.deprecated === true ? 'Deprecated.' : '',
     said,
-    isLong ? `One of ${(node.enum as readonly unknown[]).length} values.` : '', // a list, as was checked
+    isLong ? `One of ${(node.enum as readonly unknown[]).length} values.` : '', // checked to be a list
     isScalar(node.default) && node.default !== null && draft.const === undefined
       ? `Default: ${shortText(String(node.default), MAX_SHOWN)}.`
       : '',

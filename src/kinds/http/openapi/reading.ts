@@ -1,7 +1,7 @@
 import type { Description, Fields } from './load-description.ts';
 import type { SchemaConversion } from './schema-conversion.ts';
 
-/** What is sent for a security scheme, as texts of a run: they may hold `${secret:NAME}`. */
+/** Credentials for a security scheme, as texts of a run: they may hold `${secret:NAME}`. */
 export type AuthSetting =
   | { readonly secret: string }
   | { readonly username: string; readonly password: string }
@@ -12,50 +12,50 @@ export type AuthSetting =
       readonly tokenUrl?: string | undefined;
     };
 
-/** What the owner says about an API. */
+/** Settings of an API source. */
 export interface ApiSettings {
-  /** The name of the source that its specs bear. */
+  /** The name of the source. */
   readonly source: string;
-  /** Where the API is, whatever the description says. */
+  /** The URL of the API; overrides the description. */
   readonly baseUrl?: string | undefined;
-  /** Only these operations, by `GET /pets*` or by name; all if absent. */
+  /** Selected operations, by `GET /pets*` or by name; all if absent. */
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
-  /** Sent with each call, as texts of a run. */
+  /** Headers sent with each call, as texts of a run. */
   readonly headers: Readonly<Record<string, string>>;
   /** By security scheme. */
   readonly auth: Readonly<Record<string, AuthSetting>>;
-  /** Secrets that stand for a scheme of a file, or for its source, by bearing its name. */
+  /** Names of secrets. For a description file, a secret named like a scheme or like the source is used for it. */
   readonly secretNames: ReadonlySet<string>;
-  /** Whether what is sent is bound to no host, so that only the owner, or the host itself, may say where it goes. */
+  /** True if headers or auth are not bound to a host, so that only the operator, or the host itself, may name their destination. */
   readonly staysOnHost: boolean;
-  /** Whether answers are checked against what the description says about them. */
+  /** True if answers are checked against the response schemas of the description. */
   readonly outputSchemas: boolean;
 }
 
-/** A description that is being read. */
+/** State for reading a description. */
 export interface Reading {
   readonly description: Description;
-  /** Where it was fetched from; absent for a file. */
+  /** The URL it was fetched from; absent for a file. */
   readonly url: URL | undefined;
   readonly settings: ApiSettings;
   readonly requests: SchemaConversion;
   readonly responses: SchemaConversion;
-  /** Told, once for each sentence, of what had to be left open. */
+  /** Reports, once for each sentence, a part that is left unchecked. */
   note(sentence: string): void;
 }
 
 /** One operation of a description. */
 export interface Operation {
-  /** In capitals. */
+  /** Upper case. */
   readonly method: string;
   readonly path: string;
   readonly fields: Fields;
-  /** What stands beside the operations of a path, and holds for all of them. */
+  /** Fields of the path that apply to all its operations. */
   readonly shared: Fields;
 }
 
-/** A text of a description in one paragraph, cut where a sentence or at least a word ends. */
+/** A text of a description as one paragraph, cut at the end of a sentence or at least of a word. */
 export function shortText(text: unknown, maxCharacters: number): string {
   if (typeof text !== 'string') return '';
   const plain = text
@@ -72,7 +72,7 @@ export function shortText(text: unknown, maxCharacters: number): string {
   return `${kept.replace(/[\uD800-\uDBFF]$/, '')}…`; // never half of a surrogate pair
 }
 
-/** Notes as one text, each a sentence of its own. */
+/** Joins notes into one text, each as a sentence. */
 export function joinNotes(notes: readonly string[]): string {
   const told = notes.filter((note) => note !== '');
   return told.map((note, index) => (index < told.length - 1 && /[\w)"'`]$/.test(note) ? `${note}.` : note)).join(' ');

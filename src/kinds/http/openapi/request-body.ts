@@ -8,7 +8,7 @@ import type { Draft } from './plain-keywords.ts';
 import { type Operation, type Reading, shortText } from './reading.ts';
 import type { Part } from './schema-conversion.ts';
 
-/** What the body of an operation becomes in a run. */
+/** The parts of a run that come from the request body. */
 export interface BodyFields {
   readonly body?: JsonValue;
   readonly bodyType?: HttpBodyType;
@@ -23,7 +23,7 @@ interface Media {
   readonly bodyType: HttpBodyType;
 }
 
-/** Makes arguments of the body of an operation: of its properties where that is clear, else of the whole. */
+/** Converts the body of an operation to arguments: one for each property if possible, otherwise one for the whole. */
 export function readBody(operation: Operation, given: Arguments, reading: Reading): BodyFields {
   const { requestBody } = operation.fields;
   if (requestBody === undefined || operation.method === 'GET' || operation.method === 'HEAD') return NO_BODY;
@@ -55,20 +55,20 @@ const KINDS: readonly (readonly [RegExp, HttpBodyType])[] = [
   [/^[\w.+*-]+\/[\w.+*-]+$/, 'base64'],
 ];
 
-/** The way of writing the body that says most about it. */
+/** The media type that describes the body best. */
 function chooseMedia(content: unknown): Media | undefined {
   if (!isRecord(content)) return undefined;
   const offered = Object.entries(content).filter(([, fields]) => isRecord(fields));
   for (const [pattern, bodyType] of KINDS) {
     for (const [written, fields] of offered) {
       const type = written.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-      if (pattern.test(type)) return { type, bodyType, fields: fields as Fields }; // as was filtered
+      if (pattern.test(type)) return { type, bodyType, fields: fields as Fields }; // filtered above
     }
   }
   return undefined;
 }
 
-/** A type that is sent anyway, or that is only a pattern. */
+/** True for a type that is sent by default, or that is only a pattern. */
 function isUsualType({ type }: Media): boolean {
   return (
     type.includes('*') ||
@@ -105,25 +105,25 @@ function objectOf(converted: Part, { requests }: Reading): Flat | undefined {
   const { type, properties = {}, required } = schema;
   if ((type !== undefined && type !== 'object') || !isRecord(properties)) return undefined;
   const wanted = Array.isArray(required) ? required : [];
-  return { schema, properties: properties as Flat['properties'], required: wanted, uses }; // converted ones
+  return { schema, properties: properties as Flat['properties'], required: wanted, uses }; // already converted
 }
 
-/** The properties of a body of JSON that can stand beside the parameters: it is an object of known names, and none is taken. */
+/** The properties of a JSON body that can become arguments: the body is an object with known names, and none is taken. */
 function flatJson(converted: Part, { isRequired, given, reading }: Surroundings): Flat | undefined {
   const flat = objectOf(converted, reading);
   if (flat === undefined) return undefined;
   const { properties, additionalProperties, anyOf, allOf } = flat.schema;
   if (properties === undefined || anyOf !== undefined || allOf !== undefined) return undefined;
   if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
-  // Of a body that may be missing nobody could say whether it is, once it is spread.
+  // Once an optional body is spread into arguments, an absent body cannot be expressed.
   if (!isRequired && flat.required.length > 0) return undefined;
   return Object.keys(flat.properties).every(given.isFree) ? flat : undefined;
 }
 
-/** A form has fields and nothing else: what cannot be said of them is left to the API. */
+/** A form always consists of fields; constraints that cannot be expressed are left to the API. */
 function flatForm(converted: Part, type: string, { isRequired, reading }: Surroundings): Flat {
   const flat = objectOf(converted, reading);
-  if (flat === undefined) throw new ToolcribError('invalid_description', `its body of ${type} is no object`);
+  if (flat === undefined) throw new ToolcribError('invalid_description', `its body of ${type} is not an object`);
   return isRequired ? flat : { ...flat, required: [] };
 }
 
@@ -142,19 +142,19 @@ function flatten({ properties, required, uses }: Flat, media: Media, given: Argu
   return body;
 }
 
-/** A part of a multipart body: how a caller gives it, and how it is sent. */
+/** A part of a multipart body: its argument schema and its encoding. */
 interface MultipartField {
   readonly schema: Draft;
   toPart(value: string): JsonValue;
 }
 
-/** A file is given as base64; an object is sent as JSON. */
+/** A file is passed as base64; an object is sent as JSON. */
 function multipartField(name: string, schema: Draft, encoding: Fields): MultipartField {
   const contentType = concreteType(encoding.contentType);
   const typed = contentType === undefined ? {} : { contentType };
   const { items } = schema;
   if (isFile(schema) || (schema.type === 'array' && isRecord(items) && isFile(items))) {
-    const given = schema.type === 'array' ? { ...schema, items: toBase64(items as Draft) } : toBase64(schema); // as was checked
+    const given = schema.type === 'array' ? { ...schema, items: toBase64(items as Draft) } : toBase64(schema); // checked above
     return { schema: given, toPart: (value) => ({ value, encoding: 'base64', filename: fileName(name), ...typed }) };
   }
   if (schema.type === 'object' || schema.$ref !== undefined) {
@@ -163,12 +163,12 @@ function multipartField(name: string, schema: Draft, encoding: Fields): Multipar
   return { schema, toPart: (value) => (contentType === undefined ? value : { value, ...typed }) };
 }
 
-/** Some APIs take a part for a file only if it has a name. */
+/** Some APIs accept a part as a file only if it has a file name. */
 function fileName(name: string): string {
   return name.replace(/[^\w.-]+/g, '_').slice(0, 64);
 }
 
-/** 3.0 says it by the format; since 3.1 a file is what has a media type and is no text. */
+/** 3.0 marks a file by its format; since 3.1 it has a media type other than text, which formatOf converts. */
 function isFile({ type, format }: Draft): boolean {
   return (type === 'string' || type === undefined) && (format === 'binary' || format === 'byte');
 }
@@ -186,7 +186,7 @@ function concreteType(type: unknown): string | undefined {
 
 const STYLES = ['spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
-/** A field of a form, in the style that the description asks for. */
+/** A form field in the style that the description names. */
 function toFormField(value: string, { style, explode, contentType }: Fields): JsonValue {
   if (typeof contentType === 'string' && /json$/.test(contentType)) return { value, style: 'json' };
   const known = STYLES.find((one) => one === style) ?? (style === 'form' || explode !== undefined ? 'form' : undefined);

@@ -8,34 +8,34 @@ import { createRefCircles, followPointer, type Work } from './local-refs.ts';
 import { type Draft, plainKeywords } from './plain-keywords.ts';
 import { type Convert, convertMembers, type Direction, orNull, type SchemaSpot, type Tally } from './schema-members.ts';
 
-/** A schema in 2020-12, and what it takes. */
+/** A schema in JSON Schema 2020-12, with its size and references. */
 export type Part = Readonly<Omit<Tally, 'uses'>> & { readonly schema: Draft; readonly uses: ReadonlySet<string> };
 
 /** Converts the schemas of a description for one direction. */
 export interface SchemaConversion {
   convert(schema: unknown): Part;
-  /** What a `$ref` of a converted schema stands for. */
+  /** The target of a `$ref` in a converted schema. */
   definition(ref: string): Part;
 }
 
 export interface ConversionOptions {
   readonly direction: Direction;
   readonly work: Work;
-  /** Told of what had to be left open. */
+  /** Reports a part that is left unchecked. */
   onLoss(sentence: string): void;
 }
 
-/** Below this, what is nested is left open. */
+/** Deeper levels are left unchecked. */
 const MAX_DEPTH = 30;
 const MAX_NODES = 4000;
-/** Smaller ones are written where they are used; larger ones get a name. */
+/** Smaller schemas are inlined; larger ones get a name. */
 const MAX_INLINE_NODES = 60;
 const MAX_NESTED_REFS = 60;
 
-/** Schemas that say more than what they refer to. */
+/** Keywords that add constraints to those of a `$ref`. */
 const COMPOSING = ['properties', 'allOf', 'anyOf', 'oneOf', 'items'] as const;
 
-/** What a schema becomes depends on nothing but itself and what it refers to, so that a tool stays the same beside others. */
+/** The result depends only on the schema and its references, so a tool does not change when others do. */
 export function createSchemaConversion(description: Description, options: ConversionOptions): SchemaConversion {
   const { work, onLoss, direction } = options;
   const leadsToItself = createRefCircles(description, work);
@@ -65,7 +65,7 @@ export function createSchemaConversion(description: Description, options: Conver
   const convertRef = (ref: string, node: Fields, { depth, tally }: SchemaSpot): Draft => {
     const pointed = followPointer(description, ref);
     if (!pointed.ok) {
-      onLoss(`The $ref ${pointed.reason}; anything is accepted in its place.`);
+      onLoss(`The $ref ${pointed.reason}; any value is accepted in its place.`);
       return {};
     }
     const said = plainKeywords({ description: node.description, deprecated: node.deprecated }, isRunnable);
@@ -84,7 +84,7 @@ export function createSchemaConversion(description: Description, options: Conver
     const known = definitions.get(ref);
     if (known !== undefined) return known;
     if (nested >= MAX_NESTED_REFS) {
-      throw new ToolcribError('invalid_description', `more than ${MAX_NESTED_REFS} $refs lead from one to the next`);
+      throw new ToolcribError('invalid_description', `it has a chain of more than ${MAX_NESTED_REFS} $refs`);
     }
     nested += 1;
     try {
@@ -113,21 +113,21 @@ function goesOtherWay(description: Description, property: unknown, direction: Di
   return pointed.ok && isRecord(pointed.value) && pointed.value[key] === true;
 }
 
-/** What a reference stands for in the end; references that only lead to each other stand for nothing. */
+/** Follows a chain of references to its end; a cycle of references accepts anything. */
 function lastOf(description: Description, ref: string, onLoss: (sentence: string) => void): unknown {
   const seen = new Set<string>();
   for (let next = ref; !seen.has(next); ) {
     seen.add(next);
     const pointed = followPointer(description, next);
-    if (!pointed.ok) return { $ref: next }; // told where it is converted
+    if (!pointed.ok) return { $ref: next }; // reported where it is converted
     if (!isRecord(pointed.value) || typeof pointed.value.$ref !== 'string') return pointed.value;
     next = pointed.value.$ref;
   }
-  onLoss(`The $ref "${ref.slice(0, 120)}" leads in a circle; anything is accepted in its place.`);
+  onLoss(`The $ref "${ref.slice(0, 120)}" is part of a cycle; any value is accepted in its place.`);
   return {};
 }
 
-/** The name of a schema in `$defs`: its own where it is a usual one, and never one that depends on what else is used. */
+/** The name of a schema in `$defs`: its usual name, or one made from the reference alone, so that names are stable. */
 export function definitionName(ref: string): string {
   const usual = /^#\/(?:components\/schemas|definitions)\/([A-Za-z0-9_.-]{1,64})$/.exec(ref)?.[1];
   if (usual !== undefined && usual !== '__proto__') return usual;

@@ -3,20 +3,20 @@ import { isSameData } from '../../../specs/spec-list.ts';
 import type { Fields } from './load-description.ts';
 import type { Draft } from './plain-keywords.ts';
 
-/** Which way a value goes: requests are sent without what only the API says, answers come without what only callers say. */
+/** The direction of a value: requests omit readOnly properties, responses omit writeOnly ones. */
 export type Direction = 'request' | 'response';
 
-/** What a schema takes, counted as it is converted. */
+/** Size of a schema, counted during conversion. */
 export interface Tally {
-  /** How many schemas, maps and lists it is made of. */
+  /** Number of schemas, maps and lists. */
   nodes: number;
-  /** How deeply it is nested. */
+  /** Nesting depth. */
   height: number;
-  /** The references that stand as `$ref` in it. */
+  /** References that remain as `$ref`. */
   readonly uses: Set<string>;
 }
 
-/** Where a schema stands. */
+/** The position of a schema during conversion. */
 export interface SchemaSpot {
   readonly depth: number;
   readonly tally: Tally;
@@ -28,14 +28,14 @@ export type Convert = (node: unknown, spot: SchemaSpot) => Draft;
 export interface MemberOptions extends SchemaSpot {
   readonly convert: Convert;
   readonly direction: Direction;
-  /** Whether a property goes the other way only. */
+  /** True if a property exists only in the other direction. */
   isHidden(property: unknown): boolean;
 }
 
-/** Wider than that, a schema cannot be checked, nor read by a model. */
+/** Wider schemas can neither be checked nor read by a model. */
 const MAX_WIDTH = 1000;
 
-/** Adds the schemas below a schema to its draft. */
+/** Converts the subschemas of a schema into its draft. */
 export function convertMembers(node: Fields, draft: Draft, options: MemberOptions): Draft {
   convertProperties(node, draft, options);
   convertOthers(node, draft, options);
@@ -50,7 +50,7 @@ function below({ depth, tally }: SchemaSpot): SchemaSpot {
 function convertProperties({ properties, required }: Fields, draft: Draft, options: MemberOptions): void {
   const { tally, convert, isHidden } = options;
   const names = isRecord(properties) ? Object.keys(properties) : [];
-  if (names.length > MAX_WIDTH) return; // what it may hold is for the API to check
+  if (names.length > MAX_WIDTH) return; // left to the API to check
   const hidden = new Set<unknown>(['__proto__']);
   if (isRecord(properties) && names.length > 0) {
     tally.nodes += 1;
@@ -67,10 +67,10 @@ function convertProperties({ properties, required }: Fields, draft: Draft, optio
 }
 
 function convertOthers({ additionalProperties: others, ...node }: Fields, draft: Draft, options: MemberOptions): void {
-  // Names that a pattern allows are others, too, since patterns of names are left to the API.
+  // Patterns of names are left to the API, so names that match a pattern must stay allowed.
   if (node.patternProperties !== undefined || (isRecord(node.properties) && draft.properties === undefined)) return;
   if (isRecord(others)) draft.additionalProperties = options.convert(others, below(options));
-  // An API may answer with more tomorrow.
+  // An API may return more fields later.
   else if (typeof others === 'boolean' && options.direction === 'request') draft.additionalProperties = others;
 }
 
@@ -83,8 +83,8 @@ function convertItems({ items, prefixItems }: Fields, draft: Draft, options: Mem
 }
 
 /**
- * `oneOf` becomes `anyOf`: alternatives that overlap would refuse what the API takes. What says when something is not
- * allowed (`not`, `if`) is left to the API, since what is below it was loosened.
+ * `oneOf` becomes `anyOf`, because overlapping alternatives would reject what the API accepts. `not` and `if` are left
+ * to the API, because their subschemas were loosened.
  */
 function convertChoices(node: Fields, draft: Draft, options: MemberOptions): Draft {
   const { tally, convert } = options;
@@ -102,7 +102,7 @@ function convertChoices(node: Fields, draft: Draft, options: MemberOptions): Dra
   return members.length === 0 ? whole : foldAllOf(whole, members);
 }
 
-/** Where one alternative takes anything, so do all together. */
+/** If one alternative accepts anything, so does the whole. */
 function withoutOpen(alternatives: readonly Draft[]): readonly Draft[] {
   return alternatives.some((one) => Object.keys(one).length === 0) ? [] : alternatives;
 }
@@ -120,10 +120,7 @@ const OBJECT_KEYWORDS: ReadonlySet<string> = new Set([
   'examples',
 ]);
 
-/**
- * The schema with its `allOf` folded in, where that says the same in fewer words: one member, or plain objects. What
- * cannot be folded stays.
- */
+/** Folds `allOf` into the schema if the result is shorter: for one member, or plain objects. Other members stay. */
 function foldAllOf(own: Draft, members: readonly Draft[]): Draft {
   const telling = members.filter((member) => Object.keys(member).length > 0);
   if (telling.length === 0) return own;
@@ -152,7 +149,7 @@ function mergeObjects(parts: readonly Draft[], own: Draft): Draft | undefined {
   };
 }
 
-/** Each member alone would refuse what the others name: `additionalProperties: false` cannot be meant below `allOf`. */
+/** Ignores `additionalProperties: false` below `allOf`: each member would reject the properties of the others. */
 function isPlainObject(part: Draft): boolean {
   const keys = Object.keys(part);
   if (keys.some((key) => !OBJECT_KEYWORDS.has(key))) return false;
@@ -161,7 +158,7 @@ function isPlainObject(part: Draft): boolean {
   return !isRecord(part.additionalProperties);
 }
 
-/** The schema, or nothing at all: what 3.0 calls nullable. */
+/** Allows null: `nullable` of OpenAPI 3.0. */
 export function orNull(draft: Draft): Draft {
   const { type, enum: choices } = draft;
   if (Array.isArray(choices) && !choices.includes(null)) return orNull({ ...draft, enum: [...choices, null] });

@@ -6,7 +6,7 @@ import type { Description, Fields } from './load-description.ts';
 import { followRefs } from './local-refs.ts';
 import type { AuthSetting, Operation, Reading } from './reading.ts';
 
-/** What an operation is called with to show who is asking; nothing where nobody gave it a secret. */
+/** The credentials of an operation; empty if no secret is configured for it. */
 export function authOf({ fields }: Operation, base: string, reading: Reading): readonly HttpAuth[] {
   const { description, note } = reading;
   const required = fields.security ?? description.root.security;
@@ -21,7 +21,9 @@ export function authOf({ fields }: Operation, base: string, reading: Reading): r
   const [name] = found[0]?.missing ?? [];
   const hasOwnHeaders = Object.keys(reading.settings.headers).length > 0;
   if (!isOptional && name !== undefined && !hasOwnHeaders) {
-    note(`Its security scheme "${name}" has no secret, and calls go without: write auth: { ${name}: SECRET }.`);
+    note(
+      `Its security scheme "${name}" has no secret, so calls are sent without a credential. Set auth: { ${name}: SECRET }.`,
+    );
   }
   return [];
 }
@@ -46,16 +48,16 @@ function readAlternative(schemes: Fields, base: string, reading: Reading): Alter
   return { auth, missing };
 }
 
-/** What the owner maps a scheme to; for a file also a secret of the scheme's name, or of the source's. */
+/** The configured setting of a scheme; for a file also a secret named like the scheme or the source. */
 function settingOf(name: string, schemeCount: number, { settings, url }: Reading): AuthSetting | undefined {
   const { auth, secretNames, source } = settings;
   if (Object.hasOwn(auth, name)) return auth[name];
-  if (url !== undefined) return undefined; // the server chooses the names of its schemes, and would choose the secret by them
+  if (url !== undefined) return undefined; // a remote description chooses the names of its schemes, and could choose a secret by them
   const secret = secretNames.has(name) ? name : schemeCount === 1 && secretNames.has(source) ? source : undefined;
   return secret === undefined ? undefined : { secret: `\${secret:${secret}}` };
 }
 
-/** What the owner speaks of and the description does not. */
+/** Schemes that are configured but not described. */
 export function unknownSchemes({ settings, description }: Reading): readonly string[] {
   return Object.keys(settings.auth).filter((name) => !Object.hasOwn(schemesOf(description), name));
 }
@@ -73,7 +75,7 @@ function schemeOf(name: string, { description }: Reading): Fields | undefined {
 interface Use {
   readonly base: string;
   readonly scopes: unknown;
-  /** Whether the description comes from an address, so that its host wrote it. */
+  /** True if the description was fetched, so that its host wrote it. */
   readonly isFar: boolean;
 }
 
@@ -88,7 +90,7 @@ function toAuth(scheme: Fields, setting: AuthSetting, use: Use): HttpAuth | unde
       if ('secret' in setting) return { bearer: setting.secret };
       return 'clientId' in setting ? toClientCredentials(scheme, setting, use) : undefined;
     default:
-      return undefined; // mutualTLS and what is yet to come
+      return undefined; // mutualTLS and future types
   }
 }
 
@@ -106,7 +108,7 @@ function toHttpAuth({ scheme }: Fields, setting: AuthSetting): HttpAuth | undefi
   if (kind === 'bearer') return 'secret' in setting ? { bearer: setting.secret } : undefined;
   if (kind !== 'basic') return undefined;
   if ('username' in setting) return { basic: { username: setting.username, password: setting.password } };
-  // APIs that take a key this way take it as the user.
+  // APIs that take a key with basic auth take it as the username.
   return 'secret' in setting ? { basic: { username: setting.secret, password: '' } } : undefined;
 }
 
@@ -127,12 +129,12 @@ function toClientCredentials({ flows }: Fields, setting: ClientSetting, use: Use
   return { clientCredentials: { tokenUrl, clientId, clientSecret, ...(scope !== '' && { scope }) } };
 }
 
-/** A text that is not a secret is bound to no host, so it goes to the API itself, or where the owner says. */
+/** A plain text is not bound to hosts, so it goes only to the API itself, or to the configured tokenUrl. */
 function requireOwnOrigin(tokenUrl: string, base: string, clientSecret: string): void {
   const { origin, host } = new URL(tokenUrl);
   if (origin === new URL(base).origin || secretsIn(toSecretText(clientSecret)).length > 0) return;
   throw new ToolcribError(
     'invalid_description',
-    `its clientSecret would go to ${host}, which the description names: write tokenUrl, or a \${secret:NAME} with hosts`,
+    `the description names ${host} as its token endpoint, but clientSecret may not be sent there: set tokenUrl, or use a \${secret:NAME} with hosts`,
   );
 }

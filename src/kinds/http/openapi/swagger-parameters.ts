@@ -2,14 +2,14 @@ import { isRecord } from '../../../core/json.ts';
 import { withoutEnd } from '../../../core/visible-text.ts';
 import type { Fields } from './load-description.ts';
 
-/** What the parameters of an operation are read with. */
+/** Options for reading the parameters of an operation. */
 interface ParameterReading {
   follow(given: unknown): unknown;
-  /** The types that the operation takes. */
+  /** The media types that the operation accepts. */
   readonly consumes: readonly string[];
 }
 
-/** The parameters and the body of an operation in the words of OpenAPI 3.0. */
+/** The parameters and the body of an operation as in OpenAPI 3.0. */
 interface ConvertedParameters {
   readonly parameters?: unknown;
   readonly requestBody?: Fields;
@@ -17,7 +17,7 @@ interface ConvertedParameters {
 
 const MAX_PARAMETERS = 500;
 
-/** Reads what stands for the whole path, then what the operation says itself. A text says why the operation cannot be called. */
+/** Reads the parameters of the path, then those of the operation. Returns a text if the operation cannot be called: the reason. */
 export function readSwaggerParameters(
   lists: readonly unknown[],
   { follow, consumes }: ParameterReading,
@@ -25,7 +25,7 @@ export function readSwaggerParameters(
   const found = new Map<string, unknown>();
   for (const list of lists) {
     if (list === undefined) continue;
-    if (!Array.isArray(list)) return 'its parameters are no list';
+    if (!Array.isArray(list)) return 'its parameters are not a list';
     if (list.length > MAX_PARAMETERS) return `it has more than ${MAX_PARAMETERS} parameters`;
     for (const written of list) {
       const parameter = follow(written);
@@ -33,10 +33,10 @@ export function readSwaggerParameters(
     }
   }
   const all = [...found.values()];
-  const placed = (place: string) => all.filter((one) => isRecord(one) && one.in === place) as readonly Fields[]; // as was filtered
+  const placed = (place: string) => all.filter((one) => isRecord(one) && one.in === place) as readonly Fields[]; // filtered here
   const [bodies, form] = [placed('body'), placed('formData')];
   if (bodies.length > 1) return 'it has more than one body';
-  if (bodies.length > 0 && form.length > 0) return 'it has both a body and fields of a form';
+  if (bodies.length > 0 && form.length > 0) return 'it has both a body and form fields';
   const others = all.filter((one) => !isRecord(one) || (one.in !== 'body' && one.in !== 'formData'));
   const [body] = bodies;
   return {
@@ -46,7 +46,7 @@ export function readSwaggerParameters(
   };
 }
 
-/** An operation may say again what its path says; there is one body, whatever it is called. */
+/** An operation may override a parameter of its path. */
 function keyOf(parameter: unknown, count: number): string {
   if (!isRecord(parameter) || parameter.$ref !== undefined) return `?${count}`;
   const { in: place, name } = parameter;
@@ -66,7 +66,7 @@ function convertParameter(written: Fields): Fields {
   };
 }
 
-/** Keywords of a parameter that OpenAPI 3 has in its schema. */
+/** Keywords of a parameter that OpenAPI 3 puts into its schema. */
 const SCHEMA_KEYWORDS = [
   ...['type', 'format', 'items', 'default', 'enum', 'multipleOf', 'pattern', 'uniqueItems', 'x-nullable'],
   ...['maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'maxItems', 'minItems'],
@@ -83,7 +83,7 @@ function schemaOf(written: Fields): Fields {
 
 type Styles = Readonly<Record<string, Fields>>;
 
-/** What OpenAPI 3 calls the ways to write a list. */
+/** The OpenAPI 3 styles for lists. */
 const QUERY_STYLES: Styles = {
   csv: { style: 'form', explode: false },
   multi: { style: 'form', explode: true },
@@ -91,7 +91,7 @@ const QUERY_STYLES: Styles = {
   pipes: { style: 'pipeDelimited', explode: false },
 };
 const PATH_STYLES: Styles = { csv: {} };
-/** Each value of a list is a part of its own. */
+/** Each value of a list is sent as a separate part. */
 const MULTIPART_STYLES: Styles = { multi: {} };
 
 const SEPARATORS: Readonly<Record<string, string>> = {
@@ -102,7 +102,7 @@ const SEPARATORS: Readonly<Record<string, string>> = {
   multi: 'commas',
 };
 
-/** How a value is written, where that can be said; else the caller gives a list as one text. */
+/** The style of a value; if there is none for it, the caller passes a list as one text. */
 interface Spread {
   readonly schema: Fields;
   readonly style: Fields;
@@ -117,7 +117,7 @@ function spreadOf(written: Fields, styles: Styles): Spread {
     typeof collectionFormat === 'string' && Object.hasOwn(SEPARATORS, collectionFormat) ? collectionFormat : 'csv';
   const style = Object.hasOwn(styles, format) ? styles[format] : undefined;
   if (style !== undefined) return { schema, style };
-  return { schema: { type: 'string' }, style: {}, note: `Several values are separated by ${SEPARATORS[format]}.` };
+  return { schema: { type: 'string' }, style: {}, note: `Separate several values with ${SEPARATORS[format]}.` };
 }
 
 function describeParts(description: unknown, { note }: Spread): unknown {
@@ -138,7 +138,7 @@ function bodyOf({ description, required, schema = {} }: Fields, consumes: readon
   };
 }
 
-/** Files need parts; other fields are a plain form, unless the operation takes parts only. */
+/** Files need multipart; other fields use a plain form, unless the operation accepts multipart only. */
 function formOf(fields: readonly Fields[], consumes: readonly string[]): Fields {
   const hasFile = fields.some(({ type }) => type === 'file');
   const isMultipart = hasFile || (consumes.includes(MULTIPART) && !consumes.includes(FORM));

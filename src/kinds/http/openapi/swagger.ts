@@ -6,27 +6,27 @@ import { createWork, followPointer, type Work } from './local-refs.ts';
 import { MAX_OPERATIONS, METHODS, shortPath } from './operations.ts';
 import { readSwaggerParameters } from './swagger-parameters.ts';
 
-/** A description of Swagger 2.0 in the words of OpenAPI 3.0. */
+/** A Swagger 2.0 description, converted to OpenAPI 3.0. */
 interface ConvertedSwagger {
   readonly root: Fields;
-  /** What of it could not be converted, as sentences. */
+  /** Parts that could not be converted, as sentences. */
   readonly problems: readonly string[];
 }
 
-/** What the parts of a description are read with. */
+/** State for converting a description. */
 interface SwaggerReading {
   readonly root: Fields;
-  /** The object itself, wherever its `$ref`s say that it stands; what points to nothing stays as it is, and is reported where it is used. */
+  /** Resolves an object through its `$ref`s. An unresolved reference stays as it is, and is reported where it is used. */
   follow(given: unknown): unknown;
   readonly problems: string[];
 }
 
-/** True for `swagger: "2.0"`, also where its author forgot the quotes in YAML. */
+/** True for `swagger: "2.0"`, also without the quotes in YAML. */
 export function isSwagger2({ swagger }: Fields): boolean {
   return swagger === '2.0' || swagger === 2;
 }
 
-/** Says what OpenAPI 3.0 says in its own words. Schemas stay as they are: their references point into the description as it was written. */
+/** Converts a description to OpenAPI 3.0. Schemas stay as they are: their references point into the original document. */
 export function convertSwagger(root: Fields): ConvertedSwagger {
   const problems: string[] = [];
   const reading: SwaggerReading = { root, follow: createFollow({ root }, createWork()), problems };
@@ -45,7 +45,7 @@ export function convertSwagger(root: Fields): ConvertedSwagger {
   };
 }
 
-/** How many references may follow each other until something stands there. */
+/** Most references in a chain. */
 const MAX_HOPS = 50;
 
 function createFollow(description: Description, work: Work): (given: unknown) => unknown {
@@ -70,12 +70,12 @@ function createFollow(description: Description, work: Work): (given: unknown) =>
 
 const HOST = /^[^\s/?#@\\{}$]+$/;
 
-/** Where the API is. Without a scheme that of the description's own address is meant, without a host its host. */
+/** The server URL. A missing scheme or host is taken from the URL of the description. */
 function serversOf({ host, basePath }: Fields, schemes: unknown): readonly Fields[] {
   const path = typeof basePath === 'string' ? `/${basePath.replace(/^\/+/, '')}` : '/';
   if (host === undefined || host === '') return [{ url: path }];
   if (typeof host !== 'string' || !HOST.test(host))
-    throw new ToolcribError('invalid_description', `its host ${describe(host)} is not the name of a host`);
+    throw new ToolcribError('invalid_description', `its host ${describe(host)} is not a valid host name`);
   const offered = Array.isArray(schemes) ? schemes.filter((scheme) => typeof scheme === 'string') : [];
   const scheme = ['https', 'http'].find((one) => offered.includes(one)) ?? offered[0];
   return [{ url: `${scheme === undefined ? '' : `${scheme}:`}//${host}${path}` }];
@@ -101,12 +101,12 @@ function convertPaths(paths: Fields, reading: SwaggerReading): Fields {
   return Object.fromEntries(converted);
 }
 
-/** What is said of an operation in the same words. */
+/** Fields that are the same in both versions. */
 const SAME = ['operationId', 'summary', 'description', 'tags', 'deprecated', 'security'] as const;
 
-/** An operation, or why it cannot be called. */
+/** Returns the operation, or the reason it cannot be called. */
 function convertOperation(written: unknown, shared: unknown, reading: SwaggerReading): Fields | string {
-  if (!isRecord(written)) return 'it is no object';
+  if (!isRecord(written)) return 'it is not an object';
   const { root, follow } = reading;
   const consumes = mediaTypes(written.consumes ?? root.consumes);
   const read = readSwaggerParameters([shared, written.parameters], { follow, consumes });

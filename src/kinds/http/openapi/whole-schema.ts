@@ -2,15 +2,15 @@ import { isRecord, type JsonSchema } from '../../../core/json.ts';
 import type { Draft } from './plain-keywords.ts';
 import { definitionName, type SchemaConversion } from './schema-conversion.ts';
 
-/** Deeper than anything is nested. */
+/** Deeper than any schema. */
 const UNCUT = 10_000;
-/** The most that a tool may ask a model to read. */
+/** Size limit of a tool's schema, since a model has to read it. */
 const MAX_CHARACTERS = 30_000;
 const MAX_DEFINITIONS = 100;
-/** How deep a schema is shown that is larger than that; what is nested deeper is left open. */
+/** Depths to try in turn until the schema fits; deeper levels are left unchecked. */
 const DEPTHS = [UNCUT, 8, 6, 5, 4, 3, 2] as const;
 
-/** A schema with the definitions it uses, and no others, cut to a size that can be read. */
+/** A schema with only the definitions that it uses, cut to the size limit. */
 export function toWholeSchema(schema: Draft, uses: Iterable<string>, conversion: SchemaConversion): JsonSchema {
   for (const depth of DEPTHS) {
     const whole = wholeAt(depth, { schema, uses, conversion });
@@ -20,7 +20,7 @@ export function toWholeSchema(schema: Draft, uses: Iterable<string>, conversion:
   return measure(flat).length > MAX_CHARACTERS ? withoutWords(flat) : flat;
 }
 
-/** So many arguments that only their types can be told. */
+/** With too many arguments, only their types are kept. */
 function withoutWords(schema: Draft): JsonSchema {
   const members = Object.entries(asDraft(schema.properties));
   const typed = members.map(([name, member]) => [name, outlineOf({ type: asDraft(member).type })] as const);
@@ -33,9 +33,9 @@ interface Whole {
   readonly conversion: SchemaConversion;
 }
 
-/** The schema cut at a depth, and its definitions likewise: one level earlier each time one leads to another. */
+/** The schema and its definitions cut at a depth; each definition that another one leads to is cut one level earlier. */
 function wholeAt(depth: number, { schema, uses, conversion }: Whole): JsonSchema | undefined {
-  const refs = new Map<string, string>(); // by how they are written in a converted schema
+  const refs = new Map<string, string>(); // by their text in a converted schema
   const learn = (known: Iterable<string>) => {
     for (const ref of known) refs.set(`#/$defs/${definitionName(ref)}`, ref);
   };
@@ -68,14 +68,14 @@ function withDefinitions(schema: Draft, definitions: ReadonlyMap<string, Draft>)
   return { ...schema, $defs: Object.fromEntries(named.sort(([a], [b]) => (a < b ? -1 : 1))) };
 }
 
-/** How long a schema is as text, and how references are written in it. */
+/** The length of a schema as JSON, and the references in it. */
 function measure(schema: Draft): { readonly length: number; readonly written: readonly string[] } {
   const text = JSON.stringify(schema);
   const written = Array.from(text.matchAll(/"\$ref":"([^"]+)"/g), ([, ref]) => ref ?? '');
   return { length: text.length, written: [...new Set(written)] };
 }
 
-/** The schema without what is nested deeper; what is cut off still says its type and what it is. */
+/** Cuts deeper levels; a cut schema keeps its type and description. */
 function cut(schema: Draft, depth: number): Draft {
   if (depth > UNCUT / 2) return schema;
   if (depth <= 0) return outlineOf(schema);

@@ -13,16 +13,16 @@ describe('what is no description', () => {
     [
       'of Swagger 1.2',
       { swagger: '1.2', paths: {} },
-      'it is of Swagger "1.2", and only Swagger 2.0 and OpenAPI 3.0, 3.1',
+      'its Swagger version is "1.2"; only Swagger 2.0 and OpenAPI 3.0, 3.1',
     ],
-    ['of a version to come', { openapi: '4.0.0', paths: {} }, 'OpenAPI 3.0, 3.1 and 3.2 are read'],
-    ['of a version that is a number', { openapi: 3.1 }, 'OpenAPI 3.0, 3.1 and 3.2 are read'],
+    ['of a version to come', { openapi: '4.0.0', paths: {} }, 'OpenAPI 3.0, 3.1 and 3.2 are supported'],
+    ['of a version that is a number', { openapi: 3.1 }, 'OpenAPI 3.0, 3.1 and 3.2 are supported'],
     ['something else', { tools: [] }, 'it has no "openapi" at its top'],
-    ['a list', [], 'not a description'],
-    ['nothing', '', 'not a description'],
+    ['a list', [], 'not an OpenAPI description'],
+    ['nothing', '', 'not an OpenAPI description'],
     ['broken', '{ "openapi": ', 'it is not JSON'],
     ['a page', '<html><p>Not found: {</html>', 'api.json: it '],
-    ['without paths that are any', { openapi: '3.0.0', paths: [] }, 'its paths are no object'],
+    ['without paths that are any', { openapi: '3.0.0', paths: [] }, 'its paths are not an object'],
   ])('fails its source with the reason, and no other: %s', async (_, description, reason) => {
     const crib = await describedBy(
       description,
@@ -67,26 +67,30 @@ describe('what is no description', () => {
 
 describe('a bad operation', () => {
   it.each([
-    ['an operation that is none', { get: 'x' }, 'get is no object'],
-    ['a path item that is none', 7, 'the path /bad is no object'],
-    ['parameters that are no list', { get: { parameters: {} } }, 'its parameters are no list'],
-    ['a parameter without a name', { get: { parameters: [{ in: 'query' }] } }, 'parameters[0] has no name'],
+    ['an operation that is none', { get: 'x' }, 'get is not an object'],
+    ['a path item that is none', 7, 'the path /bad is not an object'],
+    ['parameters that are no list', { get: { parameters: {} } }, 'its parameters are not a list'],
+    [
+      'a parameter without a name',
+      { get: { parameters: [{ in: 'query' }] } },
+      'parameters[0] has no "name" or no "in"',
+    ],
     [
       'a parameter that lies elsewhere',
       { get: { parameters: [{ $ref: 'https://evil.test/p.json' }] } },
-      'points outside the description and is never fetched',
+      'points outside the description; external references are not fetched',
     ],
     [
       'a parameter that is not there',
       { get: { parameters: [{ $ref: '#/components/parameters/P' }] } },
-      'points to nothing',
+      'is not found in the description',
     ],
-    ['a parameter that leads in a circle', { get: { parameters: [{ $ref: '#/x-circle' }] } }, 'lead in a circle'],
-    ['a body that is none', { post: { requestBody: 'x' } }, 'its body is no object'],
+    ['a parameter that leads in a circle', { get: { parameters: [{ $ref: '#/x-circle' }] } }, 'form a cycle'],
+    ['a body that is none', { post: { requestBody: 'x' } }, 'its body is not an object'],
     [
       'a form that is no object',
       { post: { requestBody: { content: { 'multipart/form-data': { schema: { type: 'string' } } } } } },
-      'is no object',
+      'is not an object',
     ],
   ])('is left out with its reason, and the rest load: %s', async (_, item, reason) => {
     const crib = await describedBy(api({ '/bad': item, ...fine }, { 'x-circle': { $ref: '#/x-circle' } }));
@@ -98,7 +102,7 @@ describe('a bad operation', () => {
   it.each(['no-slash', '/a{b', '/a}b', '/{}', '/a b', `/\${secret:x}`])('has no path: %s', async (path) => {
     const crib = await describedBy(api({ [path]: { get: { operationId: 'bad' } }, ...fine }));
     expect(namesOf(crib)).toEqual(['pets_fine']);
-    expect(crib.warnings().join()).toContain('its path is no template of a path');
+    expect(crib.warnings().join()).toContain('its path is not a valid path template');
   });
 
   it('is one of many, and not all of them are told', async () => {
@@ -125,7 +129,7 @@ describe('a hostile schema', () => {
     const { crib, a } = await inputOf({ $ref: 'http://127.0.0.1:1/schema.json' });
     expect(a).toEqual({});
     expect(crib.warnings().join()).toContain(
-      '"http://127.0.0.1:1/schema.json" points outside the description and is never fetched',
+      '"http://127.0.0.1:1/schema.json" points outside the description; external references are not fetched',
     );
   });
 
@@ -135,7 +139,7 @@ describe('a hostile schema', () => {
   ])('that is nothing but a reference %s stands for anything', async (_, schemas) => {
     const { crib, tool } = await inputOf(ref('A'), schemas);
     expect(tool.input.$defs).toMatchObject({ A: {} });
-    expect(crib.warnings().join()).toContain('leads in a circle');
+    expect(crib.warnings().join()).toContain('is part of a cycle');
   });
 
   it('that contains itself in place refuses the call, not the process', async () => {
@@ -164,7 +168,7 @@ describe('a hostile schema', () => {
       api({ '/long': body, ...fine }, { components: { schemas: { ...schemas, L20000: {} } } }),
     );
     expect(namesOf(crib)).toEqual(['pets_fine']);
-    expect(crib.warnings().join()).toContain('$refs lead from one to the next');
+    expect(crib.warnings().join()).toContain('a chain of more than 60 $refs');
   });
 
   it('that is nested without end is cut', async () => {
@@ -228,7 +232,7 @@ describe('a hostile schema', () => {
     const { input } = toolIn(crib, 'pets_x');
     expect(Object.keys(input.properties as Fields).sort()).toEqual(['a', 'b', 'c', 'constructor']);
     expect(input.required).toEqual(['constructor']);
-    expect(crib.warnings().join()).toContain('"#/components/schemas/toString" points to nothing');
+    expect(crib.warnings().join()).toContain('"#/components/schemas/toString" is not found in the description');
     expect(({} as Fields).type).toBeUndefined();
   });
 });

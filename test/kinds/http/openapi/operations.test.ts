@@ -147,6 +147,6 @@ describe('where an API is', () => {
   ])('has to be said by the owner where it %s', async (_, more) => {
     const crib = await describedBy({ ...operation({}), ...more });
     expect(namesOf(crib)).toEqual([]);
-    expect(crib.warnings().join()).toMatch(/pets: GET \/x is left out: its server .*write baseUrl/);
+    expect(crib.warnings().join()).toMatch(/pets: GET \/x is left out: its server .*set baseUrl/);
   });
 });

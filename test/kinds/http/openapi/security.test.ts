@@ -82,7 +82,9 @@ describe('a security scheme', () => {
     const { crib, server } = await secured([{ key: [] }]);
     await call(crib, 'pets_x');
     expect(server.requests[0]?.headers['x-key']).toBeUndefined();
-    expect(crib.warnings().join()).toContain('Its security scheme "key" has no secret, and calls go without');
+    expect(crib.warnings().join()).toContain(
+      'Its security scheme "key" has no secret, so calls are sent without a credential',
+    );
   });
 
   it('is chosen among several by what there is', async () => {
@@ -104,7 +106,9 @@ describe('a security scheme', () => {
 
   it('that is not in the description is reported', async () => {
     const { crib } = await secured([{ key: [] }], { auth: { keys: 's' } });
-    expect(crib.warnings().join()).toContain('auth names the scheme "keys", which it does not have');
+    expect(crib.warnings().join()).toContain(
+      'auth names the security scheme "keys", which the description does not define',
+    );
   });
 
   it('never shows the secret, nor sends it to another host', async () => {
@@ -201,7 +205,7 @@ describe('a description that came over https', () => {
       const crib = await overHttps(place, entry);
       expect(namesOf(crib)).toEqual([]);
       expect(crib.warnings().join()).toMatch(
-        /its server is http:\/\/localhost.*came over https.*could be read on the way: write baseUrl/,
+        /its server is http:\/\/localhost.*came over https.*could be read on the way: set baseUrl/,
       );
     },
   );

@@ -157,7 +157,7 @@ describe('a description at an address', () => {
     server.give({ ...withOperations('a'), servers: [{ url: 'https://evil.test' }] });
     const crib = await cribOf(remote(server, { headers: { Authorization: 'Bearer written-down' } }));
     expect(namesOf(crib)).toEqual([]);
-    expect(crib.warnings().join()).toMatch(/its server is evil\.test, which the description names.*write baseUrl/);
+    expect(crib.warnings().join()).toMatch(/the description names the server evil\.test,.*set baseUrl/);
   });
 
   /** A crib of a remote description whose one operation needs a token, given out at an address that the description names. */
@@ -200,7 +200,7 @@ describe('a description at an address', () => {
     const { crib, server, elsewhere } = await withTokens(tokenUrl, entry);
     expect(namesOf(crib)).toEqual([]);
     expect(crib.warnings().join()).toMatch(
-      /its clientSecret would go to .*, which the description names: write tokenUrl/,
+      /the description names .* as its token endpoint, but clientSecret may not be sent there: set tokenUrl/,
     );
     expect(elsewhere.requests).toEqual([]);
     expect(server.requests.filter(({ url }) => url?.includes('token'))).toEqual([]);
@@ -259,6 +259,6 @@ describe('a description at an address', () => {
 describe('openapi()', () => {
   it.each([[undefined], [7], ['']])('wants a file or an address, not %s', (description) => {
     const given = { name: 'pets', description } as { name: string; description: string }; // what careless code hands in
-    expect(() => openapi(given)).toThrow('description is a file or an address');
+    expect(() => openapi(given)).toThrow('description must be a file or a URL');
   });
 });

@@ -210,7 +210,7 @@ describe('parameters of Swagger 2.0', () => {
     expect((await asked({ parameters: [list('pipes', 'path')] }, { a: 'x|y' }, more)).url).toBe('/v2/of/x%7Cy');
     const crib = await describedBy(one({ parameters: [list('pipes', 'path')] }, more));
     expect(toolIn(crib, 'pets_x').input.properties).toMatchObject({
-      a: { type: 'string', description: 'Several values are separated by pipes (|).' },
+      a: { type: 'string', description: 'Separate several values with pipes (|).' },
     });
   });
 
@@ -329,17 +329,17 @@ describe('a hostile or careless description of Swagger 2.0', () => {
     [
       'a parameter elsewhere',
       { parameters: [{ $ref: 'https://evil.test/p.json' }] },
-      'points outside the description and is never fetched',
+      'points outside the description; external references are not fetched',
     ],
-    ['a parameter nowhere', { parameters: [{ $ref: '#/parameters/none' }] }, 'points to nothing'],
-    ['a parameter in a circle', { parameters: [{ $ref: '#/parameters/a' }] }, 'circle'],
-    ['parameters that are no list', { parameters: {} }, 'its parameters are no list'],
-    ['a parameter that is none', { parameters: [null] }, 'is no object'],
+    ['a parameter nowhere', { parameters: [{ $ref: '#/parameters/none' }] }, 'is not found in the description'],
+    ['a parameter in a circle', { parameters: [{ $ref: '#/parameters/a' }] }, 'form a cycle'],
+    ['parameters that are no list', { parameters: {} }, 'its parameters are not a list'],
+    ['a parameter that is none', { parameters: [null] }, 'is not an object'],
     ['two bodies', { parameters: [body, { ...body, name: 'again' }] }, 'more than one body'],
     [
       'a body and a form',
       { parameters: [body, { in: 'formData', name: 'a', type: 'string' }] },
-      'both a body and fields of a form',
+      'both a body and form fields',
     ],
     [
       'too many parameters',
@@ -365,10 +365,10 @@ describe('a hostile or careless description of Swagger 2.0', () => {
   });
 
   it.each([
-    ['a host with a user', { host: 'good.test@evil.test' }, 'is not the name of a host'],
-    ['a host with a path', { host: 'evil.test/x?' }, 'is not the name of a host'],
-    ['a host that is a list', { host: ['a'] }, 'is not the name of a host'],
-    ['paths that are none', { paths: [] }, 'its paths are no object'],
+    ['a host with a user', { host: 'good.test@evil.test' }, 'is not a valid host name'],
+    ['a host with a path', { host: 'evil.test/x?' }, 'is not a valid host name'],
+    ['a host that is a list', { host: ['a'] }, 'is not a valid host name'],
+    ['paths that are none', { paths: [] }, 'its paths are not an object'],
     [
       'too many operations',
       { paths: Object.fromEntries(Array.from({ length: 20_001 }, (_, index) => [`/p${index}`, { get: {} }])) },
@@ -428,7 +428,7 @@ describe('a hostile or careless description of Swagger 2.0', () => {
     const parameters = [{ ...body, schema: { $ref: 'http://evil.test/schema.json' } }];
     const crib = await describedBy(one({ parameters }, { method: 'post' }));
     expect(toolIn(crib, 'pets_x').input.properties).toEqual({ body: {} });
-    expect(crib.warnings().join()).toContain('is never fetched');
+    expect(crib.warnings().join()).toContain('external references are not fetched');
   });
 
   it('references into its own paths are followed', async () => {
