@@ -6,15 +6,15 @@ import { mcpKind } from './mcp/mcp-kind.ts';
 import { pythonKind } from './python/python-kind.ts';
 import { shellKind } from './shell/shell-kind.ts';
 
-/** Kinds of the contract that come later. */
+/** Planned kinds without an implementation yet. */
 const scriptKind: Kind<'script'> = { kind: 'script', pathFields: ['file'], runsOwnCode: true, failsWith: 'tool' };
 const agentKind: Kind<'agent'> = { kind: 'agent', pathFields: [], failsWith: 'tool' };
 
-/** The kinds of tools. A new one is a folder beside these, and a line here. */
+/** All kinds of tools. A new kind is a folder here and an entry in this list. */
 export const KINDS = [functionKind, mcpKind, httpKind, pythonKind, shellKind, scriptKind, agentKind] as const;
 
 const TRAITS = new Map<string, KindTraits>(KINDS.map((kind) => [kind.kind, kind]));
 const NO_TRAITS: KindTraits = {};
 
-/** What other rooms must know of a kind; nothing of one that is not ours. */
+/** The traits of a kind that other rooms need; empty for an unknown kind. */
 export const traitsOf: TraitsOf = (kind) => TRAITS.get(kind) ?? NO_TRAITS;

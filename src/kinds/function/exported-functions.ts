@@ -8,25 +8,25 @@ import { chooseExport } from '../../system/modules/module-exports.ts';
 import { createModuleLoader, IMPORT_TIMEOUT_MS } from '../../system/modules/module-loader.ts';
 import { isClass } from '../../system/modules/tool-class.ts';
 
-/** A function that a module exports, or why there is none. */
+/** An exported function, or the reason it is not available. */
 type FoundFunction = { readonly work: Work } | { readonly problem: string };
 type Work = (input: unknown, call: unknown) => unknown;
 
 /** Functions of modules that specs name. */
 export interface ExportedFunctions {
-  /** The function that a run names, imported when it is first asked for; a file that changed since is read anew. */
+  /** Imports the function of a run lazily; a changed file is imported again. */
   find(run: Run): Promise<FoundFunction>;
   close(): void;
 }
 
-/** What was found last, and the state of its file then. */
+/** The last result, with the state of its file at that time. */
 interface Known {
   readonly file: string;
   readonly state: string;
   readonly found: FoundFunction;
 }
 
-/** Modules are tried in a worker before they are imported, like those of a source: one that exits costs only its call. */
+/** Modules are first imported in a worker, as those of a source are: one that exits fails only its call. */
 export function createExportedFunctions(): ExportedFunctions {
   const closing = new AbortController();
   const { signal } = closing;
@@ -34,11 +34,11 @@ export function createExportedFunctions(): ExportedFunctions {
   const known = new WeakMap<Run, Known>();
 
   const read = async (run: Run): Promise<Known> => {
-    const { module, folder = '.', export: name } = run as NamedRun; // checked when the spec was let in
+    const { module, folder = '.', export: name } = run as NamedRun; // checked when the spec was loaded
     const file = resolveModule(module, folder);
     const state = stateOf(file);
     const { good, failure } = await loader.load(file, []);
-    // Somebody who calls wants the function as it is written now, not as it was.
+    // Callers expect the current version, so a file that no longer loads is an error, even if an older version did.
     if (good === undefined || failure !== undefined) return { file, state, found: problemOf(file, failure) };
     const chosen = chooseExport(good.exports, name);
     const work = 'value' in chosen ? toWork(chosen.value) : undefined;
@@ -69,22 +69,22 @@ interface NamedRun extends Run {
   readonly folder?: string;
 }
 
-/** Where on this machine it lies is not for whoever calls. */
+/** Callers must not see where the file is, so the message has its name only. */
 function problemOf(file: string, what = 'it cannot be read'): FoundFunction {
   return { problem: `${basename(file)}: ${what.replaceAll(`${dirname(file)}/`, '')}` };
 }
 
-/** A function, the one of a tool that was defined, or the method of an instance. */
+/** The callable of an export: a function, a defined tool, or an instance with a method. */
 function toWork(value: unknown): Work | undefined {
   if (isClass(value)) return undefined;
-  if (typeof value === 'function') return value as Work; // whatever it takes, it gets the arguments and the call
+  if (typeof value === 'function') return value as Work; // it receives the arguments and the call
   if (typeof value !== 'object' || value === null) return undefined;
-  if (RUN in value) return asWork((value as ToolSpec)[RUN].run, value); // has it
+  if (RUN in value) return asWork((value as ToolSpec)[RUN].run, value); // checked by `in`
   return asWork(Reflect.get(value, 'execute'), value) ?? asWork(Reflect.get(value, 'run'), value);
 }
 
 function whatElse(value: unknown): string {
-  return isClass(value) ? 'a class; export an instance' : 'no function';
+  return isClass(value) ? 'a class; export an instance' : 'not a function';
 }
 
 function asWork(run: unknown, owner: object): Work | undefined {

@@ -8,13 +8,13 @@ import { failed, type ToolResult, toResult } from '../../core/tool-result.ts';
 import type { Run } from '../../core/tool-spec.ts';
 import type { ExportedFunctions } from './exported-functions.ts';
 
-/** How a function of this process runs: it is here, or exported by a module that a spec names. */
+/** The `run` of a function: given directly, or exported by a module that a spec names. */
 interface FunctionRun extends Run {
   readonly kind: 'function';
   readonly run?: (input: never, call: ToolCall) => unknown;
 }
 
-/** What a spec says of a function that a module exports; one that is here needs no check. */
+/** The schema of a `run` that names a module; a function given directly needs no check. */
 const RUN_SCHEMA = {
   type: 'object',
   required: ['module'],
@@ -27,7 +27,7 @@ const RUN_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Functions of this process. Every crib has their executor, with a configuration or without. */
+/** Functions of this process. Every crib has this executor, also without a configuration. */
 export const functionKind: Kind<'function'> = {
   kind: 'function',
   pathFields: ['module'],
@@ -36,10 +36,10 @@ export const functionKind: Kind<'function'> = {
   failsWith: 'nothing',
 };
 
-/** How many values an iterator may yield before timers and other work get a turn. */
+/** Number of values an iterator may yield before the event loop gets a turn. */
 const YIELDS_PER_TURN = 256;
 
-/** Runs functions of this process: sync, async, and async iterators whose values are progress. */
+/** Runs functions of this process: sync, async, and async iterators, whose values are reported as progress. */
 export function functionExecutor(): Executor {
   let exported: Promise<ExportedFunctions> | undefined;
   const load = async (): Promise<ExportedFunctions> =>
@@ -51,12 +51,12 @@ export function functionExecutor(): Executor {
       (await exported)?.close();
     },
     execute(call, run) {
-      const { run: work } = run as FunctionRun; // the kind was looked up by the pipeline
+      const { run: work } = run as FunctionRun; // the pipeline selected the executor by kind
       if (work === undefined) {
         exported ??= load();
         return exported.then((functions) => runExported(functions, call, run));
       }
-      const value = work(call[PARSED] as never, call); // validated against the very schema its type comes from
+      const value = work(call[PARSED] as never, call); // validated against the schema that its type comes from
       return isPromise(value) ? value.then((settled) => finish(settled, call)) : finish(value, call);
     },
   };
@@ -67,7 +67,7 @@ async function runExported(functions: ExportedFunctions, call: ToolCall, run: Ru
   const found = await functions.find(run);
   if ('problem' in found)
     return failed(toolError('unavailable', `"${call.spec.name}" cannot be called: ${found.problem}.`));
-  if (!deferred.begin()) throw call.signal.reason; // ended while its module was being loaded
+  if (!deferred.begin()) throw call.signal.reason; // cancelled while its module was loading
   return finish(await found.work(call[PARSED], call), call);
 }
 
@@ -75,7 +75,7 @@ function finish(value: unknown, call: ToolCall): MaybePromise<ToolResult> {
   return isAsyncIterable(value) ? collect(value, call).then(toResult) : toResult(value);
 }
 
-/** Reports each value as progress; the answer is what the generator returns, else the list of what it yielded. */
+/** Reports each value as progress. The result is the generator's return value, or the list of its values. */
 async function collect(values: AsyncIterable<unknown>, call: ToolCall): Promise<unknown> {
   const iterator = values[Symbol.asyncIterator]();
   const collected: unknown[] = [];
@@ -85,8 +85,8 @@ async function collect(values: AsyncIterable<unknown>, call: ToolCall): Promise<
     if (signal.aborted) break;
     if (step.done === true) return step.value === undefined ? collected : step.value;
     collected.push(step.value);
-    call.report(step.value as JsonValue); // progress is shown, not stored: the result is checked to be JSON
-    // An iterator that never really waits would otherwise starve the timer that is to stop it.
+    call.report(step.value as JsonValue); // progress is only shown; the result is checked to be JSON
+    // An iterator that never waits would otherwise block the timer that stops it.
     if (collected.length % YIELDS_PER_TURN === 0) await new Promise(setImmediate);
   }
   await iterator.return?.();

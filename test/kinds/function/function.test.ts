@@ -65,7 +65,7 @@ describe('a function of a module that a spec file names', () => {
     }
     expect(messages).toMatchObject({
       misspelt: expect.stringContaining('export "adds" not found; it exports add, seven, throws'),
-      no_function: expect.stringContaining('its export "seven" is no function'),
+      no_function: expect.stringContaining('its export "seven" is not a function'),
       package_gone: expect.stringContaining('"no-such-package" is not an installed package'),
       throws: 'my mistake',
     });
