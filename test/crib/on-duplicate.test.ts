@@ -53,7 +53,7 @@ describe('onDuplicate: error, at start', () => {
       name: 'ToolcribError',
       code: 'duplicate',
       message: expect.stringMatching(
-        /"x" comes from both one and two; prefix one of them\. "z" comes from both one and two.*onDuplicate: skip/,
+        /"x" comes from both one and two; prefix one of them\. "z" comes from both one and two.*onDuplicate to skip/,
       ),
     });
     expect([one.close.mock.calls.length, two.close.mock.calls.length]).toEqual([1, 1]);
@@ -95,7 +95,8 @@ describe('onDuplicate: error, while running', () => {
     expect(owners(crib)).toEqual({ x: 'one', y: 'two' });
     expect(stateOf(crib, 'two')).toMatchObject({ state: 'down', toolCount: 1 });
     expect(stateOf(crib, 'one')).toMatchObject({ state: 'ready' });
-    const words = /"two".*refused.*"x" comes from both one and two; prefix one of them\. The list from before stays\./;
+    const words =
+      /"two".*rejected.*"x" comes from both one and two; prefix one of them\. The previous list stays in use\./;
     expect(crib.warnings().join('\n')).toMatch(words);
     const chest = await crib.open();
     expect(await chest.call('y')).toMatchObject({ content: [{ text: 'two' }] });

@@ -63,7 +63,7 @@ describe('a list of specs at an address', () => {
       const crib = await cribOf(server, options);
       expect(namesIn(crib)).toEqual(['fine']);
       expect(crib.warnings()).toEqual([
-        expect.stringContaining('"wipe" of team runs as shell; this source may bring only http'),
+        expect.stringContaining('"wipe" of team has kind shell, but its source allows only http'),
       ]);
     }
     expect(namesIn(await cribOf(server, { kinds: ['http', 'shell'] }))).toEqual(['fine', 'wipe']);

@@ -10,7 +10,7 @@ import { readTool } from '../../define/read-tool.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { isSurelyValid } from '../../schemas/surely-valid.ts';
 
-/** Kinds that belong to the contract: without their executor such tools are listed and answer `unavailable`. */
+/** The built-in kinds. Without their executor such tools are listed, and calls fail with `unavailable`. */
 const NAMED_KINDS: readonly string[] = KINDS.map(({ kind }) => kind);
 
 export interface AdmitOptions extends Judges {
@@ -18,16 +18,15 @@ export interface AdmitOptions extends Judges {
   warn(message: string): void;
 }
 
-/** What the data of a spec is checked by. */
 interface Judges {
   readonly executors: ReadonlyMap<string, Executor>;
   readonly schemas: Schemas;
 }
 
-/** To be raised when a check of an executor of ours becomes another one, so that what was found good before is judged again. */
+/** Increase this number when a check of a built-in executor changes, so that cached specs are checked again. */
 const CHECKS = 3;
 
-/** What sources may know of how their specs are judged. */
+/** The checks that sources can apply to their specs in advance. */
 export function createAdmission(judges: Judges): Admission {
   let rules: string | undefined;
   return {
@@ -47,10 +46,10 @@ export function createAdmission(judges: Judges): Admission {
   };
 }
 
-/** A spec as its source may bring it into the catalog. Throws for one that cannot be let in. */
+/** Checks a tool of a source and returns its spec for the catalog. Throws for an invalid tool. */
 export function admit(tool: unknown, source: Source, options: AdmitOptions): ToolSpec {
   const given = readTool(tool, source.name);
-  const isJudged = given[UNREAD]?.rules === options.admission.rules(); // parsing it would show nothing new
+  const isJudged = given[UNREAD]?.rules === options.admission.rules(); // it passed the same checks before
   const spec = isJudged ? given : boundTexts(given, source, options);
   requireAllowedKind(spec, source);
   requireKnownKind(spec, options);
@@ -58,27 +57,27 @@ export function admit(tool: unknown, source: Source, options: AdmitOptions): Too
   const problems = isJudged ? [] : schemaProblems(spec, options.schemas);
   if (problems.length === 0) return ofSource(spec, source);
   const message = `Tool "${spec.name}" of ${source.name}: ${problems.join('; ')}.`;
-  // What was written here can be mended here; a stranger's schema is used as far as it is safe.
+  // The operator can fix a trusted source; an untrusted schema is used as far as it is safe.
   if (source.trust === true) throw new ToolcribError('invalid_schema', message);
   options.warn(message);
   return ofSource(spec, source);
 }
 
-/** What a spec says of itself counts as far as its source is trusted and local. */
+/** Weakens the claims of a spec whose source is not trusted, and marks specs of remote sources. */
 function ofSource(spec: ToolSpec, { trust, isLocal }: Source): ToolSpec {
   const judged = trust === true ? spec : distrust(spec);
   if (isLocal === true && trust !== false) return judged;
   return Object.freeze({ ...judged, [RUN]: createRun({ ...judged[RUN], [REMOTE]: true }) });
 }
 
-// What was written here can be shortened here; of a stranger's texts the beginning is used.
+// The operator can fix a trusted source; texts of an untrusted one are cut.
 function boundTexts(spec: ToolSpec, source: Source, { warn }: AdmitOptions): ToolSpec {
   const tooLong = tooLongIn(spec);
   if (tooLong.length === 0) return spec;
   const message = `Tool "${spec.name}" of ${source.name}: ${tooLong.join('; ')}`;
   if (source.trust === true) throw new ToolcribError('too_long', `${message}; shorten it.`);
   const cut = cutTexts(spec);
-  warn(`${message}; texts were cut there, and examples and meta of that size left out.`);
+  warn(`${message}; longer texts were cut, and larger examples and meta were removed.`);
   return cut;
 }
 
@@ -88,7 +87,7 @@ function requireAllowedKind(spec: ToolSpec, source: Source): void {
   const allowed = source.kinds.length === 0 ? 'no tools at all' : `only ${source.kinds.join(', ')}`;
   throw new ToolcribError(
     'kind_not_allowed',
-    `Tool "${spec.name}" of ${source.name} runs as ${kind}; this source may bring ${allowed}.`,
+    `Tool "${spec.name}" of ${source.name} has kind ${kind}, but its source allows ${allowed}; add the kind to "kinds" of the source to allow it.`,
   );
 }
 
@@ -98,14 +97,14 @@ function requireKnownKind(spec: ToolSpec, { executors }: Judges): void {
   const known = new Set([...NAMED_KINDS, ...executors.keys()]);
   throw new ToolcribError(
     'unknown_kind',
-    `Tool "${spec.name}" runs as "${kind}", a kind nobody registered.${didYouMean(kind, known)}`,
+    `Tool "${spec.name}" has the unknown kind "${kind}"; register an executor for it.${didYouMean(kind, known)}`,
   );
 }
 
 function requireRun(spec: ToolSpec, { executors, schemas }: Judges): void {
   const kind = kindOf(spec);
   const executor = executors.get(kind);
-  if (executor === undefined || typeof spec[RUN].run === 'function') return; // a function is all it takes, and defining the tool has seen one
+  if (executor === undefined || typeof spec[RUN].run === 'function') return; // a function was checked when the tool was defined
   const { needs: _needs, parse: _parse, parseOutput: _parseOutput, settings: _settings, ...own } = spec[RUN];
   const refused = isSurelyValid(own, executor.runSchema) ? [] : wrongIn(own, schemas.parser(executor.runSchema));
   const cure = refused.length > 0 ? executor.cure?.(own) : undefined;
@@ -121,7 +120,7 @@ function wrongIn(run: object, parse: Parse): readonly string[] {
   return parsed.issues.map((issue) => `run${issue.path} ${issue.message}`);
 }
 
-// An author's own schema does its own checking, so the JSON Schema beside it is only shown.
+// A schema library validates itself, so the JSON Schema next to it is only shown.
 function schemaProblems(spec: ToolSpec, schemas: Schemas): readonly string[] {
   const run = spec[RUN];
   return [
@@ -130,19 +129,19 @@ function schemaProblems(spec: ToolSpec, schemas: Schemas): readonly string[] {
   ];
 }
 
-/** The most characters of each text of a spec: lists, prompts and searches carry them. */
+/** Maximum length of each text of a spec, as lists, prompts and search include them. */
 const TEXTS = { title: 500, version: 500, category: 500, description: 16_000, instructions: 64_000 } as const;
 const SCHEMAS = ['input', 'output'] as const;
 const DATA = ['examples', 'meta'] as const;
-/** The most characters of a schema, of examples or of meta, about as JSON has them. */
+/** Maximum approximate JSON length of a schema, of examples or of meta. */
 const LONGEST_DATA = 1_000_000;
-/** The most characters of one text that only explains a part of a schema. */
+/** Maximum length of one description inside a schema. */
 const LONGEST_NOTE = 16_000;
 const NOTES: readonly string[] = ['title', 'description', '$comment'];
-/** Under these keys stands data that arguments are compared with. */
+/** Keys of data that arguments are compared with, which must not be cut. */
 const VALUES: readonly string[] = ['const', 'enum', 'default', 'examples'];
 
-/** What of a spec is longer than it may be, in words. */
+/** Lists the parts of a spec that are too long. */
 function tooLongIn(spec: ToolSpec): readonly string[] {
   return [
     ...textKeysOf(spec).map((key) => `its ${key} has more than ${TEXTS[key]} characters`),
@@ -155,7 +154,7 @@ function tooLongIn(spec: ToolSpec): readonly string[] {
   ];
 }
 
-/** The spec with long texts cut, and without long examples and meta. A schema that is still too large refuses the tool: cut, it would let other arguments in. */
+/** Cuts long texts and removes large examples and meta. Throws if a schema is still too large, as a cut schema would accept other arguments. */
 function cutTexts(spec: ToolSpec): ToolSpec {
   const schemas = SCHEMAS.map((key) => [key, hasLongNote(spec[key]) ? cutNotes(spec[key]) : spec[key]] as const);
   const [large] = schemas.find(([, schema]) => isTooLarge(schema)) ?? [];
@@ -181,12 +180,12 @@ function textKeysOf(spec: ToolSpec): readonly (keyof typeof TEXTS)[] {
   return keys.filter((key) => (spec[key]?.length ?? 0) > TEXTS[key]);
 }
 
-/** Whole characters, with a sign that something is missing. */
+/** Cuts a text without splitting a character, and appends an ellipsis. */
 function cutText(text: string, longest: number): string {
   return `${text.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-/** Each part is looked at once: a schema may hold the same part many times, or itself. */
+/** Visits each part once, as a schema may share parts or contain itself. */
 function hasLongNote(value: unknown, seen = new Set<object>()): boolean {
   if (typeof value !== 'object' || value === null || seen.has(value)) return false;
   seen.add(value);
@@ -214,7 +213,7 @@ function isNote(key: string, member: unknown): member is string {
   return typeof member === 'string' && NOTES.includes(key);
 }
 
-/** Stops counting where too much is certain, so that a value that holds itself ends as well. */
+/** Stops at the limit, so it also ends for a value that contains itself. */
 function isTooLarge(value: unknown): boolean {
   const waiting: unknown[] = [value];
   let room = LONGEST_DATA;
@@ -225,7 +224,7 @@ function isTooLarge(value: unknown): boolean {
     for (const key in one) {
       room -= key.length + 1;
       if (room < 0) break;
-      waiting.push((one as Record<string, unknown>)[key]); // any member will do
+      waiting.push((one as Record<string, unknown>)[key]); // keys come from the object itself
     }
   }
   return room < 0;

@@ -6,9 +6,9 @@ import { createEntryReader } from '../../specs/spec-entry.ts';
 import { type AdmitOptions, admit } from './accept-spec.ts';
 import { requireUnreserved } from './name-clashes.ts';
 
-/** Why an entry could not be a tool, were it kept in the store. */
+/** The reason why an entry cannot be stored as a tool. */
 export interface EntryMistake {
-  /** Its place among the entries, from 0. */
+  /** Index of the entry, from 0. */
   readonly index: number;
   readonly message: string;
 }
@@ -19,41 +19,41 @@ export interface CheckStoredOptions {
   readonly catalog: Catalog;
 }
 
-/** Judges entries as loading them from the store would, before they are put there. */
+/** Checks entries before they are stored, with the same checks as loading them from the store. */
 export function checkStored(entries: readonly unknown[], options: CheckStoredOptions): readonly EntryMistake[] {
   const readers = readersAmong(options.sources);
   const names = new Set(readers.map((source) => source.name));
   const places = new Map<string, number>();
   return entries.flatMap((entry, index) => {
     const outcomes = readers.map((source) => attempt(() => readAs(entry, source, { ...options, names })));
-    // One source that takes it is enough; otherwise the first says why not.
+    // One source that accepts the entry is enough; otherwise the error of the first is reported.
     const spec = outcomes.find((outcome) => !(outcome instanceof ToolcribError)) ?? outcomes[0];
     if (spec === undefined || spec instanceof ToolcribError) return [{ index, message: spec?.message ?? '' }];
     const first = places.get(spec.origin);
     if (first === undefined) places.set(spec.origin, index);
-    else return [{ index, message: `"${spec.origin}" stands here twice, first as tools[${first}]; keep one.` }];
+    else return [{ index, message: `"${spec.origin}" appears twice, first as tools[${first}]; keep one.` }];
     return [];
   });
 }
 
 type Reader = Pick<Source, 'name' | 'kinds' | 'adjust'> & Required<Pick<Source, 'readStored'>>;
 
-/** The sources that read the store. Where there is none yet, an entry is judged for itself. */
+/** The sources that read the store. If there is none yet, entries are checked on their own. */
 function readersAmong(sources: readonly Source[]): readonly Reader[] {
   const readers = sources.flatMap(({ readStored, ...source }) =>
     readStored === undefined ? [] : [{ ...source, readStored }],
   );
-  const nobody = { name: 'the store', readStored: createEntryReader({ source: 'the store' }) };
-  return readers.length > 0 ? readers : [nobody];
+  const noSource = { name: 'the store', readStored: createEntryReader({ source: 'the store' }) };
+  return readers.length > 0 ? readers : [noSource];
 }
 
 interface Judging extends CheckStoredOptions {
-  /** Of the sources that read the store. */
+  /** Names of the sources that read the store. */
   readonly names: ReadonlySet<string>;
 }
 
 function readAs(entry: unknown, source: Reader, { admission, catalog, names }: Judging): ToolSpec {
-  // As if it were trusted: whoever adds it is here to mend what would be left out of a stranger's schema.
+  // Checked as trusted: the operator who adds the entry can fix what would be dropped from an untrusted schema.
   const spec = admit(source.readStored(structuredClone(entry)), { ...source, trust: true, start }, admission);
   for (const side of ['input', 'output'] as const) {
     const compiled = attempt(() => admission.schemas[side](spec));
@@ -64,13 +64,14 @@ function readAs(entry: unknown, source: Reader, { admission, catalog, names }: J
   requireUnreserved(name, source.name);
   const owner = catalog.get(name)?.source;
   if (owner === undefined || names.has(owner)) return spec;
-  throw new ToolcribError('duplicate', `"${name}" is a tool of ${owner} already; give it another name.`);
+  throw new ToolcribError('duplicate', `"${name}" is already a tool of ${owner}; choose another name.`);
 }
 
-/** A source that is only asked what it would let in. */
-const start: Source['start'] = () => Promise.reject(new ToolcribError('not_a_source', 'It cannot be started.'));
+/** The source is only used for checks and never started. */
+const start: Source['start'] = () =>
+  Promise.reject(new ToolcribError('not_a_source', 'This source cannot be started.'));
 
-/** The name that the owner of the source gives it. What is wrong with the owner's words is no mistake of the entry. */
+/** The tool name after the settings of the source. A mistake in those settings is not a mistake of the entry. */
 function nameAs(spec: ToolSpec, source: Reader): string {
   const adjusted = attempt(() => source.adjust?.([spec])[0] ?? spec);
   return adjusted instanceof ToolcribError ? spec.name : adjusted.name;

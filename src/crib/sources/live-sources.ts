@@ -27,15 +27,15 @@ import {
   succeed,
 } from './source-succession.ts';
 
-/** Sources that are being started and not yet used. */
+/** Sources that are starting and not yet in use. */
 export interface PreparedSources {
-  /** Resolves when those that were started have a list or could not get one, or take too long to wait for. */
+  /** Resolves when all started sources have a list, have failed to get one, or take too long. */
   listed(): Promise<void>;
-  /** What they bring so far. */
+  /** The bundles they have brought so far. */
   bundles(): readonly BundleList[];
-  /** Rejects if they claim a name twice where that is an error. */
+  /** Rejects if a name is claimed twice and `onDuplicate` is `error`. */
   requireDistinct(): Promise<void>;
-  /** Puts their settings into force, and closes what is no longer wanted. */
+  /** Applies their settings, and closes connections that are no longer needed. */
   commit(): Promise<void>;
   cancel(): Promise<void>;
 }
@@ -45,14 +45,14 @@ export interface LiveSourcesOptions {
   readonly onDuplicate: OnDuplicate;
   readonly context: Omit<SourceContext, 'signal'>;
   readonly clock: Clock;
-  /** Lets one entry of a source in, or throws. */
+  /** Checks one entry of a source; throws if it is invalid. */
   admit(tool: unknown, source: Source): ToolSpec;
   onChange(): void;
 }
 
 /**
- * Starts all sources at once; one that is slow or fails costs only itself. Resolves when each has a list or has failed.
- * Rejects only for names that two of them claim, where that is an error.
+ * Starts all sources concurrently; a slow or failing source does not affect the others. Resolves when each has a list or has failed.
+ * Rejects only if two sources claim the same name and `onDuplicate` is `error`.
  */
 export async function startSources(options: LiveSourcesOptions): Promise<LiveSources> {
   const sources = new LiveSources(options);
@@ -60,7 +60,7 @@ export async function startSources(options: LiveSourcesOptions): Promise<LiveSou
   return sources;
 }
 
-/** The started sources and the last list each of them gave. */
+/** The started sources and their last lists. */
 export class LiveSources {
   readonly #options: LiveSourcesOptions;
   readonly #closing = new AbortController();
@@ -68,7 +68,7 @@ export class LiveSources {
   readonly #retries: ReturnType<typeof createSuccessorRetries>;
   #onDuplicate: OnDuplicate;
   #slots: readonly Slot[] = [];
-  /** How many edits decide at this moment which sources are still wanted. */
+  /** Number of edits in progress; they decide which sources are still needed. */
   #preparing = 0;
 
   constructor(options: LiveSourcesOptions) {
@@ -99,12 +99,12 @@ export class LiveSources {
     return listsOf(this.#fresh());
   }
 
-  /** What sources bring besides their homes, in the same order. */
+  /** The bundles that sources bring besides their own, in configuration order. */
   bundles(): readonly BundleList[] {
     return bundlesOf(this.#fresh());
   }
 
-  /** The first source, other than `besides`, that lists a tool of this name. */
+  /** The first source other than `besides` that lists a tool of this name. */
   ownerOf(name: string, besides: Source): string | undefined {
     return this.#slots.find((slot) => slot.source !== besides && slot.names.has(name))?.source.name;
   }
@@ -113,39 +113,39 @@ export class LiveSources {
     return this.#fresh().map(reportOf);
   }
 
-  /** The end of what the program of a source said; undefined where there is no such program. */
+  /** The last output of the program of a source; undefined if it has no program. */
   output(source: string): string | undefined {
     return this.#slots.find((slot) => slot.source.name === source)?.runner.live?.output?.();
   }
 
-  /** What is said about sources and means none of their tools. */
+  /** Warnings about source settings that match no tool. */
   problems(): readonly string[] {
     return this.#slots.flatMap(problemsOf);
   }
 
-  /** True while a source learns its first list. */
+  /** True while a source loads its first list. */
   isStarting(): boolean {
     return this.#slots.some((slot) => ownStatus(slot).state === 'starting');
   }
 
-  /** Resolves when everything that was started has a list or could not get one. */
+  /** Resolves when every started source has a list or has failed to get one. */
   async listed(): Promise<void> {
     await Promise.all(runnersOf(this.#slots).map((runner) => runner.listed));
   }
 
-  /** Resolves when no program of a source is being installed any more. */
+  /** Resolves when no program of a source is being installed. */
   async installed(): Promise<void> {
     await Promise.all(runnersOf(this.#slots).map((runner) => runner.live?.installed?.()));
   }
 
-  /** True once everything has a list or could not get one. */
+  /** True if every started source has a list or has failed to get one. */
   isListed(): boolean {
     return runnersOf(this.#slots).every((runner) => statusOf(runner).state !== 'starting');
   }
 
   /**
-   * Starts those of `sources` that are not running yet, and waits for none; they are not used before `commit`, and
-   * `cancel` ends them again. What runs of an older entry goes on until the edited one has a list.
+   * Starts those of `sources` that are not running yet, without waiting. They are used from `commit` on;
+   * `cancel` closes them. The connection of an edited entry keeps running until the new one has a list.
    */
   prepare(sources: readonly Source[], onDuplicate: OnDuplicate): PreparedSources {
     const before = this.#slots;
@@ -157,7 +157,7 @@ export class LiveSources {
     const running = runnersOf(before);
     const begun = runnersOf(next).filter((runner) => !running.includes(runner));
     this.#preparing++;
-    /** Those that have a list by now go straight into their place. */
+    /** Switches to the new connections that have a list. */
     const settle = (): readonly Slot[] => {
       for (const slot of next) if (!slot.isInUse) succeed(slot);
       return this.#readAll(next);
@@ -167,7 +167,7 @@ export class LiveSources {
       bundles: () => bundlesOf(settle()),
       requireDistinct: async () => {
         if (onDuplicate !== 'error') return;
-        // A tool may have moved out of a source that goes on running and was not read since.
+        // A tool may have left a running source that was not read since.
         if (clashesAmong(listsOf(settle())).length > 0) await this.refresh();
         requireDistinct(listsOf(settle()));
       },
@@ -185,10 +185,10 @@ export class LiveSources {
     };
   }
 
-  /** Reads every source again, or only some; one that fails keeps its list. */
+  /** Reads all sources again, or some. A source that fails keeps its list. */
   async refresh(isMeant = (_source: Source) => true): Promise<void> {
     const meant = this.#slots.filter(({ source }) => isMeant(source));
-    const retried = meant.map(({ successor }) => successor?.retry().catch(() => {})); // its status says why
+    const retried = meant.map(({ successor }) => successor?.retry().catch(() => {})); // its status has the reason
     await Promise.all([...meant.map(refreshSlot), ...retried]);
     this.#advance();
     this.#fresh();
@@ -213,7 +213,7 @@ export class LiveSources {
     });
   }
 
-  /** Lets successors that have a list answer from now on; not while an edit decides which are still wanted. */
+  /** Switches to successors that have a list, unless an edit is in progress. */
   #advance(): void {
     if (this.#preparing > 0) return;
     const ended = this.#slots.flatMap((slot) => succeed(slot) ?? []);

@@ -4,21 +4,21 @@ import { ToolcribError } from '../../core/tool-error.ts';
 import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type Slot, useListing } from './source-slot.ts';
 
-/** What becomes of a discovered or remote tool whose name is taken: it is held back, or what brings it is refused. */
+/** Treatment of a discovered or remote tool whose name is taken: skip the tool, or reject the list that brings it. */
 export type OnDuplicate = 'skip' | 'error';
 
 const MANY = 5;
 
-/** Throws for the name of a tool of the crib itself. For tools whose author is here to give them another name. */
+/** Throws for a name that is reserved for a tool of the crib itself. For tools that can be renamed. */
 export function requireUnreserved(name: string, source: string): void {
   if (!isReservedName(name)) return;
   throw new ToolcribError(
     'reserved_name',
-    `Tool "${name}" of ${source}: the name is reserved for a tool of Toolcrib itself; give it another one.`,
+    `Tool "${name}" of ${source}: the name is reserved for a tool of Toolcrib itself; choose another name.`,
   );
 }
 
-/** Names that two lists claim. A reserved name is not among them: the tool that claims one is held back, whatever `onDuplicate` says. */
+/** Names that two lists claim. Reserved names do not count: their tools are skipped regardless of `onDuplicate`. */
 export function clashesAmong(lists: readonly SourceList[]): readonly HeldBack[] {
   return resolve(lists).held.filter(({ owner }) => owner !== META_SOURCE);
 }
@@ -30,24 +30,23 @@ export function requireDistinct(lists: readonly SourceList[]): void {
   const more = held.length > MANY ? ` And ${held.length - MANY} more.` : '';
   throw new ToolcribError(
     'duplicate',
-    `${held.slice(0, MANY).map(clashWords).join(' ')}${more} With onDuplicate: skip the later one would be held back.`,
+    `${held.slice(0, MANY).map(clashWords).join(' ')}${more} Set onDuplicate to skip to leave out the later one instead.`,
   );
 }
 
-/** What a source lists, and the list that is to take its place. */
+/** The current list of a source, and the next one. */
 export interface Claim extends SourceList {
   readonly next?: readonly ToolSpec[] | undefined;
 }
 
 type Refused = Map<Claim, string>;
 
-/** What happens to lists that wait, and who is told. */
 interface Judging {
   readonly onDuplicate: OnDuplicate;
   warn(message: string): void;
 }
 
-/** Puts lists that wait to use, or refuses them. What was refused is judged again: the name that it claims may be free by now. */
+/** Applies or rejects waiting lists. Rejected lists are checked again, as the name may be free by now. */
 export function judgeLists(slots: readonly Slot[], { onDuplicate, warn }: Judging): void {
   if (slots.every(({ next }) => next === undefined)) return;
   const claims = slots.map(({ source, specs, next }): Claim => ({ source: source.name, specs, next: next?.specs }));
@@ -62,15 +61,15 @@ export function judgeLists(slots: readonly Slot[], { onDuplicate, warn }: Judgin
 }
 
 function refuse(slot: Slot, clash: string, warn: Judging['warn']): void {
-  const rest = slot.wasListed ? ' The list from before stays.' : '';
-  slot.failure = `its new list is refused, since onDuplicate is error: ${clash}${rest}`;
+  const rest = slot.wasListed ? ' The previous list stays in use.' : '';
+  slot.failure = `its new list is rejected, because onDuplicate is error: ${clash}${rest}`;
   warn(`Source "${slot.source.name}": ${slot.failure}`);
 }
 
-/** The claims whose next lists cannot be taken, and why. Without them no name is claimed twice, as long as none was before. */
+/** The claims whose next lists must be rejected, with the reasons. Without them no name is claimed twice, if none was before. */
 export function refuseClashing(claims: readonly Claim[]): ReadonlyMap<Claim, string> {
   const refused: Refused = new Map();
-  // Whoever keeps its old list may stand in the way of another: hence one by one, until all go together.
+  // A source that keeps its old list may block another one, so reject one at a time until no clash is left.
   while (refuseOne(claims, refused));
   return refused;
 }
@@ -90,7 +89,7 @@ function refuseOne(claims: readonly Claim[], refused: Refused): boolean {
   return false;
 }
 
-/** Who has the name keeps it; if neither has, the first in configuration order gets it. */
+/** The current owner keeps the name; without one, the first source in configuration order gets it. */
 function refuseEither(rivals: readonly [Claim, Claim], name: string, refused: Refused): boolean {
   const changing = rivals.filter((claim) => claim.next !== undefined && !refused.has(claim));
   const isNewTo = ({ specs }: Claim) => !specs.some((spec) => spec.name === name);

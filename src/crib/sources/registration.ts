@@ -10,19 +10,19 @@ import type { CodeSource } from '../../sources/code.ts';
 import type { Names } from '../catalog/activation.ts';
 import { requireUnreserved } from './name-clashes.ts';
 
-/** How tools in code come and go. */
+/** Registers and removes tools in code. */
 export interface Registration {
   register(tools: AnyTool | readonly AnyTool[]): Outcome;
   unregister(names: Names): Outcome;
-  /** Takes tools in, all or none; throws. The very same tool from two places is no duplicate. */
+  /** Registers all tools or throws. The same tool object from two places is not a duplicate. */
   takeIn(tools: readonly unknown[], place: string): readonly ToolSpec[];
 }
 
 export interface RegistrationOptions {
   readonly source: CodeSource;
-  /** Lets a tool in, or throws. */
+  /** Checks a tool; throws if it is invalid. */
   admit(tool: unknown): ToolSpec;
-  /** The source, other than code, that has a tool of this name. */
+  /** The source other than code that has a tool of this name. */
   ownerOf(name: string): string | undefined;
 }
 
@@ -88,7 +88,7 @@ function whyNot(owner: string | undefined): string {
   return owner === undefined ? 'unknown tool' : `it comes from ${owner}, not from code`;
 }
 
-/** The source of the tools that the crib itself brings; none for none. */
+/** The source of the crib's own tools; empty without such tools. */
 export function metaSources(specs: readonly ToolSpec[]): readonly Source[] {
   if (specs.length === 0) return [];
   const live = {
@@ -100,7 +100,7 @@ export function metaSources(specs: readonly ToolSpec[]): readonly Source[] {
   return [{ name: META_SOURCE, trust: true, bundle: false, start: async () => live }];
 }
 
-/** True if some profile is not shown everything. */
+/** True if a profile uses `expose: search`. */
 export function someoneSearches({ byName, usual }: ProfileSet): boolean {
   return [...byName.values(), usual].some(({ expose }) => expose === 'search');
 }

@@ -3,25 +3,25 @@ import { idleClock } from '../../system/clock.ts';
 import { createListeners } from '../../system/listeners.ts';
 import { createLineFeed } from '../../system/processes/child-output.ts';
 
-/** Takes lines that the program of a source has printed. */
+/** Receives output lines of the program of a source. */
 export type TakeLines = (lines: readonly string[]) => void;
 
-/** What the programs of sources print, as it comes. */
+/** The live output of the programs of sources. */
 export interface SourceOutputs {
-  /** For the context of sources. */
+  /** Passed to sources in their context. */
   readonly take: NonNullable<SourceContext['onOutput']>;
-  /** Tells of what a source has printed so far, and then of every line; returns how to stop. */
+  /** Passes on past and future output of a source. Returns a function that stops it. */
   follow(following: FollowOutput): () => void;
 }
 
 interface FollowOutput {
   readonly source: string;
-  /** What is there already. */
+  /** Past output. */
   readonly printed: string;
   onLines: TakeLines;
 }
 
-/** `redact` takes the values of secrets out of the lines. It sees all lines of a piece together: a secret may have several. */
+/** `redact` removes the values of secrets. It gets all lines of a chunk together, as a secret may have several lines. */
 export function createSourceOutputs(redact: (text: string) => string): SourceOutputs {
   const outputs = createListeners<[string, Uint8Array]>();
   return {

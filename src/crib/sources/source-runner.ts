@@ -3,25 +3,25 @@ import type { LiveSource, Source, SourceContext, SourceStatus } from '../../core
 import { messageOf, ToolcribError } from '../../core/tool-error.ts';
 import { waitAtMost } from '../../system/clock.ts';
 
-/** What was started of a source, or is being started. */
+/** A started or starting connection of a source. */
 export interface Runner {
-  /** The source that started it. The settings in force may be those of a newer one. */
+  /** The source that started it. The current settings may be those of a newer one. */
   readonly source: Source;
   live: LiveSource | undefined;
-  /** Why it could not be started. */
+  /** The reason why the start failed. */
   failure: string | undefined;
   isStarting: boolean;
-  /** Counts the moments at which its list may have become another one. */
+  /** Increases whenever its list may have changed. */
   version: number;
-  /** Resolves when it has started or has failed, or when the others go on without it. */
+  /** Resolves when it has started or failed, or when the others stop waiting for it. */
   started: Promise<void>;
-  /** Resolves when its first list is there or could not be had. */
+  /** Resolves when it has its first list or has failed to get one. */
   listed: Promise<void>;
-  /** The same, or when the others go on without it. */
+  /** Resolves like `listed`, or when the others stop waiting for it. */
   listedSoon: Promise<void>;
-  /** Asks for its list once more; one that could not be started is started again. */
+  /** Reads its list again; starts it again if the start had failed. */
   retry(): Promise<void>;
-  /** Ends it, also if it is still being started. */
+  /** Closes it, even while it is starting. */
   close(): Promise<void>;
 }
 
@@ -29,17 +29,17 @@ export interface Runner {
 export interface SourceRunnerOptions {
   readonly context: SourceContext;
   readonly clock: Clock;
-  /** Called when its list may be another one. */
+  /** Called when its list may have changed. */
   onChange(runner: Runner): void;
-  /** Called once, when its first list is there or could not be had. */
+  /** Called once, when it has its first list or has failed to get one. */
   onListed(runner: Runner): void;
 }
 
 const START_TIMEOUT_MS = 60_000;
-/** How long the others wait for a source that starts: a little longer than one that goes on by itself after 10 s, and then says how far it is. */
+/** Time that the others wait for a starting source: slightly longer than the 10 s after which a source itself continues in the background. */
 const OTHERS_WAIT_MS = 11_000;
 
-/** Starts a source. The others wait for it only so long; one that takes too long counts as failed until it comes after all. */
+/** Starts a source. The others wait for it a limited time. After the timeout it counts as failed, until it succeeds later. */
 export function startRunner(source: Source, options: SourceRunnerOptions): Runner {
   const closing = new AbortController();
   const signal = AbortSignal.any([options.context.signal, closing.signal]);
@@ -66,22 +66,22 @@ export function startRunner(source: Source, options: SourceRunnerOptions): Runne
   const { waited, settled } = attempt.begin();
   runner.started = waited;
   runner.listed = settled.then(async () => {
-    await runner.live?.listed?.catch(() => {}); // its status says why
+    await runner.live?.listed?.catch(() => {}); // its status has the reason
     options.onListed(runner);
   });
   runner.listedSoon = waitAtMost(OTHERS_WAIT_MS, runner.listed, options.clock);
   return runner;
 }
 
-/** A start that is under way. */
+/** A start in progress. */
 interface BegunStart {
   /** Resolves when the source has started, has failed, or took too long. */
   readonly settled: Promise<void>;
-  /** The same, or when the others have waited long enough. */
+  /** Resolves like `settled`, or when the others stop waiting. */
   readonly waited: Promise<void>;
 }
 
-/** One start after the other, never two at once. */
+/** Runs starts one after another, never two at once. */
 function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunnerOptions) {
   const { source } = runner;
   const { startTimeoutMs = START_TIMEOUT_MS } = source;
@@ -109,7 +109,7 @@ function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunne
       end();
     });
     isUnderWay = true;
-    const starting = (async () => source.start(context))(); // a throw is a rejection, too
+    const starting = (async () => source.start(context))(); // turns a synchronous throw into a rejection
     starting
       .then(adopt)
       .catch((cause: unknown) => {
@@ -125,7 +125,7 @@ function createAttempt(runner: Runner, { context, clock, onChange }: SourceRunne
   return { begin, isUnderWay: () => isUnderWay };
 }
 
-/** Ends them all; what goes wrong is told. */
+/** Closes all runners. Failures are warnings. */
 export async function closeRunners(ending: readonly Runner[], warn: (message: string) => void): Promise<void> {
   const closed = await Promise.allSettled(ending.map((runner) => runner.close()));
   for (const [index, result] of closed.entries()) {
@@ -133,21 +133,21 @@ export async function closeRunners(ending: readonly Runner[], warn: (message: st
   }
 }
 
-/** How what runs is doing. */
+/** The current status of a runner. */
 export function statusOf({ live, failure, isStarting }: Runner): SourceStatus {
   if (failure !== undefined) return { state: 'failed', reason: failure };
   if (live === undefined) return { state: isStarting ? 'starting' : 'failed' };
   try {
     return live.status();
   } catch (cause) {
-    return { state: 'down', reason: `it cannot say how it is: ${messageOf(cause)}` };
+    return { state: 'down', reason: `its status() failed: ${messageOf(cause)}` };
   }
 }
 
-/** Throws for something that cannot be asked what a live source is asked. */
+/** Throws for an object that is not a live source. */
 function requireLive(live: LiveSource): void {
   const missing = (['specs', 'onChange', 'status', 'close'] as const).find(
     (name) => typeof live?.[name] !== 'function',
   );
-  if (missing !== undefined) throw new ToolcribError('not_a_source', `what it started has no ${missing}()`);
+  if (missing !== undefined) throw new ToolcribError('not_a_source', `the result of its start() has no ${missing}()`);
 }

@@ -13,7 +13,7 @@ import { type Withholding, withhold } from '../../schemas/withhold.ts';
 import type { SourceConfig } from '../config/loaded-config.ts';
 import { recordOf, settingsOfSources } from '../config/source-schema.ts';
 
-/** A source under what its owner says about it. */
+/** Applies the settings of the configuration to a source. */
 export function withSettings(source: Source, settings: SourceSettings): Source {
   const { bundle = source.bundle, trust = source.trust } = settings;
   const kinds = settings.kinds === undefined ? source.kinds : listOf(settings.kinds);
@@ -31,13 +31,13 @@ export function withSettings(source: Source, settings: SourceSettings): Source {
   };
 }
 
-/** What of an entry decides what is started: everything but what is said about its tools. */
+/** A hash of the part of an entry that defines its connection: everything except settings of its tools. */
 export function connectionText(entry: SourceConfig, more: unknown): string {
   const rest = Object.entries(entry).filter(([key]) => !isSetting(key, entry));
-  return hash('sha256', canonicalJson([Object.fromEntries(rest), more])); // a hash, since a credential may stand in it
+  return hash('sha256', canonicalJson([Object.fromEntries(rest), more])); // hashed, since it may contain a credential
 }
 
-/** A source that chooses itself is read with what is included of it. */
+/** True for a setting that does not affect the connection. `include` and `exclude` do if the source applies them itself. */
 function isSetting(key: string, entry: SourceConfig): boolean {
   const isChoice = key === 'include' || key === 'exclude';
   return Object.hasOwn(settingsOfSources, key) && !(isChoice && recordOf(entry).choosesItself === true);
@@ -48,7 +48,7 @@ function nameSpecs(specs: readonly ToolSpec[], settings: SourceSettings): readon
   return settings.prefix === undefined ? kept : safeNames(prefix(kept.map(asOrigin), settings.prefix));
 }
 
-/** The spec under its name at the source, so that a name that has to be shortened is shortened once. */
+/** The spec under its original name, so that a long name is shortened only once. */
 function asOrigin(spec: ToolSpec): ToolSpec {
   return spec.name === spec.origin ? spec : { ...spec, name: spec.origin };
 }
@@ -68,11 +68,11 @@ function withDefaults(spec: ToolSpec, settings: Readonly<Record<string, unknown>
   return Object.freeze({ ...spec, [RUN]: createRun({ ...spec[RUN], settings }) });
 }
 
-/** What the owner of a source corrects about its tools. */
+/** The operator's corrections of the tools of a source. */
 interface Overrides {
-  /** The specs as the owner wants them. Throws for an argument that none of the tools meant has, or that cannot be withheld. */
+  /** Applies the corrections. Throws for an argument that no matching tool has, or that cannot be withheld. */
   apply(specs: readonly ToolSpec[]): readonly ToolSpec[];
-  /** The globs that mean none of these tools; that for all tools is right even where there are none. */
+  /** Globs that match no tool. `*` is never reported. */
   idle(specs: readonly ToolSpec[]): readonly string[];
 }
 
@@ -107,7 +107,7 @@ function namesOf({ fixedArguments = {}, hiddenArguments }: OverrideConfig): read
   return [...Object.keys(fixedArguments), ...listOf(hiddenArguments)];
 }
 
-/** An argument that no tool has is a typing mistake, and what was meant would stay open. */
+/** Throws for an unknown argument: it is a misspelling, and the intended argument would stay visible. */
 function requireKnown({ glob, override, matches }: Correction, specs: readonly ToolSpec[]): void {
   const meant = specs.filter(({ name }) => matches(name));
   if (meant.length === 0) return;
@@ -133,15 +133,15 @@ function knownTo(spec: ToolSpec): ReadonlySet<string> {
   }
 }
 
-/** All of them at once, so that each is judged by the schema that the source gave. The later word wins. */
+/** Withholds all arguments at once, so that each is checked against the original schema. Later overrides win. */
 function withholdAll(spec: ToolSpec, fitting: readonly OverrideConfig[]): ToolSpec {
   const hidden = fitting.flatMap((override) => listOf(override.hiddenArguments));
   const fixed = Object.fromEntries(fitting.flatMap((override) => Object.entries(override.fixedArguments ?? {})));
-  const wanted: Withholding = { hidden, fixed: fixed as JsonObject }; // a configuration is plain JSON
+  const wanted: Withholding = { hidden, fixed: fixed as JsonObject }; // from the configuration, so plain JSON
   return hidden.length === 0 && Object.keys(fixed).length === 0 ? spec : withhold(spec, wanted);
 }
 
-/** The owner corrects what a source says; limits of both hold. */
+/** Applies one override. Limits of the source and the override both apply. */
 function correct(spec: ToolSpec, override: OverrideConfig): ToolSpec {
   const { title, description, effects, tags, category, policy, priority, requires, meta } = override;
   return Object.freeze({
@@ -155,7 +155,7 @@ function correct(spec: ToolSpec, override: OverrideConfig): ToolSpec {
   });
 }
 
-/** A configuration is plain JSON, and what a source says was read as such. */
+/** Both parts are plain JSON already. */
 function frozenMeta(meta: Readonly<Record<string, unknown>>): NonNullable<ToolSpec['meta']> {
   return frozenCopy(meta) as JsonObject;
 }

@@ -7,47 +7,47 @@ import type { BundleList } from '../catalog/bundle-registry.ts';
 import type { OnDuplicate } from './name-clashes.ts';
 import { type Runner, statusOf } from './source-runner.ts';
 
-/** How a source is doing. */
+/** The status of a source. */
 export interface SourceReport extends SourceStatus {
   readonly name: string;
   readonly toolCount: number;
 }
 
-/** What a source brings at one moment. */
+/** The tools and bundles that a source lists. */
 export interface Listing {
   readonly specs: readonly ToolSpec[];
   readonly bundles: readonly Bundle[];
-  /** Why entries of it were not let in. */
+  /** Reasons why entries were skipped. */
   readonly leftOut: readonly string[];
 }
 
-/** An entry that was let in, or why it was not. */
+/** An accepted entry, or the reason why it was skipped. */
 export interface Judged {
   readonly spec?: ToolSpec;
   readonly trouble?: string;
 }
 
-/** A source, what runs for it, and the list of it that is in use. */
+/** A source, its runners, and its current list. */
 export interface Slot extends Listing {
-  /** Its settings are in force. */
+  /** The source with the current settings. */
   readonly source: Source;
-  /** Answers calls; started by `source`, or by an older one. */
+  /** Serves calls; started by `source` or by an older version of it. */
   runner: Runner;
-  /** Started for the edited entry; it takes the place of the runner once it has a list. */
+  /** Started for the edited entry; replaces the runner once it has a list. */
   successor: Runner | undefined;
-  /** Since when the runner is not the one that the entry asks for. */
+  /** Time since which the runner does not match the entry. */
   staleSince: number | undefined;
   specs: readonly ToolSpec[];
   bundles: readonly Bundle[];
   leftOut: readonly string[];
   names: ReadonlySet<string>;
-  /** What each entry of the list was let in as, so that an entry is judged once. */
+  /** Results of checked entries, so that each entry is checked once. */
   readonly known: WeakMap<object, Judged>;
-  /** False while it is only prepared: it claims no name yet. */
+  /** False while it is prepared and claims no names. */
   isInUse: boolean;
-  /** The runner and its version at which the list was read. */
+  /** The runner, and its version when the list was read. */
   readAt: { readonly runner: Runner; readonly version: number } | undefined;
-  /** A list that is not in use: it waits to be judged, or was refused. */
+  /** A list that is not in use: it waits for a check, or was rejected. */
   next: Listing | undefined;
   wasListed: boolean;
   failure: string | undefined;
@@ -72,12 +72,12 @@ export function createSlot(source: Source, runner: Runner): Slot {
   };
 }
 
-/** True if its list may have become another one since it was read. */
+/** True if its list may have changed since it was read. */
 export function isOutdated({ runner, readAt }: Slot): boolean {
   return readAt?.runner !== runner || readAt.version !== runner.version;
 }
 
-/** Reads the list of a source. In use it is at once, or where names that clash are refused, once all lists have been judged together. */
+/** Reads the list of a source. It is used at once, or with `onDuplicate: error` after all lists have been checked together. */
 export function takeListing(
   slot: Slot,
   readListing: (slot: Slot) => Listing | undefined,
@@ -95,18 +95,17 @@ export function takeListing(
   }
 }
 
-/** Asks a source for its list again. */
+/** Reads the list of a source again. */
 export async function refreshSlot(slot: Slot): Promise<void> {
   try {
     await slot.runner.live?.refresh?.();
     slot.runner.version++;
   } catch (cause) {
-    if (['failed', 'down'].includes(statusOf(slot.runner).state)) return; // it says better itself what is wrong
+    if (['failed', 'down'].includes(statusOf(slot.runner).state)) return; // its own status has a better reason
     slot.failure = `it could not be refreshed: ${messageOf(cause)}`;
   }
 }
 
-/** Puts a list to use. */
 export function useListing(slot: Slot, { specs, bundles, leftOut }: Listing): void {
   slot.specs = specs;
   slot.leftOut = leftOut;
@@ -117,28 +116,28 @@ export function useListing(slot: Slot, { specs, bundles, leftOut }: Listing): vo
   slot.failure = undefined;
 }
 
-/** What the slots list, in their order. */
+/** The lists of the slots, in order. */
 export function listsOf(slots: readonly Slot[]): readonly SourceList[] {
   return slots.map(({ source, specs }) => ({ source: source.name, specs }));
 }
 
-/** The bundles that they bring. */
+/** The bundles of the slots, in order. */
 export function bundlesOf(slots: readonly Slot[]): readonly BundleList[] {
   return slots.map(({ source, bundles }) => ({ source: source.name, bundles }));
 }
 
-/** Everything that runs for the slots. */
+/** All runners of the slots. */
 export function runnersOf(slots: readonly Slot[]): readonly Runner[] {
   return slots.flatMap(({ runner, successor }) => (successor === undefined ? [runner] : [runner, successor]));
 }
 
-/** How the source of a slot is doing. A list from before is better than none: then it is only down. */
+/** The status of the source of a slot. With a previous list, a failed source counts as down. */
 export function reportOf(slot: Slot): SourceReport {
   const { source, specs } = slot;
   return { name: source.name, toolCount: specs.length, ...withStaleness(slot, ownStatus(slot)) };
 }
 
-/** How what answers is doing, whatever the entry asks for. */
+/** The status of the runner that serves calls, regardless of edits. */
 export function ownStatus({ runner, failure, wasListed, leftOut }: Slot): SourceStatus {
   const reason = failure ?? runner.failure;
   if (reason !== undefined) return { state: wasListed ? 'down' : 'failed', reason };
@@ -148,24 +147,24 @@ export function ownStatus({ runner, failure, wasListed, leftOut }: Slot): Source
   return { ...status, reason: others.length === 0 ? first : `${first} And ${others.length} more.` };
 }
 
-/** What cannot be called is not stale but down; then both reasons are told. */
+/** Adds staleness to a status. A source that is down is not stale; then both reasons are given. */
 function withStaleness(slot: Slot, own: SourceStatus): SourceStatus {
   const { staleSince: since } = slot;
   if (since === undefined) return own;
-  const reason = `${whyStale(slot)} The connection from before the edit is used.`;
+  const reason = `${whyStale(slot)} The connection from before the edit stays in use.`;
   if (own.state === 'ready') return { state: 'stale', reason, since };
   return { state: own.state, reason: [own.reason, reason].filter(Boolean).join(' '), since };
 }
 
 function whyStale({ source, successor }: Slot): string {
   if (source.mistake !== undefined) return `Its edited entry cannot be read: ${source.mistake}`;
-  if (successor === undefined) return 'Its edited entry is not used yet.';
+  if (successor === undefined) return 'Its edited entry is not in use yet.';
   const { state, reason } = statusOf(successor);
-  if (state === 'starting') return 'Its edited entry is being started.';
+  if (state === 'starting') return 'Its edited entry is starting.';
   return `Its edited entry does not work: ${(reason ?? 'it has no list').replace(/\.$/, '')}.`;
 }
 
-/** What the owner says of its tools and none is meant by; nothing is said about a list that is not there. */
+/** Settings of the source that match no tool; empty until the source has a list. */
 export function problemsOf(slot: Slot): readonly string[] {
   return ownStatus(slot).state === 'ready' ? (slot.source.problems?.(slot.specs) ?? []) : [];
 }

@@ -5,10 +5,10 @@ import { idleClock } from '../../system/clock.ts';
 import { type Runner, statusOf } from './source-runner.ts';
 import { createSlot, type Judged, type Listing, ownStatus, type Slot } from './source-slot.ts';
 
-/** Starts a source: as one of its own, or as the successor of what runs. */
+/** Starts a source on its own, or as the successor of a running one. */
 export type StartSource = (source: Source, role: 'own' | 'successor') => Runner;
 
-/** The slot of a source that takes the place of an older entry of its name, if there is one. */
+/** The slot of a source, which may replace an older entry of the same name. */
 export function slotAfter(source: Source, old: Slot | undefined, start: StartSource): Slot {
   if (old === undefined) return createSlot(source, start(source, 'own'));
   const now = Math.round(idleClock.now());
@@ -25,18 +25,18 @@ export function slotAfter(source: Source, old: Slot | undefined, start: StartSou
   };
 }
 
-/** True if one may go on with what the other has started. */
+/** True if both sources can share a connection. */
 function isSameConnection(a: Source, b: Source): boolean {
   return a === b || (a.connection !== undefined && a.connection() === b.connection?.());
 }
 
-/** Whether what runs may answer for an edited entry: only if it has a list, and nothing of it was taken away. */
+/** True if the old connection may serve an edited entry: it has a list, and no secret or host was revoked. */
 function mayStay(old: Slot, source: Source): boolean {
   if (source.onChange === 'stop' || old.source.onChange === 'stop') return false;
   return ['ready', 'down'].includes(ownStatus(old).state) && old.runner.source.mayStay?.() !== false;
 }
 
-/** Puts the successor of a slot in the place of its runner if it has a list. Returns what is to be closed. */
+/** Replaces the runner of a slot with its successor if that has a list. Returns the runner to close. */
 export function succeed(slot: Slot): Runner | undefined {
   const { runner, successor } = slot;
   if (successor === undefined || statusOf(successor).state !== 'ready') return undefined;
@@ -49,15 +49,14 @@ export function succeed(slot: Slot): Runner | undefined {
 const FIRST_PAUSE_MS = 5000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Tries successors that have no list again from time to time; keeps no process alive. */
+/** Retries successors without a list periodically. Its timers do not keep the process alive. */
 export interface SuccessorRetries {
   begin(successor: Runner): void;
   close(): void;
 }
 
-/** What retries ask, and tell. */
 interface RetryPorts {
-  /** False for one that took its place, or that a later edit made needless. */
+  /** False for a successor that is in use already, or that a later edit replaced. */
   isWanted(successor: Runner): boolean;
   onRetried(): void;
 }
@@ -67,7 +66,7 @@ export function createSuccessorRetries({ isWanted, onRetried }: RetryPorts): Suc
   const wait = (successor: Runner, pauseMs: number): void => {
     const stop = idleClock.setTimer(pauseMs, async () => {
       timers.delete(successor);
-      await successor.retry().catch(() => {}); // its status says why
+      await successor.retry().catch(() => {}); // its status has the reason
       onRetried();
       if (isWanted(successor)) wait(successor, Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
     });
@@ -84,14 +83,14 @@ export function createSuccessorRetries({ isWanted, onRetried }: RetryPorts): Suc
   };
 }
 
-/** How the entries of a list are let in. */
+/** Options for reading lists. */
 export interface ListingReaderOptions {
-  /** Lets one entry of a source in, or throws. */
+  /** Checks one entry of a source; throws if it is invalid. */
   admit(tool: unknown, source: Source): ToolSpec;
   warn(message: string): void;
 }
 
-/** Makes what reads the list of a slot under its settings; undefined while nothing runs that could have one. Throws for a list that cannot be used. */
+/** Creates the function that reads the list of a slot with its settings; it returns undefined while nothing is running and throws for an invalid list. */
 export function createListingReader({ admit, warn }: ListingReaderOptions): (slot: Slot) => Listing | undefined {
   const admitOrWarn = (tool: ToolSpec, { source, runner }: Slot): Judged => {
     try {
