@@ -48,7 +48,7 @@ describe('crib.bundles', () => {
   it('addTools takes all or none.', async () => {
     const crib = await createCrib({ tools: [toolOf('taken')], bundles: [bundleOf('a')] });
     expect(() => crib.bundles.addTools('a', [toolOf('fresh'), toolOf('taken')])).toThrow('"taken" comes from both');
-    expect(() => crib.bundles.addTools('a', [toolOf('fresh'), 'nowhere'])).toThrow('There is no tool "nowhere"');
+    expect(() => crib.bundles.addTools('a', [toolOf('fresh'), 'nowhere'])).toThrow('The tool "nowhere" was not found');
     expect([crib.get('fresh'), crib.bundles.info('a')?.toolNames]).toEqual([undefined, ['a_tool']]);
   });
 
@@ -87,7 +87,9 @@ describe('crib.bundles', () => {
 
   it('Unknown is an error on write, naming the nearest known one.', async () => {
     const { bundles } = await createCrib({ bundles: [bundleOf('files')] });
-    expect(() => bundles.addTools('fils', toolOf('t'))).toThrow('There is no bundle "fils". Did you mean "files"?');
+    expect(() => bundles.addTools('fils', toolOf('t'))).toThrow(
+      'The bundle "fils" was not found. Did you mean "files"?',
+    );
     expect(() => bundles.removeTool('fils', 'files_tool')).toThrow('Did you mean "files"?');
     expect(() => bundles.removeTool('files', 'nowhere')).toThrow('"nowhere" cannot be removed from bundle "files"');
   });

@@ -149,7 +149,7 @@ describe('unknown names', () => {
     const crib = await createCrib({ profiles: { reader: {} } });
     await expect(crib.open('raeder')).rejects.toMatchObject({
       code: 'unknown_profile',
-      message: 'There is no profile "raeder". Did you mean "reader"?',
+      message: 'The profile "raeder" was not found. Did you mean "reader"?',
     });
   });
 

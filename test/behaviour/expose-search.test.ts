@@ -211,7 +211,7 @@ it('the tools that find and call others belong to no bundle, whatever it include
 it('a tool of the crib itself cannot be added to a bundle by hand', async () => {
   const crib = await createCrib({ bundles: [browser], profiles: { agent: { expose: 'search' } } });
   expect(() => crib.bundles.addTools('browser', 'call_tool')).toThrow(
-    '"call_tool" is a tool of Toolcrib itself, which belongs to no bundle; leave it out.',
+    '"call_tool" is a tool of Toolcrib itself and cannot be in a bundle; leave it out.',
   );
 });
 

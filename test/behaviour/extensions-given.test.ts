@@ -289,7 +289,7 @@ describe('a copy of a built-in', () => {
     for (const change of [{ wrap: () => done('mine') }, { veto: () => 'no' }, { applies: () => false }]) {
       const copy = { ...approval(), ...change };
       await expect(createCrib({ extensions: [wrong(copy)] })).rejects.toThrow(
-        `Extension "approval" is built in, and its "${Object.keys(change)[0]}" cannot be replaced in a copy`,
+        `Extension "approval" is built in, and a copy cannot replace its "${Object.keys(change)[0]}"`,
       );
     }
   });

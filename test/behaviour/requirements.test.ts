@@ -53,7 +53,7 @@ describe('requires', () => {
 
   it('A missing requirement is reported at start.', async () => {
     const crib = await createCrib({ bundles: [bundleOf('a', { requires: 'nowhere' })] });
-    expect(crib.warnings()).toEqual(['Bundle "a" requires "nowhere", which is not there.']);
+    expect(crib.warnings()).toEqual(['Bundle "a" requires the bundle "nowhere", which does not exist.']);
   });
 
   it('A failing requirement rejects the dependent.', async () => {
@@ -151,6 +151,6 @@ describe('outside the view', () => {
 
   it('A required tool that is nowhere is reported.', async () => {
     const crib = await createCrib({ tools: [toolOf('order', { requires: ['pay'] })] });
-    expect(crib.warnings()).toEqual(['Tool "order" requires "pay", which is not there.']);
+    expect(crib.warnings()).toEqual(['Tool "order" requires the tool "pay", which does not exist.']);
   });
 });

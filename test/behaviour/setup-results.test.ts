@@ -210,7 +210,7 @@ describe('a tool in code joins a bundle of a source', () => {
   it('not_yours tells the way that works: a bundle of the same name.', async () => {
     const crib = await createCrib({ sources: [remote()] });
     expect(() => crib.bundles.addTools('gh', toolOf('mine'))).toThrow(
-      'Bundle "gh" is made by a source; define a bundle of the same name with the tools to add, and it has those of the source, too.',
+      'Bundle "gh" belongs to a source; to add tools, define a bundle of the same name with them. It also gets the tools of the source.',
     );
     crib.bundles.define({ name: 'gh', tools: [toolOf('mine')] });
     expect(crib.bundles.info('gh')?.toolNames).toEqual(['mine', 'gh_issue']);
@@ -227,7 +227,7 @@ describe('a tool in code joins a bundle of a source', () => {
     });
     const crib = await createCrib({ sources: [{ ...source, start }] });
     expect(() => crib.bundles.addTools('brought', toolOf('mine'))).toThrow(
-      'Bundle "brought" comes from a source; define one of another name with the tools to add and include: ["brought_tool"].',
+      'Bundle "brought" comes from a source; to add tools, define a bundle of another name with them and include: ["brought_tool"].',
     );
     crib.bundles.define({ name: 'wider', tools: [toolOf('mine')], include: ['brought_tool'] });
     expect(crib.bundles.info('wider')?.toolNames).toEqual(['mine', 'brought_tool']);

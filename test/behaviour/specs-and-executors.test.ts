@@ -133,14 +133,16 @@ describe('kinds', () => {
       ],
     });
     expect(crib.get('rm')).toBeUndefined();
-    expect(crib.warnings()).toContainEqual(expect.stringMatching(/"rm" of remote runs as shell.*only http/));
+    expect(crib.warnings()).toContainEqual(expect.stringMatching(/"rm" of remote has kind shell.*only http/));
   });
 
   it('a source that is allowed no kind may bring no tools', async () => {
     const tool = { name: 'rm', description: '', run: { kind: 'shell', command: ['rm'] } };
     const crib = await createCrib({ sources: [sourceOf([tool], { kinds: [] })] });
     expect(crib.get('rm')).toBeUndefined();
-    expect(crib.warnings()).toContainEqual(expect.stringMatching(/"rm" of remote .*may bring no tools at all\.$/));
+    expect(crib.warnings()).toContainEqual(
+      expect.stringMatching(/"rm" of remote .*its source allows no tools at all;/),
+    );
   });
 
   it('two executors for one: error at registration', async () => {

@@ -123,15 +123,15 @@ export interface ClientCredentials {
 
 /** A REST API. */
 export interface OpenApiSourceConfig extends SourceSettings {
-  /** An OpenAPI document: a path or an address. */
+  /** An OpenAPI document: a path or a URL. */
   readonly openapi: string;
-  /** Where the API is, whatever the document says. */
+  /** The URL of the API; overrides the document. */
   readonly baseUrl?: string;
   /** HTTP headers. */
   readonly headers?: Readonly<Record<string, SecretText>>;
-  /** What is sent for each security scheme of the document. */
+  /** Credentials for each security scheme of the document. */
   readonly auth?: Readonly<Record<string, OpenApiAuth>>;
-  /** Whether answers are checked against what the document says about them; default false. */
+  /** Whether answers are checked against the response schemas of the document; default false. */
   readonly outputSchemas?: boolean;
   /** Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes. */
   readonly initTimeoutMs?: number;
@@ -139,7 +139,7 @@ export interface OpenApiSourceConfig extends SourceSettings {
   readonly refreshMs?: number;
 }
 
-/** What is sent for a security scheme. */
+/** Credentials for a security scheme. */
 export type OpenApiAuth =
   | SecretText
   | { readonly username: SecretText; readonly password: SecretText }

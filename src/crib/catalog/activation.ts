@@ -9,10 +9,10 @@ import { createListeners } from '../../system/listeners.ts';
 import type { Chest } from '../chest.ts';
 import type { Setups } from './setups.ts';
 
-/** One name stands for a list of one. */
+/** One name, or a list of names. */
 export type Names = string | readonly string[];
 
-/** Which bundles of a chest are shown. It belongs to the chest; the bundles' states belong to the crib. */
+/** The active bundles of a chest. Each chest has its own; the state of a bundle belongs to the crib. */
 export interface Activation {
   available(): readonly string[];
   active(): readonly string[];
@@ -21,21 +21,21 @@ export interface Activation {
   deactivate(names: Names): Promise<Outcome>;
   setActive(names: Names): Promise<Outcome>;
   addEssential(names: Names): Promise<Outcome>;
-  /** Grows with every change, so that whoever keeps a listing knows when it is old. */
+  /** Increases with every change, so that a cached listing can be invalidated. */
   readonly version: number;
 }
 
 export interface ActivationOptions {
   readonly profile: Profile;
-  /** What the chest sees at this moment. */
+  /** The current view and bundles of the chest. */
   readonly now: () => { readonly view: View; readonly bundles: Bundles };
   readonly setups: Setups;
 }
 
-/** Starts from the profile's essential and active bundles; nothing is set up until somebody activates or calls. */
+/** Starts with the profile's essential and active bundles. A bundle is set up when it is activated or called. */
 export function createActivation({ profile, now, setups }: ActivationOptions): Activation {
   const essentials = new Set(profile.essential ?? []);
-  // Until somebody chooses, a profile that names none shows every bundle in view, also those that come later.
+  // Until a choice is made, a profile without `active` shows every visible bundle, also later ones.
   let chosen: Set<string> | undefined = profile.active === undefined ? undefined : new Set(profile.active);
   let version = 0;
 
@@ -46,7 +46,7 @@ export function createActivation({ profile, now, setups }: ActivationOptions): A
   const available = () => inView().map((bundle) => bundle.name);
   const essential = () => available().filter((name) => essentials.has(name));
 
-  /** Everything a bundle requires, however far down. */
+  /** All direct and indirect requirements of a bundle. */
   const requirementsOf = (name: string, found = new Set<string>()): ReadonlySet<string> => {
     for (const required of now().bundles.get(name)?.requires ?? []) {
       if (!found.has(required)) requirementsOf(required, found.add(required));
@@ -84,7 +84,7 @@ export function createActivation({ profile, now, setups }: ActivationOptions): A
     version++;
   };
 
-  /** Why a bundle stays when `going` are to go. */
+  /** The reason why a bundle cannot be deactivated together with `going`. */
   const whyNotDeactivate = (name: string, going: readonly string[]): string | undefined => {
     const unknown = whyUnknown(name);
     if (unknown !== undefined) return unknown;
@@ -141,7 +141,7 @@ export function createActivation({ profile, now, setups }: ActivationOptions): A
   };
 }
 
-/** A bundle that wants no members is seen where the profile includes everything or names it. */
+/** A bundle is visible if one of its tools is. A bundle defined without tools is visible if the profile includes everything or names it. */
 function isInView(bundle: ResolvedBundle, view: View): boolean {
   if (bundle.members.length > 0) return bundle.members.some((name) => view.has(name));
   if ((bundle.definition.include ?? []).length > 0) return false;
@@ -149,23 +149,23 @@ function isInView(bundle: ResolvedBundle, view: View): boolean {
   return include === undefined || include.includes(`bundle:${bundle.name}`);
 }
 
-/** The bundles that operators made active, with which chests of doors start. */
+/** The bundles that operators made active, as the initial bundles of chests at doors. */
 export interface CribActiveSets {
-  /** What was chosen for a profile; undefined where nobody chose. */
+  /** The choice for a profile; undefined if there is none. */
   get(profile: string): Promise<StoredActiveSet | undefined>;
-  /** Chooses all of these, or none where one is unknown. Rejects with code `unknown_profile`. */
+  /** Activates all of these bundles, or none if one is unknown. Rejects with code `unknown_profile`. */
   put(profile: string, names: Names, by: string): Promise<Outcome>;
-  /** Tells the profile of each choice made through this crib. */
+  /** Calls `listener` with the profile of each choice made through this crib. */
   onChange(listener: (profile: string) => void): () => void;
 }
 
-/** The choices that are kept in a store; without one nothing can be chosen. */
+/** Keeps the choices in the store; without one, `put` throws. */
 export function createActiveSets(store: Store | undefined, open: (profile: string) => Promise<Chest>): CribActiveSets {
   const listeners = createListeners<[profile: string]>();
   return {
     get: async (profile) => store?.activeSets.get(profile),
     async put(profile, names, by) {
-      if (store === undefined) throw notAvailable('The store of active bundles', 'give createCrib a configuration');
+      if (store === undefined) throw notAvailable('The store of active bundles', 'pass a configuration to createCrib');
       const available = (await open(profile)).available();
       const wanted = readNameList(names, 'activeSets.put');
       const rejected = wanted

@@ -15,56 +15,56 @@ import type { ToolSpec } from '../../core/tool-spec.ts';
 import { type BundleInput, type DefinedBundle, defineBundle } from '../../define/define-bundle.ts';
 import { type AnyTool, listTools } from '../../define/read-tool.ts';
 
-/** The bundles of a crib. Reading what is unknown gives `undefined`; writing it throws. */
+/** The bundles of a crib. Reading an unknown bundle returns `undefined`; changing one throws. */
 export interface CribBundles {
   define(bundle: BundleInput | DefinedBundle): void;
   get(name: string): ResolvedBundle | undefined;
-  /** The bundles a tool is in, by whatever route it joined. */
+  /** The bundles of a tool. */
   of(tool: string): readonly ResolvedBundle[];
   info(name: string): BundleInfo | undefined;
   names(): readonly string[];
-  /** Adds tools, new ones or by name. */
+  /** Adds new tools, or existing ones by name. */
   addTools(bundle: string, tools: AnyTool | string | readonly (AnyTool | string)[]): void;
-  /** Takes a tool out of a bundle; the tool itself stays. */
+  /** Removes a tool from a bundle; the tool itself stays. */
   removeTool(bundle: string, tool: string): void;
-  /** Forgets all bundles that were defined; their tools stay. */
+  /** Removes all defined bundles; their tools stay. */
   clear(): void;
-  /** Tool names with what belongs to them. */
+  /** Adds the tools that belong to these tools, by their bundles and requirements. */
   expand(tools: readonly string[], options?: Pick<ExpandOptions, 'bundleFilter'>): readonly string[];
 }
 
-/** The same for the crib itself. */
+/** The bundles as the crib itself uses them. */
 export interface BundleRegistry extends CribBundles {
   definitions(): readonly Bundle[];
-  /** The names there would be with these bundles; throws where they do not go together. */
+  /** The bundle names that would result from this base; throws if the bundles conflict. */
   checkBase(base: BundleBase): ReadonlySet<string>;
-  /** Puts others in the place of the bundles it began with; those defined by hand stay. */
+  /** Replaces the bundles of the definition. Those defined by code stay. */
   replaceBase(base: BundleBase): void;
 }
 
-/** The bundles that were not defined by hand. */
+/** The bundles that were not defined by `define`. */
 interface BundleBase {
   readonly bundles: readonly Bundle[];
-  /** Bundles that sources make of their own tools. */
+  /** The bundle of each source, with its own tools. */
   readonly homes: readonly Bundle[];
-  /** Bundles that sources bring. */
+  /** Further bundles that sources bring. */
   readonly found: readonly BundleList[];
 }
 
 export interface BundleRegistryOptions {
   readonly bundles: readonly DefinedBundle[];
-  /** Bundles that sources make of their own tools. */
+  /** The bundle of each source, with its own tools. */
   readonly homes: readonly Bundle[];
-  /** Bundles that sources bring besides. */
+  /** Further bundles that sources bring. */
   found(): readonly BundleList[];
   generation(): Generation;
-  /** Takes specs into the catalog, all or none; throws where one cannot be. */
+  /** Registers all specs or throws. */
   takeIn(tools: readonly unknown[], place: string): readonly ToolSpec[];
   onChange(): void;
   warn(message: string): void;
 }
 
-/** Keeps the definitions; what they mean is resolved with each catalog. */
+/** Keeps the definitions. They are resolved again with each catalog. */
 export function createBundleRegistry(options: BundleRegistryOptions): BundleRegistry {
   let base: readonly Bundle[] = options.bundles;
   let homes: readonly Bundle[] = options.homes;
@@ -94,7 +94,7 @@ export function createBundleRegistry(options: BundleRegistryOptions): BundleRegi
     if (other !== undefined) throw notYours(other, homes);
     throw new ToolcribError(
       'unknown_bundle',
-      `There is no bundle "${name}".${didYouMean(
+      `The bundle "${name}" was not found.${didYouMean(
         name,
         defined.map((candidate) => candidate.name),
       )}`,
@@ -144,7 +144,7 @@ export function createBundleRegistry(options: BundleRegistryOptions): BundleRegi
       const bundle = requireDefined(name);
       if (!(bundle.tools ?? []).includes(tool)) {
         const why = bundles().get(name)?.members.includes(tool)
-          ? 'came by a selector or from a bundle it extends'
+          ? 'was added by a selector or an extended bundle'
           : 'is not in it';
         throw new ToolcribError('unknown_tool', `"${tool}" cannot be removed from bundle "${name}": it ${why}.`);
       }
@@ -173,10 +173,10 @@ function readExpandOptions(given: unknown): Pick<ExpandOptions, 'bundleFilter'> 
   );
 }
 
-// A bundle that was written down under a source's name, or the name a source asks for, has that source's tools, too.
+// A bundle defined under the bundle name of a source also has the tools of that source.
 function mergeHomes(defined: readonly Bundle[], homes: readonly Bundle[]): readonly Bundle[] {
   const merged = new Map(defined.map((bundle) => [bundle.name, bundle]));
-  if (merged.size < defined.length) return defined; // a duplicate: checkBundles will say so
+  if (merged.size < defined.length) return defined; // checkBundles reports the duplicate
   for (const home of homes) {
     const other = merged.get(home.name);
     merged.set(
@@ -189,12 +189,12 @@ function mergeHomes(defined: readonly Bundle[], homes: readonly Bundle[]): reado
   return [...merged.values()];
 }
 
-/** A bundle of a source's own name takes in what is defined under it; what a source brings keeps its name to itself. */
+/** The error for changing a bundle of a source. The own bundle of a source can be extended by a definition; other bundles of a source cannot. */
 function notYours({ name, members }: ResolvedBundle, homes: readonly Bundle[]): ToolcribError {
   const isHome = homes.some((home) => home.name === name);
   const message = isHome
-    ? `Bundle "${name}" is made by a source; define a bundle of the same name with the tools to add, and it has those of the source, too.`
-    : `Bundle "${name}" comes from a source; define one of another name with the tools to add and include: ${JSON.stringify(members)}.`;
+    ? `Bundle "${name}" belongs to a source; to add tools, define a bundle of the same name with them. It also gets the tools of the source.`
+    : `Bundle "${name}" comes from a source; to add tools, define a bundle of another name with them and include: ${JSON.stringify(members)}.`;
   return new ToolcribError('not_yours', message);
 }
 
@@ -202,19 +202,19 @@ function requireTool(name: string, generation: Generation): void {
   if (RESERVED_NAMES.includes(name))
     throw new ToolcribError(
       'not_yours',
-      `"${name}" is a tool of Toolcrib itself, which belongs to no bundle; leave it out.`,
+      `"${name}" is a tool of Toolcrib itself and cannot be in a bundle; leave it out.`,
     );
   if (generation.catalog.get(name) !== undefined) return;
   throw new ToolcribError(
     'unknown_tool',
-    `There is no tool "${name}".${didYouMean(
+    `The tool "${name}" was not found.${didYouMean(
       name,
       generation.catalog.specs.map((spec) => spec.name),
     )}`,
   );
 }
 
-/** The bundles that one source brings besides its home. */
+/** The bundles that a source brings besides its own. */
 export interface BundleList {
   readonly source: string;
   readonly bundles: readonly Bundle[];
@@ -223,18 +223,18 @@ export interface BundleList {
 interface AdmitBundlesOptions {
   readonly defined: readonly Bundle[];
   readonly lists: readonly BundleList[];
-  /** Throws where bundles do not go together. */
+  /** Throws if the bundles conflict. */
   check(bundles: readonly Bundle[]): void;
   warn(message: string): void;
 }
 
-/** The bundles that go with those that were defined. One that does not is left out with a warning; the first of a name keeps it. */
+/** Adds bundles of sources to the defined ones. A conflicting bundle is skipped with a warning; the first bundle of a name wins. */
 function acceptBundles({ defined, lists, check, warn }: AdmitBundlesOptions): readonly Bundle[] {
   let admitted = defined;
   let waiting = lists.flatMap(({ source, bundles }) => bundles.map((bundle) => ({ source, bundle, reason: '' })));
   for (let before = Number.POSITIVE_INFINITY; waiting.length < before; ) {
     before = waiting.length;
-    // One may extend another that comes after it, so those that do not fit yet are tried again.
+    // A bundle may extend a later one, so rejected bundles are tried again.
     waiting = waiting.flatMap((entry) => {
       try {
         check([...admitted, entry.bundle]);

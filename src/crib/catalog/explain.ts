@@ -9,29 +9,29 @@ import { compileSelector, type Selector } from '../../core/selector.ts';
 import { ToolcribError } from '../../core/tool-error.ts';
 import { RUN, type ToolSpec, WITHHELD } from '../../core/tool-spec.ts';
 
-/** Why a tool is visible to a caller or not, and where each of its limits comes from. For operators: it names what is hidden. */
+/** Explains why a tool is visible to a caller or not, and where each of its limits comes from. For operators only, as it names hidden tools. */
 export interface Explanation {
   readonly tool: string;
   readonly profile: string;
   readonly visible: boolean;
-  /** In words, in the order in which it was decided. */
+  /** The reasons in the order of the decision. */
   readonly reasons: readonly string[];
   readonly bundles: readonly string[];
-  /** Names of arguments that `overrides` fix or hide, where there are some. */
+  /** Arguments that `overrides` fix or hide; absent if there are none. */
   readonly withheld?: WithheldNames;
-  /** How each rate of the policy counts, in words, where there are some. */
+  /** Explains each rate limit of the policy; absent if there are none. */
   readonly rates?: readonly string[];
-  /** The policy a call is held to, each value with the layers that said it. */
+  /** The effective policy; each value with the layers that set it. */
   readonly policy: Readonly<Record<string, { readonly value: unknown; readonly from: readonly string[] }>>;
 }
 
-/** What callers of a tool neither see nor give, by name. */
+/** Names of the arguments that are withheld from callers. */
 export interface WithheldNames {
   readonly fixed: readonly string[];
   readonly hidden: readonly string[];
 }
 
-/** The names of arguments that are withheld from callers, for operators. Values stay where they are. */
+/** Names of the withheld arguments, for operators. Values are not included. */
 export function withheldNames(spec: ToolSpec): WithheldNames | undefined {
   const withheld = spec[RUN][WITHHELD];
   return withheld && { fixed: withheld.fixed, hidden: withheld.hidden };
@@ -39,8 +39,9 @@ export function withheldNames(spec: ToolSpec): WithheldNames | undefined {
 
 export function explain(generation: Generation, profile: Profile, caller: Caller, tool: string): Explanation {
   if (typeof tool !== 'string')
-    throw new ToolcribError('invalid_option', `explain takes the name of a tool, got ${describe(tool)}.`);
-  if (/[\p{Cc}\p{Cs}]/u.test(tool)) throw new ToolcribError('unknown_tool', `There is no tool ${describe(tool)}.`);
+    throw new ToolcribError('invalid_option', `explain() needs the name of a tool, got ${describe(tool)}.`);
+  if (/[\p{Cc}\p{Cs}]/u.test(tool))
+    throw new ToolcribError('unknown_tool', `The tool ${describe(tool)} was not found.`);
   const spec = generation.catalog.get(tool);
   if (spec === undefined) return hidden(tool, profile, whyAbsent(generation, tool));
   const bundles = generation.bundles.of(tool).map((bundle) => bundle.name);
@@ -66,8 +67,8 @@ function hidden(tool: string, profile: Profile, reason: string): Explanation {
 
 function whyAbsent(generation: Generation, tool: string): string {
   const reason = generation.leftOut.tools.get(tool);
-  if (reason !== undefined) return `it is left out: ${reason}`;
-  return `no source has a tool of this name.${didYouMean(
+  if (reason !== undefined) return `the tool is left out: ${reason}`;
+  return `no source has a tool with this name.${didYouMean(
     tool,
     generation.catalog.specs.map((spec) => spec.name),
   )}`;
@@ -85,7 +86,7 @@ function whyHidden(
   bundles: readonly string[],
 ): readonly string[] | undefined {
   if (profile.include !== undefined && firstMatch(profile.include, spec, bundles) === undefined)
-    return ['no include selector matches it'];
+    return ['no include selector matches the tool'];
   const excluded = firstMatch(profile.exclude ?? [], spec, bundles);
   if (excluded !== undefined) return [`excluded by ${excluded}`];
   const clauses = [...(spec.policy.access ?? []), ...(profile.policy?.access ?? [])];
@@ -135,7 +136,7 @@ function explainPolicy(
   return Object.fromEntries(rows);
 }
 
-// A list holds what several layers said; a single value is that of the layer that said just this.
+// A list combines values of several layers; a single value comes from the layers with exactly this value.
 function contributes(said: unknown, value: unknown): boolean {
   if (said === undefined) return false;
   if (Array.isArray(said) && Array.isArray(value)) {

@@ -17,12 +17,12 @@ import type { Surroundings, ToolSpec, When } from '../../core/tool-spec.ts';
 import { type View, view, viewClauses } from '../../core/view.ts';
 import { listOf } from '../../core/visible-text.ts';
 
-/** The generation of this moment. A change marks it old; the next one is built when somebody looks, or listens. */
+/** The current generation. A change marks it as outdated; the next one is built on the next read, or at once if there are listeners. */
 export interface Generations {
   current(): Generation;
   markOld(): void;
   onChange(listener: (changes: Changes) => void): () => void;
-  /** Tells of each next one, also where its tools are the same: profiles and bundles may have changed. */
+  /** Calls `listener` for each new generation, even if its tools are the same, as profiles and bundles may have changed. */
   onNext(listener: () => void): () => void;
 }
 
@@ -33,7 +33,7 @@ export function createGenerations(build: () => Generation, warn: (message: strin
   const listeners = new Set<(changes: Changes) => void>();
   const followers = new Set<() => void>();
 
-  /** A predicate may look at the crib itself: it sees the generation of before. */
+  /** A predicate may use the crib itself; it sees the previous generation. */
   const judged = <T>(work: () => T): T => {
     isJudging = true;
     try {
@@ -69,12 +69,12 @@ export function createGenerations(build: () => Generation, warn: (message: strin
     markOld() {
       if (isOld) return;
       isOld = true;
-      if (listeners.size + followers.size > 0) queueMicrotask(current); // many changes at once are one
+      if (listeners.size + followers.size > 0) queueMicrotask(current); // several changes in a row are combined
     },
     onChange(listener) {
       if (typeof listener !== 'function')
-        throw new ToolcribError('invalid_option', `onChange takes a function, got ${describe(listener)}.`);
-      current(); // what changed before is no news, and nothing may wait to be looked at: then nobody would be told of the next change
+        throw new ToolcribError('invalid_option', `onChange() needs a function, got ${describe(listener)}.`);
+      current(); // excludes earlier changes, and clears the outdated mark, without which the next change would not be announced
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -96,7 +96,7 @@ export interface GenerationParts {
   readonly profiles: ProfileSet;
 }
 
-/** Resolves names, leaves out what `when` leaves out, and knows the views. */
+/** Builds a generation: resolves names, removes tools and bundles whose `when` is not met, and caches views. */
 export function createGeneration(parts: GenerationParts): Generation {
   const leftOut = { tools: new Map<string, string>(), bundles: new Map<string, string>() };
   const { judge, isOutdated } = createConditions(parts.surroundings);
@@ -104,7 +104,7 @@ export function createGeneration(parts: GenerationParts): Generation {
     const reason = judge(bundle.when);
     if (reason === undefined) return true;
     for (const tool of bundle.tools ?? [])
-      leftOut.tools.set(tool, `its bundle "${bundle.name}" is not there: ${reason}`);
+      leftOut.tools.set(tool, `its bundle "${bundle.name}" is left out: ${reason}`);
     leftOut.bundles.set(bundle.name, reason);
     return false;
   });
@@ -125,12 +125,12 @@ export function createGeneration(parts: GenerationParts): Generation {
 
 /** The conditions of one generation. */
 interface Conditions {
-  /** Why a condition does not hold, or `undefined` if it does. */
+  /** The reason why a condition is not met; `undefined` if it is met. */
   judge(when: When | undefined): string | undefined;
   isOutdated: Generation['isOutdated'];
 }
 
-/** Services and the platform stay the same for a generation. The environment and predicates are looked at again, each variable and each condition once. */
+/** Services and platform are fixed for a generation. Environment variables and predicates are checked again, each once. */
 function createConditions(surroundings: Surroundings): Conditions {
   const variables = new Map<string, boolean>();
   const predicates = new Map<When, boolean>();
@@ -162,7 +162,7 @@ function profileLookup({ byName, usual, everything }: ProfileSet): Generation['c
   };
 }
 
-// Names are resolved first, so that a tool left out here does not give its name to another.
+// Names are resolved first, so a tool that is left out here keeps its name from others.
 function withoutLeftOut(resolved: Catalog, judge: Conditions['judge'], leftOut: Map<string, string>): Catalog {
   const isThere = (spec: ToolSpec): boolean => {
     const reason = judge(spec.when);
@@ -202,7 +202,7 @@ function viewCache(parts: GenerationParts, catalog: Catalog, bundles: Bundles): 
   };
 }
 
-// The bundle that brought a tool comes before those that took it in, and a setup before mere requirements.
+// A bundle that defines a tool wins over one that includes it, and a bundle with a setup over one with requirements only.
 function ownerLookup(bundles: Bundles): Generation['ownerOf'] {
   const owners = new Map<string, ResolvedBundle>();
   const note = (bundle: ResolvedBundle, tools: readonly string[]) => {

@@ -5,11 +5,11 @@ import type { View } from '../../core/view.ts';
 import { describeSearch } from '../../search/search-meta-tools.ts';
 import type { Setups } from './setups.ts';
 
-/** The tools of a view as they are listed. */
+/** The listed tools of a view. */
 export interface Listed {
-  /** What belongs to an active bundle, or to none. */
+  /** Tools of active bundles, and tools without a bundle. */
   readonly active: readonly ToolSpec[];
-  /** What a model is shown of it. */
+  /** The tools to show to a model. */
   readonly shown: readonly ToolSpec[];
 }
 
@@ -21,7 +21,7 @@ export interface ListingOptions {
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
 }
 
-/** Lists what is active, and what of it a model is shown, which its profile's `expose` decides. */
+/** Lists the active tools and, depending on `expose` of the profile, the tools to show to a model. */
 export function listView({ view, bundles, active, essential, rewriteListing }: ListingOptions): Listed {
   const specsOf = (isMeant: (name: string) => boolean) =>
     Object.freeze(view.names.filter(isMeant).flatMap((name) => view.get(name) ?? []));
@@ -34,25 +34,25 @@ export function listView({ view, bundles, active, essential, rewriteListing }: L
   return { active: listed, shown: rewriteListing(shown.map((spec) => describeSearch(spec, view, bundles))) };
 }
 
-/** One prompt text and where it comes from. */
+/** The instructions of one bundle or tool. */
 export interface Section {
   readonly from: 'bundle' | 'tool';
   readonly name: string;
   readonly text: string;
 }
 
-/** What prompt texts are made of. */
+/** Options for collecting instructions. */
 interface SectionParts {
   readonly active: ReadonlySet<string>;
   readonly specs: readonly ToolSpec[];
   readonly bundles: Bundles;
-  /** What setups made. */
+  /** Results of setups. */
   readonly setups: Pick<Setups, 'made'>;
 }
 
-/** The prompt texts of bundles, each followed by the text that its setup made, then those of tools, in their order. */
+/** Collects instructions: of bundles, each followed by those from its setup, then of tools, in order. */
 export function sectionsOf({ active, specs, bundles, setups }: SectionParts): readonly Section[] {
-  const said = new Set<string>(); // a text that several bundles inherit is said once
+  const said = new Set<string>(); // a text that several bundles inherit appears once
   const ofBundles = bundles.all
     .filter((bundle) => active.has(bundle.name))
     .map((bundle): Section => {
@@ -65,7 +65,7 @@ export function sectionsOf({ active, specs, bundles, setups }: SectionParts): re
   return [...ofBundles, ...ofTools].filter((section) => section.text !== '');
 }
 
-/** The texts, parted by blank lines. */
+/** Joins instructions with blank lines. */
 export function joinSections(sections: readonly Section[]): string {
   return sections.map((section) => section.text).join('\n\n');
 }

@@ -10,7 +10,7 @@ import { traitsOf } from '../../kinds/index.ts';
 import { type EngineCore, requireStarted } from '../engine.ts';
 import type { SourceReport } from '../sources/source-slot.ts';
 
-/** What is allowed but hardly meant: selectors that match nothing, essentials out of view, requirements and needs that nobody meets. */
+/** Finds probable mistakes: selectors that match nothing, essential bundles that are not visible, unmet requirements and needs. */
 function findProblems(
   generation: Generation,
   profiles: Iterable<Profile>,
@@ -23,7 +23,7 @@ function findProblems(
   ];
 }
 
-/** Selectors of extensions that match no tool: what they should guard is not guarded. */
+/** Finds selectors of extensions that match no tool, so the intended tools are not guarded. */
 function idleSelectors(generation: Generation, extensions: readonly Extension[]): readonly string[] {
   return extensions.flatMap(({ name, selectors = {} }) =>
     Object.entries(selectors).flatMap(([key, list]) =>
@@ -43,7 +43,7 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
   );
   const ruling = (profile.rules ?? []).flatMap(({ tools }) => tools);
   const idleRules = ruling.filter((selector) => matchesNothing(generation, selector));
-  const isShown = shownToSomebody(generation, profile);
+  const isShown = shownByProfile(generation, profile);
   const unseen = (profile.essential ?? []).filter((name) => {
     const members = generation.bundles.get(name)?.members ?? [];
     return members.length > 0 && !members.some(isShown);
@@ -57,7 +57,7 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
     );
   const unavailable =
     profile.expose === 'script'
-      ? [`${about}: expose: script is not available in this version; all of its tools are shown.`]
+      ? [`${about}: expose: script is not available in this version; all tools are shown.`]
       : [];
   return [
     ...idle,
@@ -68,8 +68,8 @@ function profileProblems(generation: Generation, profile: Profile): readonly str
   ];
 }
 
-/** What the profile itself shuts out is shut out for all; what access hides is there for somebody. */
-function shownToSomebody(generation: Generation, profile: Profile): (tool: string) => boolean {
+/** Checks include and exclude only: tools hidden by access clauses are visible to some callers. */
+function shownByProfile(generation: Generation, profile: Profile): (tool: string) => boolean {
   const selects = (selectors: readonly Selector[], tool: string) => {
     const spec = generation.catalog.get(tool);
     const bundles = generation.bundles.of(tool).map((bundle) => bundle.name);
@@ -95,12 +95,12 @@ function unmetRequirements(generation: Generation): readonly string[] {
     .flatMap((spec) =>
       (spec.requires ?? [])
         .filter((name) => generation.catalog.get(name) === undefined)
-        .map((name) => `Tool "${spec.name}" requires "${name}", which is not there.`),
+        .map((name) => `Tool "${spec.name}" requires the tool "${name}", which does not exist.`),
     );
   const ofBundles = generation.bundles.all.flatMap((bundle) =>
     bundle.requires
       .filter((name) => generation.bundles.get(name) === undefined)
-      .map((name) => `Bundle "${bundle.name}" requires "${name}", which is not there.`),
+      .map((name) => `Bundle "${bundle.name}" requires the bundle "${name}", which does not exist.`),
   );
   return [...ofTools, ...ofBundles];
 }
@@ -122,14 +122,14 @@ function whyUnmet(spec: ToolSpec, need: string, services: Readonly<Record<string
   const service = services[name];
   if (service === undefined) return isOptional ? undefined : 'which is not configured';
   const isTaken = traitsOf(kindOf(spec)).takesServices !== 'json' || isJson(service);
-  return isTaken ? undefined : `which is not JSON: a tool of kind ${kindOf(spec)} cannot get it`;
+  return isTaken ? undefined : `which is not JSON, so a tool of kind ${kindOf(spec)} cannot use it`;
 }
 
-/** What the operator of an engine should know. */
+/** Problems that the operator should know. */
 export interface EngineProblems {
-  /** Says what is found by now, and once all lists are there what they show. */
+  /** Emits the current problems, and those of tool lists once all sources have a list. */
   announce(): void;
-  /** Everything that was said or can be found out now, each sentence once. */
+  /** All past and current problems, without duplicates. */
   list(): readonly string[];
 }
 
@@ -148,7 +148,7 @@ export function createEngineProblems(core: EngineCore, isClosing: () => boolean)
     warnings.announce('configuration', ownProblems());
     warnings.announce('sources', failedSources());
     if (!sources.isListed()) await sources.listed();
-    if (core.definition !== announced || isClosing()) return; // a later edit tells
+    if (core.definition !== announced || isClosing()) return; // a later edit announces its own
     warnings.announce('lists', problemsOfLists(core));
   };
   return {
@@ -160,7 +160,7 @@ export function createEngineProblems(core: EngineCore, isClosing: () => boolean)
   };
 }
 
-/** What selectors match is known when all lists are there. */
+/** Problems that can be found only when all sources have a list. */
 function problemsOfLists({ sources, generation, definition, services, extensions }: EngineCore): readonly string[] {
   if (sources?.isListed() !== true || !definition.hasTools) return [];
   return [
@@ -170,7 +170,7 @@ function problemsOfLists({ sources, generation, definition, services, extensions
   ];
 }
 
-/** What is the matter with sources, a sentence each, without what was told already: by the source itself, or of its entry. */
+/** Problems of sources, one sentence each, except those reported already. */
 export function untoldTroubles(
   reports: readonly Pick<SourceReport, 'name' | 'state' | 'reason'>[],
   told: readonly string[],
@@ -183,7 +183,7 @@ export function untoldTroubles(
   });
 }
 
-/** A sentence about a source without its name; undefined for one that does not name it. */
+/** Removes the name of a source from a message; undefined if the message does not name it. */
 function aboutIt(sentence: string, name: string): string | undefined {
   const prefix = `${name}: `;
   if (sentence.startsWith(prefix)) return sentence.slice(prefix.length);
@@ -195,7 +195,7 @@ function beginsWith(reason: string, begin: string | undefined): boolean {
   return begin !== undefined && reason.startsWith(begin.replace(/\.$/, ''));
 }
 
-/** What executors say about the tools that they run; one that has none is not asked. */
+/** Lets each executor review its tools. Executors without tools are skipped. */
 export async function reviewTools(
   specs: readonly ToolSpec[],
   executors: ReadonlyMap<string, Executor>,
@@ -213,7 +213,7 @@ async function reviewOf(executor: Executor, specs: readonly ToolSpec[]): Promise
   try {
     return await executor.review?.(own);
   } catch (cause) {
-    // An executor may be code of another author; a server starts without its review.
-    return { problems: [`The executor "${executor.kind}" cannot review its tools: ${messageOf(cause)}`], notes: [] };
+    // A custom executor may fail; the server starts without its review.
+    return { problems: [`The executor "${executor.kind}" failed to review its tools: ${messageOf(cause)}`], notes: [] };
   }
 }

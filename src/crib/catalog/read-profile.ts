@@ -12,7 +12,7 @@ import { readData } from '../../define/define-tool.ts';
 import { readPolicy } from '../../define/read-policy.ts';
 import { withImpliedTypes } from '../../schemas/implied-types.ts';
 
-/** A profile as authors write it; one name may stand for a list of one. */
+/** A profile as authors write it. A single name is accepted instead of a list. */
 export type ProfileInput = Omit<ProfileConfig, 'delegate'>;
 
 const KEYS = [
@@ -29,7 +29,7 @@ const KEYS = [
 ] as const;
 const EXPOSURES = ['all', 'search', 'script'];
 
-/** Checks a profile and brings it into its one form. */
+/** Checks and normalizes a profile. */
 export function readProfile(name: string, value: unknown): Profile {
   const what = `Profile "${name}"`;
   const given = readOptions<ProfileConfig>(value, KEYS, what);
@@ -37,7 +37,7 @@ export function readProfile(name: string, value: unknown): Profile {
   if (given.expose !== undefined && !EXPOSURES.includes(given.expose)) {
     throw new ToolcribError(
       'invalid_option',
-      `${what}: expose is one of ${EXPOSURES.join(', ')}, not ${describe(given.expose)}.`,
+      `${what}: expose must be one of ${EXPOSURES.join(', ')}, got ${describe(given.expose)}.`,
     );
   }
   const { delegate: _delegate, ...rest } = given;
@@ -52,7 +52,7 @@ export function readProfile(name: string, value: unknown): Profile {
     policy: ownedBy(readPolicy(given.policy, `profile "${name}"`), `profile:${name}`),
     rules: readRules(given.rules, `${what}: rules`),
     settings: readData(given.settings ?? {}, `${what}: settings`),
-  } as Profile); // absent lists are undefined, which readers of a profile take for absent
+  } as Profile); // absent lists are undefined
 }
 
 /** Throws if a profile names a bundle that does not exist. */
@@ -83,29 +83,32 @@ function readRules(value: unknown, what: string): readonly ProfileRule[] | undef
   if (value === undefined) return undefined;
   if (!Array.isArray(value))
     throw new ToolcribError('invalid_option', `${what} must be a list, got ${describe(value)}.`);
-  return Object.freeze(Array.from(value, (entry, index) => readRule(entry, `${what}[${index}]`))); // holes included
+  return Object.freeze(Array.from(value, (entry, index) => readRule(entry, `${what}[${index}]`))); // holes become undefined
 }
 
 function readRule(value: unknown, what: string): ProfileRule {
   const { tools, when, otherwise } = readOptions<RuleConfig>(value, ['tools', 'when', 'otherwise'], what);
   if (otherwise !== 'approve' && otherwise !== 'deny')
-    throw new ToolcribError('invalid_option', `${what}: otherwise is approve or deny, not ${describe(otherwise)}.`);
+    throw new ToolcribError(
+      'invalid_option',
+      `${what}: otherwise must be approve or deny, got ${describe(otherwise)}.`,
+    );
   if (typeof when !== 'object' || when === null || Array.isArray(when))
     throw new ToolcribError(
       'invalid_option',
-      `${what}: when is a JSON Schema of the arguments, not ${describe(when)}.`,
+      `${what}: when must be a JSON Schema of the arguments, got ${describe(when)}.`,
     );
   const selectors = readSelectors(tools, `${what}: tools`);
   if (selectors === undefined)
-    throw new ToolcribError('invalid_option', `${what} names no tools; say which ones it holds for.`);
-  return Object.freeze({ tools: selectors, when: readData(when, `${what}: when`) as JsonSchema, otherwise }); // an object, as was checked
+    throw new ToolcribError('invalid_option', `${what} has no tools; add selectors of the tools that it applies to.`);
+  return Object.freeze({ tools: selectors, when: readData(when, `${what}: when`) as JsonSchema, otherwise }); // checked above
 }
 
 function readSelectors(value: unknown, what: string): readonly Selector[] | undefined {
   if (value === undefined) return undefined;
   const selectors = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(selectors))
-    throw new ToolcribError('invalid_selector', `${what} takes a list of selectors, got ${describe(value)}.`);
+    throw new ToolcribError('invalid_selector', `${what} must be a list of selectors, got ${describe(value)}.`);
   for (const selector of selectors) compileSelector(selector);
   return Object.freeze([...selectors]);
 }
@@ -114,12 +117,12 @@ function readNames(value: unknown, what: string): readonly string[] | undefined 
   if (value === undefined) return undefined;
   const names = listOf(value as string | readonly string[]); // checked on the next line
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) {
-    throw new ToolcribError('invalid_option', `${what} takes bundle names, got ${describe(value)}.`);
+    throw new ToolcribError('invalid_option', `${what} must be a list of bundle names, got ${describe(value)}.`);
   }
   return Object.freeze([...names]);
 }
 
-/** Throws for a rule that could not be judged: one that is left out of the judgement would let everything pass. */
+/** Throws for a rule that cannot be evaluated, as ignoring it would allow every call. */
 export function requireRules(profiles: Iterable<Profile>, schemas: Schemas): void {
   for (const { name, rules = [] } of profiles) {
     for (const [index, { when }] of rules.entries()) {
@@ -128,7 +131,7 @@ export function requireRules(profiles: Iterable<Profile>, schemas: Schemas): voi
         schemas.problems(when)[0] ??
         problemOf(() => schemas.parser(withImpliedTypes(when)));
       if (problem === undefined) continue;
-      const message = `Profile "${name}": rules[${index}]: when is not a JSON Schema that can be used: ${problem}`;
+      const message = `Profile "${name}": rules[${index}]: when is not a usable JSON Schema: ${problem}`;
       throw new ToolcribError('invalid_schema', message.endsWith('.') ? message : `${message}.`);
     }
   }

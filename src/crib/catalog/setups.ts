@@ -17,32 +17,32 @@ export interface SetupsOptions {
   warn(message: string): void;
 }
 
-/** What a bundle is set up for: a chest that activates it, or a call of one of its tools. */
+/** The trigger of a setup: activation in a chest, or a call of one of its tools. */
 type Purpose = 'activation' | 'call';
 
 interface Setup {
   readonly definition: Bundle;
   phase: 'running' | 'ready' | 'failed';
-  /** What the setup made; there before `ready` has run. */
+  /** The result of the setup; set before `ready` runs. */
   result: SetupResult;
-  /** Why it failed. */
+  /** The reason of the failure. */
   reason: string;
   failedAt: number;
   outcome: Promise<string | undefined>;
 }
 
 const SETUP_TIMEOUT_MS = 60_000;
-/** How long a failed setup is left alone by calls. */
+/** Pause after a failed setup before a call may retry it. */
 const PAUSE_MS = 30_000;
 
-/** The row of its gate in the order of extensions. */
+/** Name and priority of the setup gate. */
 export const SETUP = {
   name: 'setup',
   priority: 250,
-  reason: 'a bundle is set up only for a call that may run; setting up is not the time of the tool',
+  reason: 'a bundle is set up only for a call that may run; the setup does not count against the timeout of the tool',
 } as const;
 
-/** The states of bundles: each bundle is set up once for the whole crib. */
+/** The setups of bundles. Each bundle is set up once per crib. */
 export class Setups {
   readonly #options: SetupsOptions;
   readonly #setups = new Map<string, Setup>();
@@ -54,21 +54,21 @@ export class Setups {
     this.#given = options.options;
   }
 
-  /** Options for every setup from now on, over those there are. A bundle that has been set up does not see them. */
+  /** Adds options for later setups; they win over existing options. */
   addOptions(given: Readonly<Record<string, unknown>>): void {
     const known = Object.keys(typeof given === 'object' ? (given ?? {}) : {});
     const read = readOptions<Readonly<Record<string, unknown>>>(given, known, 'The options of initTools');
     this.#given = Object.freeze({ ...this.#given, ...read });
   }
 
-  /** Resolves to why the bundle cannot be used, or to `undefined` when it is ready. An activation tries again what failed. */
+  /** Sets a bundle up. Resolves to `undefined` when it is ready, or to the reason why it cannot be used. An activation retries a failed setup. */
   async ensure(name: string, purpose: Purpose): Promise<string | undefined> {
     if (this.#closing.signal.aborted) return 'the crib is closed';
     const { bundles, leftOut } = this.#options.generation();
     const bundle = bundles.get(name);
     if (bundle === undefined) {
       const why = leftOut.bundles.get(name);
-      return why === undefined ? `bundle "${name}" does not exist` : `bundle "${name}" is not there: ${why}`;
+      return why === undefined ? `bundle "${name}" does not exist` : `bundle "${name}" is left out: ${why}`;
     }
     for (const required of bundle.requires) {
       const reason = await this.ensure(required, purpose);
@@ -77,19 +77,19 @@ export class Setups {
     return this.#setUpOnce(bundle, purpose);
   }
 
-  /** The state that the bundle of a tool was set up with. */
+  /** The state from the setup of a tool's bundle. */
   stateFor(tool: string): unknown {
     const owner = this.#options.generation().ownerOf(tool);
     return owner === undefined ? undefined : this.#stateOf(owner.name);
   }
 
-  /** What the setup of a bundle made, once the bundle can be used. */
+  /** The result of a bundle's setup; undefined until the bundle is ready. */
   made(name: string): SetupResult {
     const setup = this.#setups.get(name);
     return setup?.phase === 'ready' ? setup.result : undefined;
   }
 
-  /** The gate that sets a bundle up before the first call of its tools. */
+  /** The extension that sets a bundle up before the first call of its tools. */
   gate(): Extension {
     const ownerOf = (tool: string) => this.#options.generation().ownerOf(tool);
     return {
@@ -107,7 +107,7 @@ export class Setups {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#setups.values()].map((setup) => setup.outcome));
-    // Dependants before what they depend on: the reverse of the order in which they became ready.
+    // Dependants first: the reverse of the order in which bundles became ready.
     for (const [name, setup] of [...this.#setups].reverse()) {
       if (setup.phase === 'ready') await this.#dispose(name, setup.result);
     }
@@ -143,12 +143,12 @@ export class Setups {
         const made = await definition.setup?.(context);
         if (!this.#isWanted(context, name, setup)) {
           await this.#dispose(name, made);
-          throw new Error('it was called off');
+          throw new Error('it was cancelled');
         }
-        setup.result = made; // so that it is disposed of where it is refused
+        setup.result = made; // so that it is disposed of if it is invalid
         setup.result = readSetupResult(made);
         await definition.ready?.(context);
-        if (!this.#isWanted(context, name, setup)) throw new Error('it was called off');
+        if (!this.#isWanted(context, name, setup)) throw new Error('it was cancelled');
       });
       setup.phase = 'ready';
       return undefined;
@@ -164,7 +164,7 @@ export class Setups {
     }
   }
 
-  // Too late, or another definition came in between: what was made would neither be used nor closed.
+  // False after a timeout or if the bundle was redefined: then the result must be disposed of.
   #isWanted(context: SetupContext, name: string, setup: Setup): boolean {
     return !context.signal.aborted && this.#setups.get(name) === setup;
   }
@@ -236,7 +236,7 @@ export class Setups {
   }
 }
 
-// Tools may join or leave a bundle that has been set up; its state stays.
+// Adding or removing tools of a bundle does not affect its state.
 function isSameSetup(a: Bundle, b: Bundle): boolean {
   return a.setup === b.setup && a.ready === b.ready;
 }
