@@ -61,7 +61,7 @@ describe('an executor that the configuration names by module', () => {
   it.each([
     ['a module that is not there', '{ echo: { module: ./ehco.mjs } }', ECHO, 'ehco.mjs'],
     ['a package that is not installed', '{ echo: { module: no-such-package } }', ECHO, 'is not an installed package'],
-    ['another kind', '{ other: { module: ./echo.mjs } }', ECHO, 'exports no executor of the kind "other"'],
+    ['another kind', '{ other: { module: ./echo.mjs } }', ECHO, 'exports neither an executor of kind "other"'],
     ['nothing', '{ echo: { module: ./echo.mjs } }', 'export default undefined;', 'The executor "echo"'],
     ['a text', '{ echo: { module: ./echo.mjs } }', 'export default "echo";', 'no executor of the kind "echo"'],
     [
@@ -70,7 +70,12 @@ describe('an executor that the configuration names by module', () => {
       'export default () => { throw new Error("no luck"); };',
       'no luck',
     ],
-    ['no execute', '{ echo: { module: ./echo.mjs } }', 'export default { kind: "echo" };', 'An executor has kind'],
+    [
+      'no execute',
+      '{ echo: { module: ./echo.mjs } }',
+      'export default { kind: "echo" };',
+      'An executor must have kind',
+    ],
     [
       'a built-in kind',
       '{ mcp: { module: ./echo.mjs } }',

@@ -3,30 +3,29 @@ import { createFolderWatch, type FolderWatch, stampOf } from '../../system/watch
 import { CONFIG_FILE_NAMES, type Config, type LoadedConfig, type SourceConfig } from '../config/loaded-config.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 
-/** The configuration that a running crib goes by, from one edit to the next. */
+/** The current configuration of a running crib. */
 export interface ConfigInForce {
-  /** The one that was read last and not refused. */
+  /** The last configuration that was not rejected. */
   loaded(): LoadedConfig;
-  /** The same with what entries said before that cannot be read now: their sources still run, under their own words. */
+  /** The current configuration, with the previous version of entries that are invalid now, as their sources still run. */
   config(): Config;
-  /** Tries an edit: it counts from now on, and what it takes out counts until it is accepted. */
+  /** Tries an edit: its entries apply from now on, and removed entries apply until it is accepted. */
   tryOut(next: LoadedConfig): void;
   accept(): void;
-  /** Everything is as it was before the edit. */
+  /** Restores the state before the edit. */
   refuse(): void;
 }
 
 type Entries = Readonly<Record<string, SourceConfig>>;
 
-/** What holds between two edits. */
+/** The state between two edits. */
 interface Standing {
   readonly loaded: LoadedConfig;
-  /** What each source was told, those included whose entries cannot be read now. */
+  /** The last valid entry of each source. */
   readonly sources: Entries;
   readonly declared: LoadedConfig['declared'];
 }
 
-/** Starts with the configuration of the start. */
 export function createConfigInForce(first: LoadedConfig): ConfigInForce {
   let standing: Standing = { loaded: first, sources: first.config.sources, declared: first.declared };
   let tried: LoadedConfig | undefined;
@@ -66,23 +65,23 @@ function afterEdit(next: LoadedConfig, before: Standing): Standing {
   return { loaded: next, sources, declared: [...next.declared, ...kept] };
 }
 
-/** What comes into being beside a configuration and counts: another one, and packages that bring tools. */
+/** New files next to a configuration that count as an edit: another configuration, and packages with tools. */
 const BESIDE = [...CONFIG_FILE_NAMES, 'package.json'];
 
 interface Watching {
   readonly used: SourceSecrets;
-  /** False if the configuration says something else by now than what was read. */
+  /** False if the configuration has changed since it was read. */
   isCurrent(): Promise<boolean>;
   onChange(): void;
   warn(message: string): void;
 }
 
-/** Watches the files of a configuration, and those that its sources take secrets and variables from: there others may write, too. */
+/** Watches the files of a configuration, and the files with secrets and variables of its sources. */
 export function watchConfiguration({ used, isCurrent, onChange, warn }: Watching) {
   const onSecretFile = () => void used.hasChanged().then((hasChanged) => hasChanged && onChange());
   let stamps: ReadonlyMap<string, string> = new Map();
   let isListening = false;
-  // Other files lie in the same folders. A log of this process would be an edit by which it grows.
+  // Other files in these folders do not count; otherwise a log file of this process would trigger endless edits.
   const onEdit = (): void => {
     const now = new Map(Array.from(stamps.keys(), (file) => [file, stampOf(file)]));
     const isEdit = [...now].some(([file, stamp]) => stamp !== stamps.get(file));
@@ -104,7 +103,7 @@ export function watchConfiguration({ used, isCurrent, onChange, warn }: Watching
       follow(secretEdits, secretFiles);
       if (isListening) return;
       isListening = true;
-      void isCurrent().then((isSame) => isSame || onChange(), onChange); // an edit before anything listened
+      void isCurrent().then((isSame) => isSame || onChange(), onChange); // an edit before watching started
     },
     close() {
       edits.close();

@@ -28,24 +28,24 @@ import { createSourceSecrets } from './source-secrets.ts';
 import { createDefinitionReader } from './to-definition.ts';
 import { createWrittenPaths } from './written-paths.ts';
 
-/** A configuration that can be read again. */
+/** A configuration that can be reloaded. */
 export interface Configuration {
   readonly context: CribContext;
-  /** For what only configured sources bring. */
+  /** Executors of the built-in kinds and of the configuration. */
   readonly executors: readonly Executor[];
-  /** What it defines at the start. A mistake in it throws. */
+  /** Reads the definition at the start. Throws for a mistake. */
   read(): Promise<CribDefinition>;
-  /** Reads it again and hands over what it defines now. Where that throws, everything goes on as before the edit. */
+  /** Reads the configuration again and applies it. If that throws, the previous configuration stays in force. */
   readAgain<Applied>(apply: (definition: CribDefinition) => Promise<Applied>): Promise<Applied>;
   /** Calls `onChange` after an edit of any file that was read. */
   watch(onChange: () => void, warn: (message: string) => void): void;
   close(): Promise<void>;
 }
 
-/** Takes the place of a configuration that was read with something that says the same, or a part of it. */
+/** Replaces a loaded configuration with an equal one, or with a part of it. */
 export type Observe = (config: Config) => Config;
 
-/** The configuration that the options name. */
+/** Opens the configuration of the options. */
 export async function openConfiguration(options: ReadCribOptions, observe?: Observe): Promise<Configuration> {
   const { env } = process;
   const load = () => loadFrom(options, env, observe);
@@ -85,7 +85,7 @@ export async function openConfiguration(options: ReadCribOptions, observe?: Obse
     const definition = await definitionOf(loaded());
     watching?.listen(loaded().files, used.files());
     const changed = changedExecutors(first, loaded().config).map(
-      (kind) => `The executor "${kind}" was changed; that takes effect when the crib is started again.`,
+      (kind) => `The executor "${kind}" was changed; restart the crib to apply it.`,
     );
     return { ...definition, problems: [...definition.problems, ...changed] };
   };
@@ -138,13 +138,13 @@ function saysTheSame(a: LoadedConfig, b: LoadedConfig): boolean {
   return canonicalJson([a.config, a.problems]) === canonicalJson([b.config, b.problems]);
 }
 
-/** Programs that save a file may take it away, or empty it, before they write it: that is not an edit. */
+/** Rejects a missing or empty file: an editor may remove or truncate a file before it writes it. */
 function requireContent(next: LoadedConfig, before: LoadedConfig): LoadedConfig {
   if (before.file === undefined || (next.file !== undefined && !next.isEmpty) || before.isEmpty) return next;
   const what = next.file === undefined ? 'is gone' : 'is empty';
   throw new ToolcribError(
     'invalid_config',
-    `${before.file} ${what}, so the configuration from before stays. To take everything out, write {} into it.`,
+    `${before.file} ${what}, so the previous configuration stays in force. To remove all entries, write {} into the file.`,
   );
 }
 
@@ -162,7 +162,7 @@ async function loadFrom(
   return { ...read, config: observe(read.config) };
 }
 
-/** How sources are made. Without a configuration, code alone says what is there. */
+/** Options for creating sources. Sources are discovered only if there is a configuration. */
 function choicesOf({ watch = true, background = false, config, configFile }: ReadCribOptions) {
   return { watch, background, discovers: config !== undefined || configFile !== undefined };
 }
@@ -172,7 +172,7 @@ function placeOf({ configFile = '.' }: ReadCribOptions): ConfigPlace {
   return isFolder(path) ? { cwd: path } : { cwd: process.cwd(), file: path };
 }
 
-/** Files with the operator token and the audit key that the owner names: tools see them as little as other secrets. */
+/** Files of the operator token and the audit key that the operator names. They are hidden from tools like other secrets. */
 function namedKeyFiles(
   { config }: Pick<LoadedConfig, 'config'>,
   { extensions = [] }: ReadCribOptions,
@@ -182,10 +182,10 @@ function namedKeyFiles(
   const named = [audit === false ? undefined : audit?.key, auditKeysOf(extensions).key];
   const token = readOperatorSetting(env);
   const files = [...named, token].flatMap((one) => (one !== undefined && 'file' in one ? [one.file] : []));
-  return Object.fromEntries(files.map((file) => [file, { file }])); // a path is not a name that a secret could have
+  return Object.fromEntries(files.map((file) => [file, { file }])); // a path cannot clash with the name of a secret
 }
 
-/** Files of secrets and variables that the configuration names. One that is not there is not made. */
+/** Existing files of secrets and variables in the configuration. */
 function secretFiles(paths: readonly NamedPath[]) {
   const there = paths.filter(({ path, holds }) => holds === 'secrets' && existsSync(path));
   return Object.fromEntries(there.map(({ path }) => [path, { file: path }]));
@@ -195,14 +195,14 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Only there several processes count together. */
+/** True for PostgreSQL, where several processes share rate counts. */
 function isPostgres({ config }: LoadedConfig, options: ReadCribOptions): boolean {
   const url = options.store?.url ?? config.store?.url;
   const begin = typeof url === 'string' ? url : url?.secretTemplate[0];
   return typeof begin === 'string' && /^postgres(ql)?:/.test(begin);
 }
 
-/** An address with a secret in it is that of a server. */
+/** True if the store exists. A URL with a secret belongs to a database server. */
 function isStored({ config, folder }: LoadedConfig, options: ReadCribOptions): boolean {
   const url = options.store?.url ?? config.store?.url;
   const isPlain = url === undefined || typeof url === 'string';

@@ -12,13 +12,13 @@ import type { Config } from '../config/loaded-config.ts';
 import { withPythonFolders } from '../loaded-code.ts';
 import { hiddenPaths, protectedPaths } from './protected-paths.ts';
 
-/** What kinds and executors of a configuration are opened with. */
+/** Dependencies of kinds and executors. */
 export interface ExecutorPorts extends Omit<KindPorts, 'options' | 'entryOf' | 'isOwn' | 'noteCode'> {
-  /** What the configuration says now: it may have changed since the last call. */
+  /** The current configuration; it may change between calls. */
   config(): Config;
 }
 
-/** The kinds of a crib; none of them loads what it runs with before its first call. */
+/** The kinds of a crib. Each loads its implementation lazily. */
 export type OpenKinds = readonly (Pick<Kind, 'source'> & OpenKind)[];
 
 /** Opens the built-in kinds. */
@@ -33,7 +33,7 @@ export async function openKinds(ports: ExecutorPorts): Promise<OpenKinds> {
   return (await Promise.all(opened)).flat();
 }
 
-/** The same for a crib without a configuration: nothing is said about them, and paths start in `folder`. */
+/** Opens the built-in kinds for a crib without a configuration: with default options, and paths relative to `folder`. */
 export function openUnconfigured(folder: string, env: ExecutorPorts['env']): Promise<OpenKinds> {
   const secrets = createSecrets(() => ({}), { env, folder });
   const config = () => NO_CONFIG;
@@ -47,7 +47,7 @@ export function openUnconfigured(folder: string, env: ExecutorPorts['env']): Pro
 const NO_CONFIG: Config = Object.freeze({ sources: {} });
 const NO_OPTIONS = Object.freeze({});
 
-/** What every kind gets besides its options. What tools run as code is known when they are let in: a command that could write it would decide what runs under the approval of another tool. */
+/** The ports of every kind, without its options. Files that tools run as code are protected: a command that could write them would decide what runs under another tool's approval. */
 function withCode({ config, ...ports }: ExecutorPorts): Omit<KindPorts<object>, 'options'> {
   const code = new Map<string, readonly string[]>();
   return {
@@ -70,13 +70,13 @@ function withCode({ config, ...ports }: ExecutorPorts): Omit<KindPorts<object>, 
   };
 }
 
-/** The executors that the configuration names by module. */
+/** Loads the custom executors of the configuration. */
 export async function ownExecutors(ports: ExecutorPorts): Promise<readonly Executor[]> {
   const own = Object.entries(ownOf(ports.config()));
   return Promise.all(own.map(([kind, entry]) => importExecutor(kind, entry, contextOf(ports))));
 }
 
-/** Executors live as long as the crib: the entries of somebody's own that say something else than at the start. */
+/** Kinds of custom executors whose entries changed since the start. Executors are not replaced while the crib runs. */
 export function changedExecutors(before: Config, now: Config): readonly string[] {
   const [then, today] = [ownOf(before), ownOf(now)];
   const kinds = new Set([...Object.keys(then), ...Object.keys(today)]);
@@ -87,7 +87,7 @@ function ownOf({ executors = {} }: Config): Readonly<Record<string, CustomExecut
   const own = Object.entries(executors).filter(
     ([name]) => !KINDS.some(({ kind, options }) => kind === name && options),
   );
-  return Object.fromEntries(own) as Readonly<Record<string, CustomExecutorConfig>>; // checked against the schema
+  return Object.fromEntries(own) as Readonly<Record<string, CustomExecutorConfig>>; // checked by the schema
 }
 
 function contextOf({ folder, secrets }: ExecutorPorts): ExecutorContext {
@@ -97,7 +97,7 @@ function contextOf({ folder, secrets }: ExecutorPorts): ExecutorContext {
   });
 }
 
-/** An executor of somebody's own: the module exports one, or makes one of the entry's options. */
+/** Imports a custom executor: the module exports one, or a function that creates one from the options. */
 async function importExecutor(kind: string, entry: CustomExecutorConfig, context: ExecutorContext): Promise<Executor> {
   const { module, options = {} } = entry;
   try {
@@ -106,14 +106,14 @@ async function importExecutor(kind: string, entry: CustomExecutorConfig, context
     if (typeof made === 'object' && made !== null && REPLACES in made)
       throw new ToolcribError(
         'invalid_config',
-        `${module} exports a fake executor, which only code may give to createCrib.`,
+        `${module} exports a fake executor; a fake can only be passed to createCrib in code.`,
       );
-    if (typeof made === 'object' && made !== null && 'kind' in made && made.kind === kind) return made as Executor; // judged with the others
+    if (typeof made === 'object' && made !== null && 'kind' in made && made.kind === kind) return made as Executor; // checked with the others
   } catch (cause) {
     throw new ToolcribError('invalid_config', `The executor "${kind}": ${messageOf(cause)}`, { cause });
   }
   throw new ToolcribError(
     'invalid_config',
-    `The executor "${kind}": ${module} exports no executor of the kind "${kind}", nor a function that makes one.`,
+    `The executor "${kind}": ${module} exports neither an executor of kind "${kind}" nor a function that creates one.`,
   );
 }

@@ -12,7 +12,7 @@ import { makeExtension } from '../built-ins.ts';
 
 type Entry = ExtensionsConfig[string];
 
-/** The extensions a configuration names. An entry that says what it said before stays the same object and keeps its counts. */
+/** Creates the extensions of a configuration. An unchanged entry stays the same object and keeps its counts. */
 export function createConfiguredExtensions(): (
   config: ExtensionsConfig,
   folder: string,
@@ -27,7 +27,7 @@ export function createConfiguredExtensions(): (
     return made;
   };
   return async (config, folder) => {
-    // Built-ins in the order of their table, then those of somebody's own in the order of the configuration.
+    // Built-ins in the order of their table, then custom ones in configuration order.
     const own = Object.keys(config).filter((name) => !EXTENSION_ENTRIES.has(name));
     const names = [...EXTENSION_ENTRIES.keys(), ...own];
     return (await Promise.all(names.map((name) => readEntry(name, config[name], folder)))).flat();
@@ -46,13 +46,13 @@ async function makeExtensions(name: string, entry: Entry, folder: string): Promi
   const records = EXTENSION_ENTRIES.get(name) ?? [];
   return records.flatMap((record) => {
     const own = Object.entries(entry).filter(([key]) => record.options?.properties?.[key] !== undefined);
-    // What an entry does not mention stays as it is, unless it is another one without an entry.
+    // An extension that the entry does not configure stays the built-in one, unless the entry is its own and replaces its usual options.
     const isMeant = own.length > 0 || (record.entry === undefined && record.usual !== undefined);
     return isMeant ? [makeExtension(record, Object.fromEntries(own))] : [];
   });
 }
 
-/** An extension of the owner's: the module exports one, makes one of the entry's options, or is one by the hooks it exports. */
+/** Imports a custom extension: the module exports an extension, a function or class that creates one from the options, or hooks. */
 async function importExtension(name: string, entry: CustomExtensionConfig, folder: string): Promise<Extension> {
   const { module, priority, unsafeOrder, options = {} } = entry;
   const exported = await importWhatIsMeant(module, folder);
@@ -61,7 +61,7 @@ async function importExtension(name: string, entry: CustomExtensionConfig, folde
     const guess = typeof exported === 'function' ? didYouMean(exported.name, HOOKS) : '';
     throw new ToolcribError(
       'invalid_config',
-      `The extension "${name}": ${module} does not export an extension, nor a function that makes one.${guess}`,
+      `The extension "${name}": ${module} exports neither an extension nor a function that creates one.${guess}`,
     );
   }
   return readExtension(made, {
@@ -70,7 +70,7 @@ async function importExtension(name: string, entry: CustomExtensionConfig, folde
   });
 }
 
-/** The export that a reference means; the module itself where it exports hooks, or several things of which none is the default. */
+/** The export of a reference, or the module itself if it exports hooks, or several members without a default. */
 async function importWhatIsMeant(module: string, folder: string): Promise<unknown> {
   if (splitReference(module).name !== undefined) return importExport(module, folder);
   const exports = await importExports(module, folder);
@@ -82,7 +82,7 @@ async function importWhatIsMeant(module: string, folder: string): Promise<unknow
   if (beside === undefined) return exports.default;
   throw new ToolcribError(
     'invalid_config',
-    `${module} exports "${beside}" beside a default export, and it would never be asked; put it into the default export.`,
+    `${module} exports "${beside}" next to a default export, so it would never be called; move it into the default export.`,
   );
 }
 

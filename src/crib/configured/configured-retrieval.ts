@@ -5,13 +5,13 @@ import type { OpenRetriever, RetrieverPorts } from '../../search/search-index.ts
 import { importExport } from '../../system/modules/import-module.ts';
 import type { Secrets } from '../../system/secrets/secrets.ts';
 
-/** What a crib searches with where nobody says otherwise: words, and the vectors that come with the package. */
+/** Opens the default retriever: keywords, and the word vectors of the package. */
 export const openBuiltin: OpenRetriever = async (ports) => {
   const { builtinRetriever } = await import('../../search/builtin-retriever.ts');
   return builtinRetriever(ports);
 };
 
-/** How the retriever is made that a configuration asks for. A retriever of somebody's own is loaded at once: a mistake in it is found at the start. */
+/** Selects the retriever of a configuration. A custom retriever is loaded at once, so that a mistake in it is found at the start. */
 export async function configuredRetrieval(
   config: RetrievalConfig,
   folder: string,
@@ -46,7 +46,7 @@ async function openWithEndpoint(
     model,
     ...(key !== undefined && { key: () => secrets.fill(key, { host }) }),
     clock,
-    // Whoever wrote the configuration has named the host, be it a private one.
+    // The operator has named the host, so it may be private.
     fetch: (address, request) => guardedFetch(address, { ...request, allowPrivate: 'first' }),
   });
   return createRetriever({
@@ -65,12 +65,12 @@ async function importRetriever(module: string, options: object, folder: string):
   }
   throw new ToolcribError(
     'invalid_config',
-    `The retriever: ${module} exports no retriever, nor a function that makes one; a retriever has add, remove and rank.`,
+    `The retriever: ${module} exports neither a retriever nor a function that creates one; a retriever must have add, remove and rank.`,
   );
 }
 
 function isRetriever(made: unknown): made is Retriever {
   if (typeof made !== 'object' || made === null) return false;
-  const members = made as Readonly<Record<string, unknown>>; // looked at one by one
+  const members = made as Readonly<Record<string, unknown>>; // each member is checked below
   return ['add', 'remove', 'rank'].every((name) => typeof members[name] === 'function');
 }

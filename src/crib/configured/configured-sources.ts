@@ -18,17 +18,17 @@ import type { LazyStore } from './lazy-store.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 import { type KnownSource, standIns, unreadSource, whyUnread } from './unread-entries.ts';
 
-/** What sources of a configuration are made with. */
+/** Dependencies of configured sources. */
 export interface SourceSurroundings extends Pick<SourcePorts, 'folder' | 'env' | 'secrets' | 'watch' | 'background'> {
   readonly store: LazyStore;
-  /** What of secrets and files the entries use. */
+  /** The secrets and files that entries use. */
   readonly used: SourceSecrets;
   readonly kinds: OpenKinds;
-  /** Whether sources are looked for that nobody has written down. */
+  /** True to discover sources that the configuration does not declare. */
   readonly discovers: boolean;
 }
 
-/** Makes the sources of a configuration. An entry that did not change stays the same object, so that it goes on running. */
+/** Creates the sources of a configuration. An unchanged entry stays the same object, so that it keeps running. */
 export type ConfiguredSources = (loaded: LoadedConfig) => Promise<readonly Source[]>;
 
 export function createConfiguredSources(surroundings: SourceSurroundings): ConfiguredSources {
@@ -76,20 +76,20 @@ export function createConfiguredSources(surroundings: SourceSurroundings): Confi
       ...(surroundings.discovers ? discovered(sources, ports, keep) : []),
     ]);
     const named = new Set(all.map(({ name }) => name));
-    for (const name of known.keys()) if (!named.has(name)) known.delete(name); // what was taken out does not come back
+    for (const name of known.keys()) if (!named.has(name)) known.delete(name); // a removed source is created anew if it comes back
     return all;
   };
 }
 
 type Make = (name: string, entry: object, ports: SourcePorts) => MaybePromise<Source>;
 
-/** How an entry becomes a source. Its record tells that the entry is its own. */
+/** The function that creates a source from an entry of this record. */
 function makerOf(record: SourceEntry, kinds: OpenKinds): Make {
-  const { makeSource = (record as SourceRecord).make } = kinds.find(({ source }) => source === record) ?? {}; // of a kind, or by itself
+  const { makeSource = (record as SourceRecord).make } = kinds.find(({ source }) => source === record) ?? {}; // a kind's source, or an independent one
   return makeSource as Make;
 }
 
-/** One that cannot be made of its entry fails like one that cannot be started: the others go on. */
+/** Creates a source. If that fails, the source fails at its start, so that the others are not affected. */
 async function orFailing(name: string, make: () => Promise<Source>): Promise<Source> {
   try {
     return await make();
@@ -99,7 +99,7 @@ async function orFailing(name: string, make: () => Promise<Source>): Promise<Sou
   }
 }
 
-/** What sources get of the crib. */
+/** The crib as sources see it. */
 function portsOf({ kinds, store, used: _used, ...given }: SourceSurroundings): SourcePorts {
   const { env, secrets } = given;
   const texts = () => createRunTexts({ env, secretNames: new Set(secrets.names) });
@@ -116,9 +116,9 @@ function portsOf({ kinds, store, used: _used, ...given }: SourceSurroundings): S
   };
 }
 
-/** Where the last list of a source is kept. The address it came from is not kept: it may hold a credential. */
+/** Storage for the last list of a source. Only a hash of its address is stored, as the address may contain a credential. */
 function keptList(name: string, address: unknown, { lists }: LazyStore): KeptListPort {
-  const from = () => hash('sha256', canonicalJson(address)); // when it is needed: few sources are
+  const from = () => hash('sha256', canonicalJson(address)); // computed lazily: few sources store a list
   return {
     async get() {
       const list = await lists.get(name);
@@ -128,10 +128,10 @@ function keptList(name: string, address: unknown, { lists }: LazyStore): KeptLis
   };
 }
 
-/** A source that is made once for each text. */
+/** A source that is created once per `text`. */
 interface Kept {
   readonly name: string;
-  /** The entry that it comes from. */
+  /** The entry that declares it. */
   readonly from?: string;
   readonly text: string;
   readonly isUnread?: boolean;
@@ -140,7 +140,7 @@ interface Kept {
 
 type Keep = (kept: Kept) => Promise<Source>;
 
-/** What is said of every source, as far as this one leaves it to others. */
+/** The common settings of a source, without include and exclude if it applies them itself. */
 function settingsOf(name: string, entry: SourceConfig, { isPrefixed, choosesItself }: SourceEntry): SourceConfig {
   const prefixed = isPrefixed === true ? { prefix: name, ...entry } : entry;
   if (choosesItself !== true) return prefixed;
@@ -148,7 +148,7 @@ function settingsOf(name: string, entry: SourceConfig, { isPrefixed, choosesItse
   return rest;
 }
 
-/** What nobody has to write down: a folder named by the environment, and installed packages. */
+/** Discovered sources: the plugin folder of the environment, and installed packages. */
 function discovered(written: Config['sources'], ports: SourcePorts, keep: Keep): readonly Promise<Source>[] {
   return SOURCES.flatMap((record: SourceRecord) => {
     const found = record.discover?.({ ...ports, written });
@@ -158,7 +158,7 @@ function discovered(written: Config['sources'], ports: SourcePorts, keep: Keep):
   });
 }
 
-/** The source of the specs that stand in the configuration itself. One that was taken out ends at once. */
+/** The source of the specs under `tools`. A removed spec disappears at once. */
 async function inlineOf(
   loaded: LoadedConfig,
   { folder, traitsOf, readLocalText, describe }: SourcePorts,
@@ -176,21 +176,21 @@ async function inlineOf(
   return { ...describe(source), adjust: (shown) => shown.filter(({ name }) => names.has(name)) };
 }
 
-/** How the texts of runs are read in specs that lie here, and in those that come from elsewhere. */
+/** Readers for strings in the run of local and remote specs. */
 interface RunTexts {
-  /** Fills in variables; each secret that is named must be declared. */
+  /** Expands variables. Every secret must be declared. */
   readonly local: ReadRunText;
-  /** Fills in nothing: what a stranger wrote must not read the environment, and may name only secrets that the owner granted. */
+  /** Expands nothing: a remote spec must not read the environment, and may use only secrets that the operator granted. */
   remote(grant: SecretGrant): ReadRunText;
 }
 
-/** The secrets that the tools of a source may name. */
+/** The secrets that the tools of a source may use. */
 interface SecretGrant {
   readonly source: string;
   readonly secrets: readonly string[];
 }
 
-/** Reads texts of runs against the environment and the secrets that are declared. */
+/** Creates the readers with the environment and the declared secrets. */
 function createRunTexts(surroundings: Pick<VariableSurroundings, 'env' | 'secretNames'>): RunTexts {
   return {
     local(text) {
@@ -198,7 +198,7 @@ function createRunTexts(surroundings: Pick<VariableSurroundings, 'env' | 'secret
       return mistakes.length > 0 ? { mistakes } : toRunText(parts);
     },
     remote: (grant) => (text) => {
-      // Read as executors read it: no other reading may find a secret that this one does not.
+      // Parsed exactly as executors parse it, so that no secret is missed.
       const secrets = readTemplate(text).parts.flatMap((part) =>
         typeof part === 'object' && 'secret' in part ? part.secret : [],
       );
@@ -216,19 +216,19 @@ function mistakesIn(
   const found = lookUpSecret(secret, declared);
   if ('mistake' in found) return [found.mistake];
   if (secrets.includes(secret)) return [];
-  const cure = `write secrets: [${secret}] on that source to let them`;
+  const cure = `add secrets: [${secret}] to that source to allow it`;
   return [`names the secret "${secret}", which tools of the source "${source}" may not use: ${cure}.`];
 }
 
-/** Whoever runs the tool reads its secrets in this text; what was filled in must not look like one to them. */
+/** Joins the parts for the executor, which resolves the secrets. Expanded values are escaped, so that they cannot look like a secret reference. */
 function toRunText(parts: readonly SecretTemplatePart[]): ReturnType<ReadRunText> {
   let text = '';
   let plain = '';
   for (const part of parts) {
-    // Joined before it is looked at: a value that ends in "$" may stand before one that begins with "{".
+    // Joined before escaping: a value that ends in "$" may precede one that starts with "{".
     if (typeof part === 'string') plain += part;
     else if (plain.endsWith('$'))
-      return { mistakes: [`has a "$" right before a secret, which would hide the secret.`] };
+      return { mistakes: [`has a "$" right before a secret, which would escape it; remove the "$".`] };
     else {
       text += `${escaped(plain)}\${secret:${part.secret}}`;
       plain = '';

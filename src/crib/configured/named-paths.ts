@@ -6,18 +6,18 @@ import { configNode } from '../config/config-schema.ts';
 import { namedInVariables } from '../loaded-code.ts';
 import { guessPath, pathsOf, pathsOfCommandLine, type TextPlace } from './text-paths.ts';
 
-/** A path that a configuration names. */
+/** A path in a configuration. */
 export interface NamedPath {
   readonly path: string;
-  /** What lies there, where that matters to others than its reader. */
+  /** The content of the file, if it is special. */
   readonly holds?: SchemaNode['holds'];
 }
 
-/** Where a walk over a configuration stands. */
+/** The context of a walk over a configuration. */
 export interface PathPlace extends TextPlace {
   /** The folder of the configuration. */
   readonly folder: string;
-  /** A text as its node has it read; undefined for one that cannot be read. */
+  /** Reads a string by its node; undefined for an invalid one. */
   read(node: SchemaNode, text: string): string | undefined;
 }
 
@@ -26,9 +26,9 @@ const PATH_USES: readonly SchemaNode['use'][] = ['path', 'pathOrUrl', 'command',
 type Nodes = readonly SchemaNode[];
 
 /**
- * Every path that a value names. What the schema marks as a path is found by walking it, so that no key can be
- * forgotten. Where the value is not what the schema says, a key counts wherever it stands and as what it nearly spells,
- * and other texts count if they look like a path: once the mistake is mended, the crib runs what lies there.
+ * Finds every path in a value. Walking the schema finds all keys marked as paths, so none can be forgotten.
+ * Where the value does not match the schema, misplaced and misspelled keys count as the nearest known key,
+ * and other strings count if they look like a path: once the mistake is fixed, the crib runs the file.
  */
 export function namedPaths(node: SchemaNode, value: unknown, place: PathPlace): readonly NamedPath[] {
   return pathsIn([node], value, place);
@@ -42,7 +42,7 @@ function pathsIn(nodes: Nodes, value: unknown, place: PathPlace): readonly Named
   return isRecord(value) ? pathsOfMap(shapes, value, place) : [];
 }
 
-/** The shapes that a value may have; free data and specs have none that names paths. */
+/** The possible shapes of a value; free data and specs contain no paths. */
 function shapesOf(node: SchemaNode): Nodes {
   if (node.anyOf !== undefined) return node.anyOf.flatMap(shapesOf);
   return node.type === undefined || node.use === 'spec' ? [] : [node];
@@ -69,7 +69,7 @@ function pathsOfList(shapes: Nodes, list: readonly unknown[], place: PathPlace):
   const lists = shapes.filter(({ type }) => type === 'array');
   if (lists.length === 0) {
     const inside = shapes.flatMap(({ additionalProperties: others }) => (others ? [others] : []));
-    return list.flatMap((item) => pathsIn([...shapes, ...inside], item, place)); // a map written as a list
+    return list.flatMap((item) => pathsIn([...shapes, ...inside], item, place)); // a list where a map is expected
   }
   return lists.flatMap(({ items = {}, use }) => {
     if (use !== 'commandLine') return list.flatMap((item) => pathsIn([items], item, place));
@@ -82,7 +82,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 function pathsOfMap(shapes: Nodes, map: Members, place: PathPlace): readonly NamedPath[] {
   const maps = shapes.filter(({ type }) => type === 'object');
-  // A text or a list written as a map.
+  // A map where a string or a list is expected.
   if (maps.length === 0) return Object.values(map).flatMap((member) => pathsIn(shapes, member, place));
   return pathsOfMembers(map, place, (key, member, inside) => {
     if (maps.some((node) => isFree(node, key))) return [];
@@ -96,7 +96,7 @@ function pathsOfMap(shapes: Nodes, map: Members, place: PathPlace): readonly Nam
 
 type FindPaths = (key: string, member: unknown, inside: PathPlace) => readonly NamedPath[];
 
-/** The paths of each member, and those of what a map says about a program: its arguments start in its folder. */
+/** The paths of all members and of environment variables. Relative paths start in `cwd` if the map has one. */
 function pathsOfMembers(map: Members, place: PathPlace, find: FindPaths): readonly NamedPath[] {
   const cwd = typeof map.cwd === 'string' ? place.read({ type: 'string', use: 'path' }, map.cwd) : undefined;
   const inside = cwd === undefined ? place : { ...place, base: resolve(place.base, cwd) };
@@ -121,7 +121,7 @@ function childOf({ properties = {}, additionalProperties: others }: SchemaNode, 
   return child === undefined || child === false ? [] : [child];
 }
 
-/** The paths under a key that is not known where it stands: it is read as what it nearly spells, here or elsewhere. */
+/** The paths under an unknown key, which is read as the nearest known key, here or elsewhere in the schema. */
 function pathsUnder(
   key: string,
   member: unknown,
@@ -147,7 +147,7 @@ function guessPaths(value: unknown, place: PathPlace): readonly NamedPath[] {
     : guessPath(text, path, place.folder).map((found) => ({ path: found }));
 }
 
-/** The keys of the schema that name paths, wherever they stand. */
+/** All keys of the schema that hold paths. */
 function pathKeys({
   properties = {},
   additionalProperties: others,

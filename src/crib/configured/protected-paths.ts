@@ -10,10 +10,10 @@ import type { NamedPath } from './named-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What lies beside a configuration and decides what code is loaded. */
+/** Names next to a configuration that decide what code is loaded. */
 const BESIDE = [...CONFIG_FILE_NAMES, 'package.json', 'node_modules', '.npmrc', '.venv'];
 
-/** Every path that decides what the crib runs: no command may write it. `named` are those that the configuration names. */
+/** Every path that decides what the crib runs, so no command may write it. `named` are the paths in the configuration. */
 export function protectedPaths(
   { folder, files }: Pick<LoadedConfig, 'folder' | 'files'>,
   named: readonly NamedPath[],
@@ -34,28 +34,28 @@ export function protectedPaths(
   return [...new Set(paths)];
 }
 
-/** Where compiled code of the command line is kept: the next start runs it. */
+/** Caches with compiled code of the command line, which the next start runs. */
 function compiledCode({ XDG_CACHE_HOME = '', HOME, NODE_COMPILE_CACHE }: Environment): readonly string[] {
   const cache = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME || homedir(), '.cache');
   return [join(cache, 'toolcrib'), ...(NODE_COMPILE_CACHE ? [resolve(NODE_COMPILE_CACHE)] : [])];
 }
 
-/** Where a crib keeps what no program that it runs may see. */
+/** Options for finding the hidden paths of a crib. */
 interface KeptAt {
   /** The folder of the configuration. */
   readonly folder: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Addresses that the store may have, as far as they can be told. */
+  /** Possible URLs of the store. */
   readonly storeUrls: readonly unknown[];
   readonly secrets: Readonly<Record<string, SecretDeclaration>>;
-  /** What decides what the crib runs. */
+  /** Paths that decide what the crib runs. */
   readonly readOnly: readonly string[];
 }
 
-/** What SQLite keeps beside a database. */
+/** Suffixes of the files of an SQLite database. */
 const OF_SQLITE = ['', '-wal', '-shm', '-journal'];
 
-/** Hidden are the state folders with keys and tokens, those of other configurations of this user as well, the database, and files that hold secrets. */
+/** The paths to hide from commands: state folders with keys and tokens, also those of the user's other configurations, the database, and files with secrets. */
 export function hiddenPaths({ folder, env, storeUrls, secrets, readOnly }: KeptAt): HiddenPaths {
   const { beside, states } = stateFolders(folder, env);
   const databases = storeUrls.flatMap((url) => (typeof url === 'string' ? (sqliteFileOf(url) ?? []) : []));

@@ -6,17 +6,17 @@ import type { SecretState, Secrets } from '../../system/secrets/secrets.ts';
 import type { SourceConfig } from '../config/loaded-config.ts';
 import { recordOf } from '../config/source-schema.ts';
 
-/** What the entries of sources take from elsewhere: secrets, and files of variables. An edit of those is an edit of the entry. */
+/** The secrets and variable files that entries of sources use. A change of one counts as an edit of the entry. */
 export interface SourceSecrets {
-  /** Looks at what these entries name, and at what older ones named. */
+  /** Reads the state of everything that these and older entries use. */
   look(sources: Readonly<Record<string, SourceConfig>>): Promise<void>;
-  /** Text that is another one once something that the entry names is another, as of the last look. */
+  /** A text that changes when something that the entry uses has changed, as of the last look. */
   markOf(entry: SourceConfig): string;
-  /** Tells, whenever asked, whether the entry still has what it had at this moment, as of the last look. */
+  /** Returns a function that checks whether the entry still has every secret and host that it has now, as of the last look. */
   stillHas(name: string, entry: SourceConfig): () => boolean;
-  /** The files that were looked at. */
+  /** The files that are used. */
   files(): readonly string[];
-  /** True if something is another than at the last look. */
+  /** True if something has changed since the last look. */
   hasChanged(): Promise<boolean>;
 }
 
@@ -71,12 +71,12 @@ function isTakenAway(before: SecretState, now: SecretState, used: readonly strin
   return (used ?? before.hosts).some((host) => allows(before, host) && !allows(now, host));
 }
 
-/** The names of the secrets that the tools of a list may use. */
+/** Names of the secrets that the tools of an entry may use. */
 function grantedBy(entry: SourceConfig): readonly string[] {
   return 'secrets' in entry ? [entry.secrets ?? []].flat().flatMap(secretsIn) : [];
 }
 
-/** The names of the secrets that stand in an entry, each once. */
+/** Names of the secrets in an entry, without duplicates. */
 function secretsOf(entry: SourceConfig): readonly string[] {
   const found = new Set<string>();
   const visit = (value: unknown): void => {
@@ -91,7 +91,7 @@ function filesOf(entry: SourceConfig): readonly string[] {
   return recordOf(entry).filesOf?.(entry) ?? [];
 }
 
-/** A hash, since what stands in the file may be secret. */
+/** A hash, since the content may be secret. */
 async function contentMark(file: string): Promise<string> {
   return readFile(file).then(
     (content) => hash('sha256', content),

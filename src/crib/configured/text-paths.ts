@@ -8,14 +8,14 @@ import { aroundModule } from '../loaded-code.ts';
 
 const MAX_PATH_LENGTH = 4096;
 
-/** Where texts of a configuration stand. */
+/** The context of strings in a configuration. */
 export interface TextPlace {
-  /** Relative paths start here. */
+  /** Base of relative paths. */
   readonly base: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The paths that a text of the configuration names, by what its schema node says. */
+/** The paths in a string of the configuration, according to its schema node. */
 export function pathsOf(node: SchemaNode, text: string, place: TextPlace): readonly string[] {
   if (node.decides === 'nothing') return [];
   const path = resolve(place.base, text);
@@ -35,12 +35,12 @@ export function pathsOf(node: SchemaNode, text: string, place: TextPlace): reado
   }
 }
 
-/** The program of a command line, and the files among its arguments. */
+/** The program of a command line and the files in its arguments. */
 export function pathsOfCommandLine([program = '', ...args]: readonly string[], place: TextPlace): readonly string[] {
   return [...programsIn(program, place), ...args.flatMap((text) => filesIn(text, place))];
 }
 
-/** The path that a text seems to name of which the schema says nothing. A folder that contains the configuration is what programs work on. */
+/** The path that a string without a schema seems to be, except folders that contain the configuration: those are work folders. */
 export function guessPath(text: string, path: string, folder: string): readonly string[] {
   if (text.length > MAX_PATH_LENGTH || /^[a-z][a-z\d+.-]*:|[\0\n]/i.test(text)) return [];
   const named = path.replace(/#[^/\\]*$/, '');
@@ -48,19 +48,19 @@ export function guessPath(text: string, path: string, folder: string): readonly 
   return (looksLikeOne || existsSync(named)) && !isInside(folder, named) ? withSurroundings(named) : [];
 }
 
-/** A program, or the folder of a virtual environment; a bare name is looked for on the PATH. */
+/** A program or the folder of a virtual environment. A bare name is looked up on the PATH. */
 function programsIn(text: string, { base, env }: TextPlace): readonly string[] {
   if (/[/\\]/.test(text)) return [resolve(base, text)];
   const found = findProgram(text, { path: env.PATH, cwd: base });
   return found === undefined ? [] : [found];
 }
 
-/** What is imported by its path, with what decides what it imports by name. */
+/** A module path with the paths that decide which packages it imports. */
 function withSurroundings(path: string): readonly string[] {
   return [path, ...aroundModule(path)];
 }
 
-/** The files that an argument names, alone or behind `=`, and scripts that are not there yet. Folders are what the program works on. */
+/** The files in an argument, alone or after `=`, including scripts that do not exist yet. Folders are work folders and do not count. */
 function filesIn(text: string, { base }: TextPlace): readonly string[] {
   const behind = text.indexOf('=') + 1;
   const paths = [text, ...(behind > 0 ? [text.slice(behind)] : [])];
@@ -75,7 +75,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch {
-    return false; // too long for a path, or below a file
+    return false; // the path is too long, or below a file
   }
 }
 
@@ -87,6 +87,6 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   } catch {
-    return true; // too long for a path, or below a file: nothing can be made there
+    return true; // the path is too long, or below a file: nothing can be created there
   }
 }

@@ -21,17 +21,17 @@ import { createConfiguredExtensions, turnedOff } from './configured-extensions.t
 import { configuredRetrieval } from './configured-retrieval.ts';
 import type { ConfiguredSources } from './configured-sources.ts';
 
-/** Reads what a configuration defines, each time it has changed. What says the same as before stays the same object and keeps its state. */
+/** Turns a loaded configuration into a definition. Unchanged parts stay the same objects and keep their state. */
 export type ReadDefinition = (loaded: LoadedConfig) => Promise<CribDefinition>;
 
-/** What a definition is made with. */
+/** Dependencies of the definition reader. */
 export interface DefinitionPorts {
   readonly sourcesOf: ConfiguredSources;
   readonly store: Store;
   readonly secrets: Secrets;
 }
 
-/** Joins what code defines with what a configuration does. What is not possible yet is a problem, not a mistake. */
+/** Merges the options in code with the configuration. A feature that is not supported yet is a warning, not an error. */
 export function createDefinitionReader(options: CribOptions, given: DefinitionPorts): ReadDefinition {
   const extensionsOf = createConfiguredExtensions();
   const servicesOf = createServiceImports();
@@ -46,7 +46,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
     configuredRetrieval(config, folder, given.secrets),
   );
   const counts = { ...usage.make(), name: usage.name, priority: usage.priority };
-  const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // read with those of the configuration
+  const { defaultProfile: _profile, profiles: _profiles, ...rest } = options; // merged with those of the configuration
   const code = readDefinition(rest);
   return async (loaded) => {
     const { config, folder } = loaded;
@@ -92,7 +92,7 @@ export function createDefinitionReader(options: CribOptions, given: DefinitionPo
   };
 }
 
-/** The profiles of both. An unknown default profile is shown where the configuration names it. */
+/** The profiles of code and configuration. The error for an unknown default profile shows its line in the configuration. */
 function profilesOf(loaded: LoadedConfig, { profiles, defaultProfile }: CribOptions): ProfileSet {
   const { config } = loaded;
   try {
@@ -106,7 +106,7 @@ function profilesOf(loaded: LoadedConfig, { profiles, defaultProfile }: CribOpti
   }
 }
 
-/** Makes something of a part of the configuration, and again only when that part says something else. */
+/** Caches the result for a part of the configuration until that part changes. */
 function remembered<Part, Made>(
   make: (part: Part, folder: string) => Promise<Made>,
 ): (part: Part, folder: string) => Promise<Made> {
@@ -118,13 +118,13 @@ function remembered<Part, Made>(
   };
 }
 
-/** Services of a configuration, and why some are not there. */
+/** Services of a configuration, and the errors of those that failed. */
 interface ImportedServices {
   readonly made: Readonly<Record<string, unknown>>;
   readonly problems: readonly string[];
 }
 
-/** Makes services by name. One that fails costs only the tools that need it, and is tried again by the next reading. */
+/** Imports services by name. A service that fails affects only the tools that need it, and is retried at the next reload. */
 function createServiceImports(): (
   references: Readonly<Record<string, string>>,
   folder: string,
@@ -139,7 +139,7 @@ function createServiceImports(): (
         next.set(name, { reference, service });
         return [];
       } catch (cause) {
-        return [`The service "${name}" is not there, and tools that need it cannot be called: ${messageOf(cause)}`];
+        return [`The service "${name}" failed to load, and tools that need it cannot be called: ${messageOf(cause)}`];
       }
     });
     const problems = (await Promise.all(found)).flat();
@@ -152,13 +152,13 @@ function createServiceImports(): (
   };
 }
 
-/** A service is what its module exports, or what the function it exports makes. */
+/** A service is the export of its module, or the result of the exported function. */
 async function importService(reference: string, folder: string): Promise<unknown> {
   const exported = await importExport(reference, folder);
   return typeof exported === 'function' ? exported() : exported;
 }
 
-/** Delegation is not possible yet: it stays closed. */
+/** Delegation is not supported yet, so it stays closed. */
 function fromConfig(profiles: Readonly<Record<string, ProfileConfig>>): Readonly<Record<string, ProfileInput>> {
   const entries = Object.entries(profiles).map(
     ([name, { delegate: _delegate, ...profile }]) => [name, profile] as const,
@@ -166,7 +166,7 @@ function fromConfig(profiles: Readonly<Record<string, ProfileConfig>>): Readonly
   return Object.fromEntries(entries);
 }
 
-/** What the configuration says and this version cannot do. */
+/** Warnings about features that this version does not support. */
 function laterParts(config: Config): readonly string[] {
   const profiles = Object.entries(config.profiles ?? {});
   const delegating = profiles.filter(([, profile]) => profile.delegate !== undefined).map(([name]) => name);
@@ -174,7 +174,7 @@ function laterParts(config: Config): readonly string[] {
   return parts.map((part) => `Not available in this version: ${part}.`);
 }
 
-/** What the owner should know about the entries of sources. */
+/** Warnings about entries of sources. */
 function problemsOf({ sources, access }: Pick<Config, 'sources' | 'access'>): readonly string[] {
   const callers = access === undefined ? 'unknown' : 'known';
   return Object.entries(sources).flatMap(([name, entry]) => recordOf(entry).problemsOf?.(name, entry, callers) ?? []);

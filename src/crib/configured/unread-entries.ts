@@ -2,17 +2,17 @@ import { NAME_PATTERN } from '../../config/schema-node.ts';
 import type { Source } from '../../core/source.ts';
 import { type DeclaredSource, inWords, type LoadedConfig, reasonOf } from '../config/loaded-config.ts';
 
-/** A source that was made of an entry. */
+/** A source that was created from an entry. */
 export interface KnownSource {
   readonly text: string;
   readonly source: Source;
   /** The entry that it comes from. */
   readonly from: string;
-  /** True if it only says why its entry cannot be read. */
+  /** True for a placeholder of an invalid entry. */
   readonly isUnread?: boolean;
 }
 
-/** The sources from before that go on for an entry that cannot be read: its own, or those of a file of servers. */
+/** The previous sources that keep running for an invalid entry: its own, or those of a file of servers. */
 export function standIns(
   { name, from }: DeclaredSource,
   loaded: LoadedConfig,
@@ -28,7 +28,7 @@ export function standIns(
     .map((source): Source => ({ ...source, mistake: inWords(problem) }));
 }
 
-/** Why an entry cannot be read: each of its mistakes with its place. */
+/** The mistakes of an entry with their positions. */
 export function whyUnread(name: string, { problems }: LoadedConfig): string {
   return problems
     .filter(({ source }) => source === name)
@@ -36,7 +36,7 @@ export function whyUnread(name: string, { problems }: LoadedConfig): string {
     .join(' ');
 }
 
-/** A source without tools that has failed, so that listings show the entry that cannot be read. Profiles may name its bundle. */
+/** A failed source without tools, so that listings show the invalid entry and profiles may name its bundle. */
 export function unreadSource(name: string, reason: string): Source {
   const hasHome = new RegExp(NAME_PATTERN).test(name);
   return {

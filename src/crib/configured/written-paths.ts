@@ -13,33 +13,32 @@ import { type NamedPath, namedPaths, type PathPlace } from './named-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A block of a configuration as it was written, whether it is right or not. */
+/** A raw block of a configuration, valid or not. */
 interface WrittenBlock {
   readonly node: SchemaNode;
   readonly value: unknown;
-  /** Relative paths start here. */
+  /** Base of relative paths. */
   readonly folder: string;
-  /** Set in blocks that were pasted from an editor. */
+  /** Set in pasted blocks. */
   readonly workspaceFolder?: string;
 }
 
-/** What paths are looked for with, besides a configuration. */
 interface Given {
   readonly env: Environment;
-  /** Secrets that are declared by code. */
+  /** Secrets that code declares. */
   readonly secrets: Readonly<Record<string, SecretDeclaration>> | undefined;
 }
 
-/** The paths that the configuration of a crib names, from its start on. */
+/** All paths that the configuration has named since the start. */
 export interface WrittenPaths {
   list(): readonly NamedPath[];
-  /** Reads the configuration again. If it is refused, what it says counts nevertheless: the next edit may mend it. */
+  /** Reads the configuration again. The paths of a rejected one count, too, as the next edit may fix it. */
   follow(load: () => Promise<LoadedConfig>, place: ConfigPlace): Promise<LoadedConfig>;
 }
 
 type ListPaths = () => readonly NamedPath[];
 
-/** Follows the edits of a configuration. What one named stays listed: a source of a former entry may still run. */
+/** Follows the edits of a configuration. Paths stay listed, as the source of a former entry may still run. */
 export async function createWrittenPaths(first: LoadedConfig, given: Given): Promise<WrittenPaths> {
   const former = new Map<string, NamedPath>();
   let current = await pathsOfConfig(first, given);
@@ -64,7 +63,7 @@ export async function createWrittenPaths(first: LoadedConfig, given: Given): Pro
   };
 }
 
-/** What a configuration stands for, and what it says with its mistakes and disabled entries. */
+/** The paths of the checked configuration, and those of its raw data with mistakes and disabled entries. */
 async function pathsOfConfig({ folder, written, config }: LoadedConfig, { env, secrets }: Given): Promise<ListPaths> {
   const asWritten = await pathsAsWritten(written, folder, env);
   const place: PathPlace = { base: folder, folder, env, read: (_, text) => text };
@@ -72,7 +71,7 @@ async function pathsOfConfig({ folder, written, config }: LoadedConfig, { env, s
   return () => [...namedPaths(configNode, all, place), ...asWritten()];
 }
 
-/** The paths that data name in which there may be any mistake. Files of servers are read now. */
+/** The paths in raw data, which may contain mistakes. Files of servers are read now. */
 async function pathsAsWritten(written: unknown, folder: string, env: Environment): Promise<ListPaths> {
   const own: WrittenBlock = { node: configNode, value: written, folder };
   const files = pathsInBlock(own, env).filter(({ holds }) => holds === 'servers');
@@ -96,7 +95,7 @@ function toBlock(servers: unknown, folder: string, workspaceFolder: string): Wri
   return { node: mapOf(mcpNode, 'Servers.'), value, folder, workspaceFolder };
 }
 
-/** Keys of other programs mean nothing in a server that can be told; in one that cannot, they may be misspelt. */
+/** Drops unknown keys of a recognized server. In an unrecognized one they may be misspelled, so they stay. */
 function toServer(raw: unknown): unknown {
   if (!isRecord(raw)) return raw;
   const { server } = toPastedServer(raw);
@@ -107,7 +106,7 @@ function pathsInBlock({ node, value, folder, workspaceFolder }: WrittenBlock, en
   const surroundings = {
     env,
     folder,
-    secretNames: new Set<string>(), // none may stand in a path
+    secretNames: new Set<string>(), // a path may not contain secrets
     note() {},
     ...(workspaceFolder !== undefined && { workspaceFolder }),
   };
