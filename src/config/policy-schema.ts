@@ -94,7 +94,7 @@ export const policyNode = typed(
         typeName: 'Approver',
         typeFrom: 'core/policy.ts',
       }),
-      'Approvers besides the operator, who may always approve.',
+      'Approvers besides the operator.',
     ),
     access: either('Conditions on the caller.', clause, { type: 'array', items: clause }),
     rates: ratesNode,

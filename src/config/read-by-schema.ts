@@ -16,7 +16,7 @@ const MAX_DEPTH = 100;
 
 /**
  * Reads a value by schema: checks it, expands variables and resolves paths in one walk. The result is valid only
- * if there are no mistakes. It does not use Ajv, which takes longer to load than the whole command line may take to
+ * without mistakes. It does not use Ajv, which takes longer to load than the whole command line may take to
  * start and does not support variables.
  */
 export function readBySchema(node: SchemaNode, value: unknown, at: ConfigSpot): unknown {

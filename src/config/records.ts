@@ -36,7 +36,7 @@ export interface Kind<Name extends string = string, Options extends object = nev
   readonly sourceOptions?: Readonly<Record<string, SchemaNode>>;
   /** The source that brings only tools of this kind; `makeSource` of the open kind creates it. */
   readonly source?: SourceEntry<Entry>;
-  /** Absent if every crib has the executor, or if there is no executor yet: then its tools are listed but cannot be called. */
+  /** Absent if every crib has the executor, or if the executor does not exist yet: then its tools are listed but cannot be called. */
   open?(ports: KindPorts<Options>): Promise<OpenKind<Entry>>;
 }
 

@@ -13,14 +13,14 @@ import { traitsOf } from '../kinds/index.ts';
 import { createSchemas } from '../schemas/create-schemas.ts';
 import { systemClock } from '../system/clock.ts';
 
-/** The key under which a built-in says how it is made with what its crib has. */
+/** The key of the function that creates a built-in for a crib. */
 const BIND: unique symbol = Symbol('toolcrib.bind');
 
 type Bindable = Extension & {
   readonly [BIND]?: { make(ports: ExtensionPorts): Extension; readonly alone: Extension };
 };
 
-/** A built-in as code and configuration name it: it works alone, and is made anew for the crib that takes it in. */
+/** A built-in extension as code or configuration creates it. A crib creates its own instance of it, with access to the store and the clock. */
 export function bindable<Options extends object>(record: ExtensionRecord<Options>, options: Options): Extension {
   const { name, priority } = record;
   const make = (ports: ExtensionPorts): Extension => {
@@ -29,40 +29,40 @@ export function bindable<Options extends object>(record: ExtensionRecord<Options
   };
   const alone = make(PORTS_OF_NOBODY);
   for (const hook of Object.values(alone)) if (typeof hook === 'function') HOOKS_OF_NOBODY.add(hook);
-  return Object.defineProperty({ ...alone }, BIND, { value: { make, alone }, enumerable: true }); // a copy under another name stays bindable
+  return Object.defineProperty({ ...alone }, BIND, { value: { make, alone }, enumerable: true }); // a renamed copy stays bindable
 }
 
-/** What may be said about a built-in without making another extension of it. */
+/** The members of a built-in that a copy may change. */
 const PLACE: readonly string[] = ['name', 'priority', 'unsafeOrder'];
 
-/** Whatever code or a configuration gives for an extension, as one. Throws for one that would be taken in and never asked. */
+/** Reads an extension from code or configuration. Throws if it would never take part in a call. */
 export function readExtension(given: unknown, place: ExtensionPlace = {}): Extension {
   if (!isBindable(given)) {
-    const made = toExtension(given, place); // first, since it says what cannot be read
+    const made = toExtension(given, place); // first, since it reports invalid members
     requireOwnHooks(given);
     return made;
   }
   const { alone } = given[BIND];
-  // It is made anew for its crib: what a copy of it changes would be lost.
+  // The crib creates a new instance, so other changes in a copy would be lost.
   const changed = Object.keys(given).find(
-    (key) => !PLACE.includes(key) && given[key as keyof Extension] !== alone[key as keyof Extension], // compared only
+    (key) => !PLACE.includes(key) && given[key as keyof Extension] !== alone[key as keyof Extension], // only compared
   );
   if (changed === undefined) return Object.keys(place).length === 0 ? given : { ...given, ...place };
   throw new ToolcribError(
     'invalid_option',
-    `Extension "${given.name}" is built in, and its "${changed}" cannot be replaced in a copy; write an extension of that name.`,
+    `Extension "${given.name}" is built in, and a copy cannot replace its "${changed}"; write a custom extension with that name.`,
   );
 }
 
-/** The hooks of built-ins before a crib took them in: they have nothing of a crib, such as its store. */
+/** Hooks of built-ins that do not belong to a crib, so they have no store. */
 const HOOKS_OF_NOBODY = new WeakSet<object>();
 
-/** A copy that has the hooks of a built-in and not what makes it anew would work with nothing of its crib. */
+/** Rejects an object with hooks copied from a built-in: they would run without the store of the crib. */
 function requireOwnHooks(given: unknown): void {
   const members = Object.entries(given ?? {});
   const hook = members.find(([, value]) => typeof value === 'function' && HOOKS_OF_NOBODY.has(value));
   if (hook === undefined) return;
-  const message = `An extension has "${hook[0]}" of a built-in, which works only as it is: give the built-in itself to createCrib, or a copy made by { ...it, name }.`;
+  const message = `An extension uses "${hook[0]}" of a built-in, which works only in the built-in itself; pass the built-in to createCrib, or a copy { ...it, name }.`;
   throw new ToolcribError('invalid_option', message);
 }
 
@@ -70,12 +70,12 @@ function isBindable(given: unknown): given is Required<Bindable> {
   return typeof given === 'object' && given !== null && BIND in given;
 }
 
-/** True for a built-in under its own name: one that bears the name of another does not do its work. */
+/** True for a built-in under its own name. A built-in renamed to another's name does not do the work of that one. */
 export function isBuiltIn(extension: Extension): boolean {
   return isBindable(extension) && extension[BIND].alone.name === extension.name;
 }
 
-/** The extension for the crib that has these ports; each is made once, so that it keeps its state. */
+/** Creates the instances of built-ins for one crib, each once, so that it keeps its state. */
 export function createBinding(ports: ExtensionPorts): (extension: Extension) => Extension {
   const made = new WeakMap<Extension, Extension>();
   return (extension: Bindable) => {
@@ -83,14 +83,14 @@ export function createBinding(ports: ExtensionPorts): (extension: Extension) => 
     if (bindable === undefined) return extension;
     const known = made.get(extension);
     if (known !== undefined) return known;
-    const { name, priority } = extension; // a configuration may have renamed or moved it
+    const { name, priority } = extension; // the configuration may have changed both
     const bound = { ...bindable.make(ports), name, priority };
     made.set(extension, bound);
     return bound;
   };
 }
 
-/** An extension that no crib has taken in, or hooks that were taken out of one, could record nothing: calls fail instead. */
+/** The audit trail of an audit extension outside a crib. It cannot record anything, so calls fail. */
 const NO_TRAIL: AuditTrail = {
   record: hasNoTrail,
   recordLost: hasNoTrail,
@@ -101,11 +101,11 @@ const NO_TRAIL: AuditTrail = {
 };
 
 function hasNoTrail(): never {
-  const message = 'audit() records only as it is: give it to createCrib itself, not its hooks and not a copy of it.';
+  const message = 'audit() cannot record here: pass it to createCrib itself, not its hooks or a copy of it.';
   throw new ToolcribError('not_available', message);
 }
 
-/** What extensions get of rooms that they do not know. */
+/** The ports of extensions that other folders implement. */
 export function fromRooms(
   poller: ApprovalPoller,
   onParked: () => void = () => {},
@@ -121,7 +121,7 @@ export function fromRooms(
 const findLost = async () => false;
 const warn = (message: string) => process.emitWarning(message, 'ToolcribWarning');
 
-/** Made at first look: an extension alone is hardly ever run. */
+/** The ports of an extension outside a crib. Schemas are created lazily, as such an extension rarely runs. */
 const PORTS_OF_NOBODY: ExtensionPorts = {
   clock: systemClock,
   get schemas() {

@@ -27,58 +27,58 @@ import { trace as traceRecord } from '../extensions/trace.ts';
 import { bindable } from './bind-extensions.ts';
 import { SETUP } from './catalog/setups.ts';
 
-/** The order of the built-in extensions, outermost first, and why each stands where it does. */
+/** The order of the built-in extensions, outermost first, with the reason for each priority. */
 export const EXTENSION_ORDER = orderRows([...EXTENSIONS, PRECHECK, SETUP]);
 
-/** The extensions every crib has unless others of the same name take their place. */
+/** The extensions of every crib. An extension of the same name replaces one. */
 export function builtInExtensions(): readonly Extension[] {
   const everywhere = EXTENSIONS.filter(({ isOptional }) => isOptional !== true);
   return everywhere.map((record) => bindable(record, record.usual ?? {}));
 }
 
-/** Makes a built-in of options, which code or a configuration gives. */
+/** Creates a built-in extension with options from code or configuration. */
 export function makeExtension<Options extends object>(record: ExtensionRecord<Options>, options: unknown): Extension {
   const known = [...Object.keys(record.options?.properties ?? {}), ...(record.codeOptions ?? [])];
-  return bindable(record, readOptions<Options>(options, known as (keyof Options & string)[], `${record.name}()`)); // the keys of its options
+  return bindable(record, readOptions<Options>(options, known as (keyof Options & string)[], `${record.name}()`)); // keys of its own schema
 }
 
 function factoryOf<Options extends object>(record: ExtensionRecord<Options>): (options?: Options) => Extension {
   return (options = {} as Options) => makeExtension(record, options); // no option is required
 }
 
-/** Judges the hours of access clauses. */
+/** Enforces the hours of access clauses. */
 export const access = factoryOf(accessRecord);
-/** Asks a person before a tool runs. */
+/** Requires approval before a tool runs. */
 export const approval = factoryOf(approvalRecord);
-/** Puts every call on record; every crib with a store does unless told otherwise. A crib without a store refuses it. */
+/** Writes every call to the audit log. On by default in a crib with a store; an error in a crib without one. */
 export const audit = factoryOf<Omit<AuditConfig, 'requireFor'>>(auditRecord);
-/** Lets tools run only once that is on record. Without a store they do not run. */
+/** Runs tools only after the intent is written to the audit log. Without a store they do not run. */
 export const auditIntent = factoryOf(auditIntentRecord);
-/** Leaves a source alone for a while that keeps failing. */
+/** Circuit breaker: pauses calls to a source that keeps failing. */
 export const breaker = factoryOf(breakerRecord);
-/** Bounds how many calls run at once. */
+/** Limits concurrent calls. */
 export const concurrency = factoryOf(concurrencyRecord);
-/** Makes two calls with one idempotency key one call. */
+/** Deduplicates calls with the same idempotency key. */
 export const idempotency = factoryOf(idempotencyRecord);
-/** Tells of every call in structured lines; without it nothing is written. */
+/** Logs every call as a structured line. Off by default. */
 export const logging = factoryOf(loggingRecord);
-/** Measures calls by the OpenTelemetry API; every crib does where metrics are collected. */
+/** Measures calls with the OpenTelemetry API. On by default if a metrics SDK is set up. */
 export const measure = factoryOf(measureRecord);
-/** Counts calls for `crib.metrics()`; every crib does unless told otherwise. */
+/** Counts calls for `crib.metrics()`. On by default. */
 export const metrics = factoryOf(metricsRecord);
-/** Bounds how often calls are made. */
+/** Limits the rate of calls. */
 export const rateLimit = factoryOf(rateLimitRecord);
-/** Tries again what failed for a passing reason. */
+/** Retries calls that failed for a temporary reason. */
 export const retry = factoryOf(retryRecord);
-/** Ends a call when its time is up. */
+/** Aborts a call after its timeout. */
 export const timeout = factoryOf(timeoutRecord);
-/** Makes an OpenTelemetry span of every call; every crib does where somebody collects them. */
+/** Creates an OpenTelemetry span for every call. On by default if a tracing SDK is set up. */
 export const trace = factoryOf(traceRecord);
 
-/** The content type of what `crib.metrics()` resolves to. */
+/** The content type of the text from `crib.metrics()`. */
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** What the extensions have counted and what the audit has still to write, as text for Prometheus. Its package is loaded by the first who asks. */
+/** The counters of the extensions and the backlog of the audit log, as Prometheus text. The formatter is loaded lazily. */
 export async function metricsText(
   extensions: readonly (Extension & Partial<CountingExtension>)[],
   backlog: Backlog | undefined,
@@ -87,7 +87,7 @@ export async function metricsText(
   if (counting.length === 0) {
     throw new ToolcribError(
       'not_counted',
-      'Calls are not counted here: the extension "metrics" is off; take "metrics: false" out of the configuration, or give createCrib metrics().',
+      'Calls are not counted, because the extension "metrics" is off; remove "metrics: false" from the configuration, or pass metrics() to createCrib.',
     );
   }
   const { toPrometheusText } = await import('../system/prometheus.ts');
@@ -105,20 +105,20 @@ function familiesOf({ rows, oldestMs, lost }: Backlog): readonly MetricFamily[] 
     samples: [{ labels: {}, value }],
   });
   return [
-    gauge('waiting_rows', 'Rows of the audit that are not written yet.', rows),
-    gauge('waiting_seconds', 'How long the oldest of them has been waiting.', oldestMs / 1000),
-    gauge('lost_rows', 'Rows that could not be kept and are not on record yet as lost.', lost),
+    gauge('waiting_rows', 'Audit rows that are not written yet.', rows),
+    gauge('waiting_seconds', 'Age of the oldest audit row that is not written yet.', oldestMs / 1000),
+    gauge('lost_rows', 'Audit rows that were dropped and are not yet recorded as lost.', lost),
   ];
 }
 
-/** What the extensions of this moment say about the keys of the audit. */
+/** The audit key options of the current extensions. */
 export function auditKeysOf(
   extensions: readonly (ExtensionInput & { readonly [AUDIT_KEYS]?: AuditKeyOptions })[],
 ): AuditKeyOptions {
   return extensions.find((extension) => extension[AUDIT_KEYS] !== undefined)?.[AUDIT_KEYS] ?? {};
 }
 
-/** The settings of a running crib. Its chain is signed by one key, so another one that is named later waits for the next start. */
+/** The audit key settings of a running crib. One key signs the whole chain, so a changed key takes effect at the next start. */
 export function createKeySettings(list: () => readonly Extension[]): {
   now(): AuditKeyOptions;
   problems(): readonly string[];
@@ -129,6 +129,6 @@ export function createKeySettings(list: () => readonly Extension[]): {
     problems: () =>
       canonicalJson(auditKeysOf(list()).key ?? null) === canonicalJson(key ?? null)
         ? []
-        : ['extensions.audit.key was changed; that takes effect when the crib is started again.'],
+        : ['extensions.audit.key was changed; restart the crib to apply it.'],
   };
 }

@@ -10,28 +10,28 @@ import type { Section } from './catalog/list-view.ts';
 import type { Setups } from './catalog/setups.ts';
 import type { CribServer } from './crib-server.ts';
 
-/** One caller's box under one profile: the place where calls enter. There is nothing to close. */
+/** The tools of one profile, opened for one caller. It does not need to be closed. */
 export interface Chest extends Omit<Activation, 'version'>, DeprecatedNames {
   readonly profile: string;
-  /** What a model is shown, in catalog order: the active tools, or with `expose: search` those of essential bundles and what finds and calls the others. */
+  /** The tools to show to a model, in catalog order: the active tools, or with `expose: search` the essential bundles and the search tools. */
   list(): readonly ToolSpec[];
-  /** The active tools, in catalog order, however they are exposed. */
+  /** The active tools in catalog order, regardless of `expose`. */
   listActive(): readonly ToolSpec[];
-  /** A tool of the view, active or not. */
+  /** A visible tool, active or not. */
   get(name: string): ToolSpec | undefined;
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]>;
-  /** Always resolves; what went wrong is in the result. */
+  /** Never rejects; the result holds the error. */
   call(name: string, input?: unknown, options?: CallOptions): Promise<ToolResult>;
-  /** All at once; answers in the order of the calls, each with its id. */
+  /** Makes all calls concurrently. The answers have the order and the ids of the calls. */
   callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]>;
-  /** The prompt texts of what is active, joined by blank lines. */
+  /** The instructions of active bundles and tools, joined by blank lines. */
   instructions(): string;
   sections(): readonly Section[];
-  /** What the setup of a bundle of the view returned as its state; undefined before it has been set up. For the host: no door hands it out. */
+  /** The state that the setup of a visible bundle returned; undefined before the setup. For the host only: no door exposes it. */
   state(bundle: string): unknown;
 }
 
-/** Members of a crib that are found under `crib.server`, by the names that they had before: the same functions. */
+/** Former names of members of `crib.server`. */
 export interface DeprecatedCribNames {
   /** @deprecated Use `crib.server.activeSets`. */
   readonly activeSets: CribServer['activeSets'];
@@ -75,7 +75,7 @@ export interface DeprecatedCribNames {
   readonly warn: CribServer['warn'];
 }
 
-/** Names of an earlier design. They work and warn once. */
+/** Names of an earlier design. They work, and warn once. */
 export interface DeprecatedNames {
   /** @deprecated Use `activate`. */
   activateTool(names: Names): Promise<Outcome>;
@@ -87,7 +87,7 @@ export interface DeprecatedNames {
   setActiveToolsets(names: Names): Promise<Outcome>;
   /** @deprecated Use `addEssential`. */
   addEssentialToolset(names: Names): Promise<Outcome>;
-  /** Sets up what is active. The options reach every setup from now on.
+  /** Sets up the active bundles. Every later setup receives the options.
    * @deprecated Bundles are set up by the first call or by `activate`; options are an option of `createCrib`. */
   initTools(options?: Readonly<Record<string, unknown>>): Promise<Outcome>;
   /** @deprecated Use `active`. */
@@ -98,7 +98,7 @@ export interface DeprecatedNames {
   readonly toolClasses: readonly string[];
 }
 
-/** Where a chest keeps what the old names are made of. */
+/** The key of the parts that the deprecated names use. */
 export const FOR_OLD_NAMES: unique symbol = Symbol('toolcrib.forOldNames');
 export interface OldParts {
   activeBundles(): readonly BundleInfo[];
@@ -137,7 +137,7 @@ function initTools(chest: OldChest, options: Readonly<Record<string, unknown>> |
   return chest.activate(chest.active());
 }
 
-/** What every chest has on its prototype besides its own methods. */
+/** The deprecated members on the prototype of every chest. */
 export const deprecatedNames: DeprecatedNames & ThisType<OldChest> = {
   activateTool: renamed('activateTool', 'activate()', (chest, names = []) => chest.activate(names)),
   activateToolset: renamed('activateToolset', 'activate()', (chest, names = []) => chest.activate(names)),

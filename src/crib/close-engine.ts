@@ -3,10 +3,10 @@ import { messageOf } from '../core/tool-error.ts';
 import type { EngineCore } from './engine.ts';
 import type { LiveSources } from './sources/live-sources.ts';
 
-/** How long closing waits for calls that are under way. */
+/** Maximum time that closing waits for running calls. */
 const DRAIN_MS = 10_000;
 
-/** Ends calls, sources, extensions and executors, in this order, and writes what is left of the audit. */
+/** Closes calls, setups, sources, extensions and executors in this order, then flushes the audit log. */
 export async function closeEngine(core: EngineCore & { readonly sources: LiveSources }): Promise<void> {
   const { inFlight, lifetime, poller, setups, extensions, trail, warnings, fixed } = core;
   await inFlight.drained(DRAIN_MS);
@@ -22,7 +22,7 @@ export async function closeEngine(core: EngineCore & { readonly sources: LiveSou
 /** An extension or an executor. */
 type Part = { readonly name?: string; readonly kind?: string; close?(): Promise<void> };
 
-/** Closes a part; one that cannot be closed must not keep the others open. */
+/** Closes a part. A failure is only a warning, so that the other parts are closed, too. */
 async function closePart(part: Part, warn: (message: string) => void): Promise<void> {
   try {
     await part.close?.();

@@ -34,7 +34,7 @@ import { chooseProfile, createOpening } from './open.ts';
 import { createReload } from './reload.ts';
 import { startEngine } from './start-engine.ts';
 
-/** Members of `crib.server` that are found on the crib itself as well; these are deprecated. */
+/** Members of `crib.server` that are also on the crib itself, where they are deprecated. */
 const FORMER_NAMES: readonly (keyof DeprecatedCribNames)[] = [
   'activeSets',
   'checkStored',
@@ -58,17 +58,17 @@ const FORMER_NAMES: readonly (keyof DeprecatedCribNames)[] = [
   'warn',
 ];
 
-/** Puts a crib together. A mistake in what is given throws here; a source that fails costs only itself. */
+/** Creates a crib. Throws for mistakes in the options. A source that fails does not affect the others. */
 export async function createCrib(given: CribOptions = {}): Promise<Crib> {
   return createObservedCrib(given);
 }
 
-/** The same for who works with its store and its keys alone: no source is started, there are no tools, and nothing is said about either. */
+/** Creates a crib for work with its store and keys only: it starts no source, has no tools and does not warn about them. */
 export async function createStoreCrib(given: CribOptions): Promise<Crib> {
   return createObservedCrib(given, undefined, withoutSources);
 }
 
-/** The same with a configuration that `observe` has seen first, so that a test learns which of its keys are read; `narrow` leaves parts of the definition out, so that `logs` starts one source of many. */
+/** Creates a crib whose configuration passes through `observe` first, so that a test records which keys are read, and whose definition passes through `narrow`, so that `logs` starts a single source. */
 export async function createObservedCrib(
   given: CribOptions,
   observe?: Observe,
@@ -121,7 +121,7 @@ export async function createObservedCrib(
   };
 }
 
-/** The members of a crib that tell of calls that were made. */
+/** The members of a crib about past calls. */
 function createRecords({ trail, keySettings, warn, extensions }: Engine, context: CribContext) {
   const { store, redact } = context;
   const recorded = { context, trail, keySettings, warn, extensions: extensions.list };
@@ -140,12 +140,12 @@ async function startConfigured(
   try {
     return { fixed, engine: await startEngine(fixed, narrow(definition)) };
   } catch (cause) {
-    await configuration?.close(); // a source may have opened the store
+    await configuration?.close(); // a source may have opened it
     throw cause;
   }
 }
 
-/** Only what has a configuration loads the code that reads one. */
+/** Loads the code for configurations only if there is one. */
 async function configurationOf(options: ReadCribOptions, observe?: Observe): Promise<Configuration | undefined> {
   const isConfigured = [options.config, options.configFile, options.store, options.secrets].some(
     (part) => part !== undefined,
@@ -155,7 +155,7 @@ async function configurationOf(options: ReadCribOptions, observe?: Observe): Pro
   return openConfiguration(options, observe);
 }
 
-/** The built-in kinds of a crib without a configuration, besides those that code brings executors of. */
+/** The built-in kinds of a crib without a configuration, except those whose executors are passed in code. */
 async function kindsInCode({ executors = [] }: CribOptions): Promise<readonly Executor[]> {
   const { openUnconfigured } = await import('./configured/configured-executors.ts');
   const kinds = await openUnconfigured(process.cwd(), process.env);
@@ -168,7 +168,7 @@ function matchSpecs(generation: Generation, criteria: Criteria): readonly ToolSp
   const { specs } = generation.catalog;
   const flags = new Set<string>(EFFECT_KEYS);
   for (const spec of specs) for (const flag of flagsOf(spec).keys()) flags.add(flag);
-  // A flag that no tool has selects none; one that is nearly an effect is a mistake.
+  // An unknown flag matches no tool; one that resembles an effect is a mistake.
   for (const [flag, value] of Object.entries(criteria ?? {}))
     if (typeof value === 'boolean' && nearest(flag, EFFECT_KEYS) === undefined) flags.add(flag);
   const matches = compileCriteria(criteria, flags);
@@ -182,7 +182,7 @@ function allSections({ generation, host }: Pick<Engine, 'generation' | 'host'>):
   return sectionsOf({ active, specs: catalog.specs, bundles, setups: host.setups });
 }
 
-/** The members of a crib that turn a credential into a caller. `setting` is what the environment says about the operator token. */
+/** The members of a crib for authentication. `setting` is the operator token setting of the environment. */
 function createIdentity(
   { access, profiles, warn }: Engine,
   { store, privateFolder, hide }: CribContext,
@@ -205,16 +205,16 @@ function createIdentity(
 
 let shared: Promise<Crib> | undefined;
 
-/** The one crib of a script that has no place to keep its own, with the configuration of the working directory, `$TOOLCRIB_PLUGINS_DIR` and installed packages. Programs and tests make theirs with `createCrib`. */
+/** The shared crib of a script, with the configuration of the working directory, `$TOOLCRIB_PLUGINS_DIR` and installed packages. Programs and tests should use `createCrib`. */
 export function defaultCrib(): Promise<Crib> {
   shared ??= discoverCrib().catch((cause) => {
-    shared = undefined; // the next one tries again
+    shared = undefined; // the next call tries again
     throw cause;
   });
   return shared;
 }
 
-/** The crib of the configuration in the working directory; without one, of plugins and installed packages alone, which leaves nothing behind. */
+/** The crib of the configuration in the working directory. Without one it has only plugins and installed packages, and writes no files. */
 async function discoverCrib(): Promise<Crib> {
   const { findConfig } = await import('./config/load-config.ts');
   const cwd = process.cwd();
@@ -222,7 +222,7 @@ async function discoverCrib(): Promise<Crib> {
   return createCrib(isThere ? { configFile: cwd } : { config: {}, store: 'memory' });
 }
 
-/** Closes the default crib; the next `defaultCrib()` makes a new one. */
+/** Closes the default crib; the next `defaultCrib()` creates a new one. */
 export async function resetDefaultCrib(): Promise<void> {
   const closing = shared;
   shared = undefined;

@@ -22,7 +22,7 @@ import { type CribOptions, readExecutors, readProfiles } from './crib-options.ts
 import type { OnDuplicate } from './sources/name-clashes.ts';
 import { metaSources, someoneSearches } from './sources/registration.ts';
 
-/** What a crib is made of, checked: the part that stays as long as it lives. */
+/** The checked parts of a crib that stay the same for its lifetime. */
 export interface FixedDefinition {
   readonly tools: readonly unknown[];
   readonly executors: ReadonlyMap<string, Executor>;
@@ -31,30 +31,30 @@ export interface FixedDefinition {
   readonly context: CribContext;
 }
 
-/** The part that a changed configuration changes. */
+/** The checked parts of a crib that an edit of the configuration can replace. */
 export interface CribDefinition {
   readonly bundles: readonly DefinedBundle[];
   readonly profiles: ProfileSet;
   readonly sources: readonly Source[];
-  /** False where no source is started, so that a selector that matches nothing says nothing. */
+  /** False if no source is started: then unmatched selectors are not reported. */
   readonly hasTools: boolean;
   readonly onDuplicate: OnDuplicate;
   readonly extensions: readonly Extension[];
-  /** Names of built-in extensions that are not wanted. */
+  /** Names of built-in extensions that are turned off. */
   readonly turnedOff: readonly string[];
   readonly services: Readonly<Record<string, unknown>> | undefined;
-  /** Who may come in; absent means only this machine. */
+  /** Authentication settings; without them only this machine has access. */
   readonly access: AccessConfig | undefined;
   readonly server: ServerConfig | undefined;
-  /** What searches; only where code brings no retriever of its own. */
+  /** Opens the retriever, unless code passes one. */
   readonly openRetriever: OpenRetriever;
-  /** Decides between tools that fit equally well, where that is wanted. */
+  /** Usage counts that order equally good matches; undefined if turned off. */
   readonly usage: Usage | undefined;
-  /** What is said but hardly meant, or not possible yet. */
+  /** Warnings about settings that are probably mistakes, or not supported yet. */
   readonly problems: readonly string[];
-  /** Entries of sources that cannot be read, a sentence for each mistake; they stand among the problems, too. */
+  /** Mistakes in entries of sources, one sentence each; also part of `problems`. */
   readonly mistakes: readonly string[];
-  /** How entries that were pasted from other programs were read. */
+  /** Explains how entries pasted from other programs were read. */
   readonly readings: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function readFixedDefinition(
 export function readDefinition(options: CribOptions): CribDefinition {
   const profiles = readProfiles(options.profiles, options.defaultProfile);
   return {
-    bundles: Array.from(options.bundles ?? [], (bundle) => defineBundle(bundle)), // holes included
+    bundles: Array.from(options.bundles ?? [], (bundle) => defineBundle(bundle)), // holes become undefined
     profiles,
     sources: [
       ...requireSources(options.sources ?? []),
@@ -82,7 +82,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
     ],
     hasTools: true,
     onDuplicate: 'skip',
-    extensions: Array.from(options.extensions ?? [], (extension) => readExtension(extension)), // holes included
+    extensions: Array.from(options.extensions ?? [], (extension) => readExtension(extension)), // holes become undefined
     turnedOff: [],
     services: options.services,
     access: undefined,
@@ -95,7 +95,7 @@ export function readDefinition(options: CribOptions): CribDefinition {
   };
 }
 
-/** The definition of a crib that starts no source. Its profiles name no bundle, since those of sources are not there. */
+/** The definition of a crib that starts no source. Its profiles name no bundles, since bundles of sources would be unknown. */
 export function withoutSources(definition: CribDefinition): CribDefinition {
   const { byName, usual, everything } = definition.profiles;
   const withoutBundles = ({ essential: _essential, active: _active, ...profile }: Profile): Profile => profile;
@@ -107,22 +107,22 @@ export function withoutSources(definition: CribDefinition): CribDefinition {
   return { ...definition, bundles: [], sources: [], profiles, problems: [], mistakes: [], hasTools: false };
 }
 
-/** Throws for what is no source, or two of one name. */
+/** Throws for an invalid source, and for two sources with the same name. */
 export function requireSources(sources: readonly Source[]): readonly Source[] {
   const names = new Set(['code', META_SOURCE]);
   for (const source of sources) {
     if (typeof source?.name !== 'string' || typeof source.start !== 'function') {
-      throw new ToolcribError('invalid_option', `A source has a name and start; got ${describe(source)}.`);
+      throw new ToolcribError('invalid_option', `A source must have a name and start(); got ${describe(source)}.`);
     }
     if (names.has(source.name)) {
-      throw new ToolcribError('duplicate', `There are two sources named "${source.name}"; rename one of them.`);
+      throw new ToolcribError('duplicate', `Two sources are named "${source.name}"; rename one of them.`);
     }
     names.add(source.name);
   }
   return sources;
 }
 
-/** The bundles that sources make of their tools. */
+/** The bundle of each source, with all its tools. */
 export function homesOf(sources: readonly Source[]): readonly Bundle[] {
   return sources
     .filter((source) => source.bundle !== false)

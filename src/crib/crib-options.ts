@@ -13,37 +13,37 @@ import { readStoreUrl } from '../store/store-url.ts';
 import type { SecretDeclaration } from '../system/secrets/secrets.ts';
 import { type ProfileInput, readProfile } from './catalog/read-profile.ts';
 
-/** What a crib is made of. */
+/** Options for creating a crib. */
 export interface CribOptions {
-  /** In any shape: defined, plain objects, classes and instances, tools of OpenAI, LangChain and the AI SDK; as a list or by name. */
+  /** Tools in any form: specs, plain objects, classes and instances, tools of OpenAI, LangChain and the AI SDK; as a list or by name. */
   readonly tools?: readonly AnyTool[] | NamedTools;
   readonly bundles?: readonly (BundleInput | DefinedBundle)[];
   readonly profiles?: Readonly<Record<string, ProfileInput>>;
-  /** Else the profile named `default`, else the only one, else all tools. */
+  /** The profile used if none is named. If absent: the profile `default`, else the only profile, else all tools. */
   readonly defaultProfile?: string;
   readonly sources?: readonly Source[];
-  /** Besides the built-in ones; one of the same name takes a built-in's place. */
+  /** Custom extensions. One with the name of a built-in replaces it. */
   readonly extensions?: readonly ExtensionInput[];
   readonly executors?: readonly Executor[];
-  /** Reach tools that ask for them by `needs`. */
+  /** Services for tools that list them in `needs`. */
   readonly services?: Readonly<Record<string, unknown>>;
-  /** Reach the `setup` of every bundle. */
+  /** Options for the `setup` of every bundle. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly retriever?: Retriever;
-  /** The file, or the folder of a `toolcrib.yaml`; what it says is joined with what stands here. */
+  /** The configuration file, or the folder of a `toolcrib.yaml`. It is merged with these options. */
   readonly configFile?: string;
-  /** The same as an object; relative paths start from the working directory. */
+  /** The configuration as an object. Relative paths start from the working directory. */
   readonly config?: WrittenConfig;
-  /** Whether edits of the configuration and its files are picked up while running; true if absent. */
+  /** Applies edits of the configuration and its files while running; default true. */
   readonly watch?: boolean;
-  /** Whether MCP servers whose tools are not known yet are asked for them after `createCrib` has resolved; false if absent. */
+  /** Lets `createCrib` resolve before MCP servers with unknown tools have answered; default false. */
   readonly background?: boolean;
   readonly secrets?: Readonly<Record<string, SecretDeclaration>>;
-  /** `memory`, a path from the working directory, or a URL (`sqlite:path`, `postgres://...`); an object with the `url` means the same. */
+  /** `memory`, a path from the working directory, or a URL (`sqlite:path`, `postgres://...`), also as `{ url }`. */
   readonly store?: string | { readonly url: string };
 }
 
-/** The same after `readCribOptions`. */
+/** Options checked by `readCribOptions`. */
 export interface ReadCribOptions extends Omit<CribOptions, 'store'> {
   readonly store?: { readonly url: string };
 }
@@ -66,7 +66,7 @@ const KEYS = [
   'secrets',
   'store',
 ] as const;
-/** Options of an earlier design, and what is written instead. */
+/** Options of an earlier design, and their replacements. */
 const OLD_OPTIONS: readonly (readonly [names: readonly string[], now: string])[] = [
   [['tool_classes', 'toolClasses'], 'bundles'],
   [['essential_toolsets', 'essentialToolsets'], 'profiles: { NAME: { essential: [...] } }'],
@@ -81,7 +81,7 @@ function refuseOldOptions(value: unknown): void {
   }
 }
 
-/** Refuses options that are unknown or whose part is missing. */
+/** Checks the options of `createCrib`. Throws for unknown or invalid ones. */
 export function readCribOptions(value: unknown): ReadCribOptions {
   refuseOldOptions(value);
   const given = readOptions<CribOptions>(value, KEYS, 'createCrib');
@@ -102,7 +102,7 @@ export function readCribOptions(value: unknown): ReadCribOptions {
     );
   }
   if (given.configFile !== undefined && given.config !== undefined) {
-    throw new ToolcribError('invalid_option', 'createCrib takes config or configFile, not both.');
+    throw new ToolcribError('invalid_option', 'createCrib accepts config or configFile, not both.');
   }
   if (given.retriever !== undefined) requireRetriever(given.retriever);
   const { store, ...rest } = given;
@@ -122,10 +122,10 @@ function notAStore(got: unknown): ToolcribError {
   return new ToolcribError('invalid_option', message);
 }
 
-/** The operator's profile: everything. */
+/** The profile with all tools, for the operator. */
 const EVERYTHING = readProfile('all', {});
 
-/** Checks all profiles and chooses the one that is used when none is named. */
+/** Checks all profiles and selects the default. */
 export function readProfiles(given: CribOptions['profiles'], defaultProfile: string | undefined): ProfileSet {
   const entries = Object.entries(requireObject(given, 'profiles'));
   const byName = new Map(entries.map(([name, profile]) => [name, readProfile(name, profile)]));
@@ -142,7 +142,7 @@ export function readProfiles(given: CribOptions['profiles'], defaultProfile: str
   return { byName, usual: byName.get(defaultProfile ?? 'default') ?? only ?? EVERYTHING, everything: EVERYTHING };
 }
 
-/** Executors by kind; the one for functions is always there. `own` are those of the crib and its configuration, `given` those of code. */
+/** Executors by kind, always with the one for functions. `own` are executors of the crib and its configuration, `given` those passed in code. */
 export function readExecutors(
   own: readonly Executor[],
   given: readonly Executor[] = [],
@@ -161,24 +161,27 @@ export function readExecutors(
 
 function requireExecutor(executor: Executor): Executor {
   if (typeof executor?.kind === 'string' && typeof executor.execute === 'function') return executor;
-  throw new ToolcribError('invalid_option', `An executor has kind, runSchema and execute; got ${describe(executor)}.`);
+  throw new ToolcribError(
+    'invalid_option',
+    `An executor must have kind, runSchema and execute(); got ${describe(executor)}.`,
+  );
 }
 
 function addExecutor(byKind: Map<string, Executor>, executor: Executor): void {
   if (byKind.has(executor.kind)) {
-    const message = `There are two executors for the kind "${executor.kind}"; keep one. In tests, fakeExecutor() of toolcrib/testing takes the place of another.`;
+    const message = `Two executors have the kind "${executor.kind}"; keep one. In tests, use fakeExecutor() of toolcrib/testing to replace an executor.`;
     throw new ToolcribError('duplicate', message);
   }
   byKind.set(executor.kind, executor);
 }
 
-/** Specs are checked as the replaced executor checks them, and it is closed with the fake. */
+/** A fake that checks specs like the executor it replaces, and closes that one with itself. */
 function inPlaceOf(replaced: Executor | undefined, fake: Executor): Executor {
   if (replaced === undefined) return fake;
   const { runSchema, check } = replaced;
   const review = () => ({
     problems: [],
-    notes: [`The executor of the kind "${fake.kind}" is replaced by a fake one.`],
+    notes: [`The executor of kind "${fake.kind}" is replaced by a fake.`],
   });
   return {
     ...fake,
@@ -201,5 +204,8 @@ function requireObject<T extends object>(value: T | undefined, key: string): T |
 function requireRetriever(retriever: Retriever): void {
   const missing = (['add', 'remove', 'rank'] as const).find((name) => typeof retriever?.[name] !== 'function');
   if (missing !== undefined)
-    throw new ToolcribError('invalid_option', `A retriever has add, remove and rank; this one has no ${missing}.`);
+    throw new ToolcribError(
+      'invalid_option',
+      `A retriever must have add, remove and rank; this one has no ${missing}.`,
+    );
 }

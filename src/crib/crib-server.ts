@@ -27,65 +27,65 @@ import type { EntryMistake } from './sources/check-stored.ts';
 import type { TakeLines } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
-/** What doors need of a crib besides what every program uses. */
+/** The part of a crib for doors. Other programs do not need it. */
 export interface CribServer {
-  /** The same as `crib.open`, with the bundles active that an operator chose for the profile: for listings of doors. */
+  /** Opens a chest like `crib.open`, with the active bundles that an operator chose for the profile. */
   openAtDoor(profile?: string, caller?: Caller): Promise<Chest>;
-  /** Which bundles are active at doors. */
+  /** The bundles that operators made active for doors. */
   readonly activeSets: CribActiveSets;
-  /** The operator token: its holder is the operator, so it is for the door that shows it to the owner of this machine. Made if there is none. */
+  /** The operator token, created if there is none. Its holder is the operator, so show it only to the owner of this machine. */
   operatorToken(): Promise<string>;
-  /** The file that holds the operator token; undefined where a variable holds it, or no file can be written. */
+  /** The file of the operator token; undefined if an environment variable holds it, or no file can be written. */
   operatorTokenFile(): string | undefined;
-  /** What the operator should know about where the operator token and the audit key are kept. Makes their folder. */
+  /** Warnings about the folder of the operator token and the audit key. Creates the folder. */
   stateWarnings(): readonly string[];
-  /** Entries of sources that cannot be read, a sentence without secrets for each mistake. */
+  /** Mistakes in entries of sources, one sentence each, without secrets. */
   mistakes(): readonly string[];
-  /** How entries that were pasted from other programs were read, in sentences without secrets. */
+  /** Explains how entries pasted from other programs were read, without secrets. */
   readings(): readonly string[];
-  /** What keeps entries from being tools, were they put into the store: each that is wrong, with its place. */
+  /** Checks entries before they are stored, and returns the mistake and index of each invalid one. */
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
-  /** Reads one source again. Undefined if there is none of this name. */
+  /** Reads one source again. Resolves to undefined if it does not exist. */
   reloadSource(name: string): Promise<Changes | undefined>;
-  /** Tells of the lines that the program of a source has printed so far and then of each as it comes, without secrets; returns how to stop. */
+  /** Passes on the output of the program of a source, past and future lines, without secrets. Returns a function that stops it. */
   followOutput(source: string, onLines: TakeLines): () => void;
-  /** Reads the sources again that list what is kept in the store. */
+  /** Reads the sources of stored specs again. */
   reloadStored(): Promise<Changes>;
-  /** Tells that what doors list may be another by now: tools, profiles, bundles, or what is active. */
+  /** Calls `listener` when the listings of doors may have changed: tools, profiles, bundles or active bundles. */
   onListings(listener: () => void): () => void;
-  /** Does this whenever the crib looks at the store for approvals: from time to time, and when one was answered here. */
+  /** Runs `work` whenever the crib polls the store for approvals: periodically, and after an answer in this process. */
   poll(work: () => Promise<void>): Subscription;
-  /** Says something to whoever watches the process, without the values of secrets. */
+  /** Emits a process warning, with the values of secrets redacted. */
   warn(message: string): void;
-  /** What a door's clients carry from one request of a call to the next. */
+  /** Sealed state that clients pass from one request of a call to the next. */
   readonly requestStates: CribRequestStates;
-  /** The row of a call in the audit; its result stays for its caller. */
+  /** The audit row of a call, without its result. */
   callRow(callId: string): Promise<CallRow | undefined>;
-  /** What became of a call that was parked at a door, for who made it or an operator. */
+  /** The state of a call that was parked at a door, for its caller or an operator. */
   parked(callId: string, by: Caller): Promise<ParkedState | undefined>;
-  /** Runs calls that were parked at the doors `rest` and `mcp` when they are approved, each once. Returns how to stop; calls under way go on. */
+  /** Runs calls parked at the doors `rest` and `mcp` once they are approved, each at most once. Returns a function that stops it; running calls continue. */
   runParked(): () => void;
-  /** A result that was too large to hand over, for its owner or an operator. */
+  /** A stored large result, for its owner or an operator. */
   keptResult(id: string, by: Caller): Promise<ShownResult | undefined>;
-  /** Where the configuration wants it to listen. */
+  /** The server settings of the configuration. */
   serverSettings(): ServerConfig;
-  /** Notes that a server of this process listens there, so that no tool can reach it; returns how to take that back. */
+  /** Records that a server of this process listens there, so that no tool can reach it. Returns a function that undoes it. */
   noteListening(place: Listening): () => void;
-  /** True while a source learns its first list: then a name that is not there may still come. */
+  /** True while a source loads its first list, so an unknown name may still appear. */
   isStarting(): boolean;
-  /** Resolves when every source has its first list or has failed, or after `limitMs`; at once where the crib has started long ago. */
+  /** Resolves when every source has its first list or has failed, or after `limitMs`; immediately if the crib started long ago. */
   listed(limitMs: number): Promise<void>;
   /** Resolves when every source has its first list or has failed. */
   allListed(): Promise<void>;
-  /** Resolves when no program of a source is being installed any more: closing the crib before leaves it half installed. */
+  /** Resolves when no program of a source is being installed. Closing the crib earlier leaves it half installed. */
   installed(): Promise<void>;
-  /** Resolves when no call is under way, or after `limitMs`. */
+  /** Resolves when no call is running, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
-  /** Ends all calls that are under way: they answer `cancelled`, or `unknown_outcome` where the tool may have done its work. Later calls are made. */
+  /** Aborts all running calls: they fail with `cancelled`, or `unknown_outcome` if the tool may have done its work. Later calls run. */
   endCalls(): void;
 }
 
-/** Parts that are made for the crib itself. */
+/** Members that `createCrib` passes in. */
 type Made = Pick<Crib, 'open' | 'openAll'> &
   Pick<CribServer, 'openAtDoor' | 'operatorToken' | 'operatorTokenFile' | 'stateWarnings' | 'callRow'>;
 
@@ -101,7 +101,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     return compareCatalogs(before, generation().catalog);
   };
   const runParked = (doors: readonly string[]): (() => void) => {
-    if (store === undefined) return () => {}; // nothing can be parked either
+    if (store === undefined) return () => {}; // no call can be parked without a store
     return runParkedCalls({
       approvals: store.approvals,
       doors,
@@ -136,7 +136,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
     },
     async parked(callId, given) {
       if (typeof callId !== 'string')
-        throw new ToolcribError('invalid_option', `parked takes the id of a call, got ${describe(callId)}.`);
+        throw new ToolcribError('invalid_option', `parked() needs the id of a call, got ${describe(callId)}.`);
       const by = readCaller(given);
       return store === undefined ? undefined : parkedStateOf(callId, by, { approvals: store.approvals, redact });
     },
@@ -149,7 +149,7 @@ export function createServer(engine: Engine, context: CribContext, { open, openA
   };
 }
 
-/** Runs parked calls of a library from the first one on; and from the start, where code names a store in which some may lie. */
+/** Runs parked calls of the library, starting with the first parked call, or at once if code names a store that may hold some. */
 function runLibraryCalls({ onParked }: Engine, { isStored, isNamedInCode }: CribContext, run: () => void): void {
   const stop = onParked(() => begin());
   const begin = (): void => {
@@ -159,25 +159,24 @@ function runLibraryCalls({ onParked }: Engine, { isStored, isNamedInCode }: Crib
   if (isNamedInCode === true && isStored()) begin();
 }
 
-/** Whether a crib can work; `reason` is a sentence for everybody. */
+/** The readiness of a crib; `reason` contains nothing confidential. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
-/** What readiness is judged by. */
 interface ReadinessOptions {
   readonly store: Store | undefined;
   readonly trail: Pick<OpenAuditTrail, 'backlog'> | undefined;
   sources(): readonly SourceReport[];
 }
 
-/** A probe has its answer within 2 s, whatever the store does. */
+/** A probe gets its answer within 2 s, even if the store hangs. */
 const ANSWER_MS = 1500;
 const SILENT = 'The store does not answer.';
-/** However many probes come, the store is written to once in this time. */
+/** The store is written to at most once in this time, however many probes arrive. */
 const KEEP_MS = 1000;
-/** Rows are written ten times in a second; those that wait for so long cannot be. */
+/** Rows are written ten times a second, so older ones cannot be written. */
 const OLDEST_ROW_MS = 10_000;
 
-/** Tells whether a crib can work: its store takes what is written, the audit is written, and no source is starting. */
+/** Creates the readiness probe: the store is writable, the audit log is being written, and no source is starting. */
 export function createReadiness({ store, trail, sources }: ReadinessOptions): () => Promise<Readiness> {
   let last: Promise<boolean> | undefined;
   let endedAt: number | undefined;
@@ -195,22 +194,20 @@ export function createReadiness({ store, trail, sources }: ReadinessOptions): ()
       });
     return last;
   };
-  // Where the store is and what is wrong with it is for its owner, who finds it in the log.
+  // Location and error of the store are confidential; the operator finds them in the log.
   const storeTrouble = async (of: Store): Promise<string | undefined> => {
     const { reachable } = await of.status();
     if (!reachable) return SILENT;
-    return (await isWritten(of)) ? undefined : 'The store cannot be written.';
+    return (await isWritten(of)) ? undefined : 'The store is not writable.';
   };
   const auditTrouble = (): string | undefined => {
     const { oldestMs, lost } = trail?.backlog() ?? { oldestMs: 0, lost: 0 };
-    if (lost > 0) return 'Rows of the audit are being lost because they cannot be written.';
+    if (lost > 0) return 'Audit rows are being lost because they cannot be written.';
     if (oldestMs < OLDEST_ROW_MS) return undefined;
-    return `Rows of the audit have been waiting for ${Math.round(oldestMs / 1000)} s to be written.`;
+    return `Audit rows have been waiting to be written for ${Math.round(oldestMs / 1000)} s.`;
   };
   const sourceTrouble = (): string | undefined =>
-    sources().some(({ state }) => state === 'starting')
-      ? 'Some sources are still being asked for their tools.'
-      : undefined;
+    sources().some(({ state }) => state === 'starting') ? 'Some sources are still loading their tools.' : undefined;
   return async () => {
     const ofStore = store === undefined ? undefined : await within(ANSWER_MS, storeTrouble(store), SILENT);
     const reason = ofStore ?? auditTrouble() ?? sourceTrouble();
@@ -228,12 +225,12 @@ async function within<T>(limitMs: number, work: Promise<T>, otherwise: T): Promi
   }
 }
 
-/** Checks values that come through a door by JSON Schemas, in the same words as arguments of tools. */
+/** Creates a check of values from a door by JSON Schema, with the same messages as for tool arguments. */
 export function createShapeCheck(): (schema: JsonSchema, value: unknown) => readonly Issue[] {
   const schemas = createSchemas();
   return (schema, value) => {
     const parsed = schemas.parser(schema)(value);
-    if (isPromise(parsed)) return [{ path: '', message: 'cannot be checked at once' }]; // a JSON Schema is
+    if (isPromise(parsed)) return [{ path: '', message: 'cannot be checked synchronously' }]; // never for a JSON Schema
     return parsed.ok ? [] : parsed.issues;
   };
 }

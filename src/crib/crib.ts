@@ -20,63 +20,63 @@ import type { Chest, DeprecatedCribNames } from './chest.ts';
 import type { CribServer, Readiness } from './crib-server.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
-/** Everything: sources, catalog, bundles, profiles, executors, extensions. Opens chests. */
+/** The tool layer of one process: sources, catalog, bundles, profiles, executors, extensions. It opens chests. */
 export interface Crib extends DeprecatedCribNames {
-  /** The catalog of this moment. */
+  /** The current catalog. */
   readonly catalog: Catalog;
   readonly bundles: CribBundles;
   readonly extensions: {
-    /** From the outermost to the innermost. */
+    /** From outermost to innermost. */
     list(): readonly Extension[];
-    /** Takes one with hooks, too, and instances of classes. Throws for one that would never take part in a call. */
+    /** Adds an extension, also one with hooks or a class instance. Throws if it would never take part in a call. */
     add(extension: ExtensionInput): void;
-    /** Removing what is not there changes nothing. */
+    /** Removes an extension. An unknown name is ignored. */
     remove(name: string): void;
   };
   get(name: string): ToolSpec | undefined;
-  /** Tools that meet all criteria; `{}` is all of them. */
+  /** Tools that match all criteria; `{}` matches all tools. */
   match(criteria: Criteria): readonly ToolSpec[];
-  /** Takes one tool or several, all or none: any that `createCrib({ tools })` takes. */
+  /** Registers tools in any form that `createCrib({ tools })` accepts. Either all are registered, or none. */
   register(tools: AnyTool | readonly AnyTool[]): Outcome;
-  /** Takes tools away that were registered or given in code. */
+  /** Removes tools that were registered or passed in code. */
   unregister(names: Names): Outcome;
-  /** The one place where a key, token or JWT becomes a caller, with or without `Bearer`; without `access` who has none is `local`. Never rejects. */
+  /** Authenticates an API key, the operator token or a JWT, with or without `Bearer`. Without `access`, a caller without a credential is `local`. Never rejects. */
   identify(credential?: string | null): Promise<Identity>;
-  /** API keys, which `identify` takes where `access.keys` is on. */
+  /** API keys. `identify` accepts them if `access.keys` is on. */
   readonly keys: CribKeys;
-  /** Without a profile: the default one. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
+  /** Opens the chest of a profile, or of the default profile. Rejects with code `unknown_profile`, or `denied` if the caller may not use it. */
   open(profile?: string, caller?: Caller): Promise<Chest>;
-  /** The operator's chest: all tools, whatever profiles and access clauses hide. */
+  /** Opens the operator's chest with all tools, regardless of profiles and access clauses. */
   openAll(caller?: Caller): Promise<Chest>;
   explain(caller: Caller, profile: string | undefined, tool: string): Explanation;
-  /** The prompt texts of all bundles and tools. */
+  /** The instructions of all bundles and tools. */
   instructions(): string;
   sections(): readonly Section[];
-  /** Reads every source again: build new, swap, report. */
+  /** Reads the configuration and every source again, swaps the catalog, and reports the changes. */
   reload(): Promise<Changes>;
   onChange(listener: (changes: Changes) => void): () => void;
   profiles(): readonly string[];
   sources(): readonly SourceReport[];
-  /** The end of what the program of a source said on stderr, without secrets; undefined where there is no such program. */
+  /** The last stderr output of the program of a source, without secrets; undefined if the source has no program. */
   sourceOutput(name: string): string | undefined;
-  /** What is allowed but hardly meant, in sentences. */
+  /** Warnings about settings that are valid but probably mistakes. */
   warnings(): readonly string[];
-  /** What the executors find out about the tools on this machine, in sentences: what cannot run, and what runs otherwise than it seems. Notes name guards that are replaced, too. */
+  /** Lets the executors check the tools on this machine. Reports tools that cannot run or run differently than configured, and replaced guards. */
   review(): Promise<ExecutorReview>;
-  /** Whether calls can be made: the store takes what is written, the audit is written, and no source is starting. Answers within 2 s, and never rejects. */
+  /** Checks whether the store is writable, the audit log is being written, and no source is starting. Resolves within 2 s, never rejects. */
   readiness(): Promise<Readiness>;
-  /** What was counted, as text for Prometheus. Rejects with code `not_counted` where `metrics` is off. */
+  /** Metrics as Prometheus text. Rejects with code `not_counted` if `metrics` is off. */
   metrics(): Promise<string>;
-  /** Requests for approval and their answers. */
+  /** Approval requests and their answers. */
   readonly approvals: CribApprovals;
-  /** What outlives the process; only a crib with a configuration has one. */
+  /** The database; only a crib with a configuration has one. */
   readonly store: Store | undefined;
-  /** The record of every call, and whether it was changed. */
+  /** The tamper-evident audit log. */
   readonly audit: CribAudit;
-  /** Calls that were made. */
+  /** Past calls. */
   readonly calls: CribCalls;
-  /** What doors use: servers, the command line, a gateway of your own. */
+  /** The interface for doors: servers, the command line, a custom gateway. */
   readonly server: CribServer;
-  /** Waits for calls in flight, then closes bundles, sources, extensions and executors. */
+  /** Waits for running calls, then closes bundles, sources, extensions and executors. */
   close(): Promise<void>;
 }

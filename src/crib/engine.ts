@@ -28,42 +28,42 @@ import { createRegistration, type Registration } from './sources/registration.ts
 import type { TakeLines } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
-/** What an engine has before its sources start. */
+/** The parts of an engine that exist before its sources start. */
 export interface EngineCore {
   readonly fixed: FixedDefinition;
-  /** What is in force; an edit puts another definition in its place. */
+  /** The current definition; an edit replaces it. */
   definition: CribDefinition;
-  /** Set once they have started. */
+  /** Set once the sources have started. */
   sources: LiveSources | undefined;
   generations: Generations | undefined;
   readonly warnings: Warnings;
   readonly services: ReturnType<typeof createServices>;
   readonly admission: AdmitOptions;
   readonly inFlight: ReturnType<typeof createInFlight>;
-  /** Ends with the engine, and all calls with it. */
+  /** Aborts all calls when the engine closes. */
   readonly lifetime: Cancellation;
   readonly codeSource: Source;
   readonly registration: Registration;
   readonly setups: Setups;
   readonly trail: Engine['trail'];
   readonly poller: ApprovalPoller;
-  /** Told when a call of a library was parked. */
+  /** Notified when a call of the library is parked. */
   readonly parked: Listeners<[]>;
   readonly extensions: ExtensionSet;
   readonly auditKeys: ReturnType<typeof createKeySettings>;
   readonly bundles: BundleRegistry;
   generation(): Generation;
-  /** Says that the generation of this moment is old. */
+  /** Marks the current generation as outdated. */
   markOld(): void;
 }
 
-/** What parts of an engine ask of each other, before and after all of them are there. */
+/** The part of the core that its other parts may use while it is being built. */
 type CoreSoFar = Pick<
   EngineCore,
   'fixed' | 'definition' | 'sources' | 'generations' | 'generation' | 'markOld' | 'warnings'
 >;
 
-/** Makes everything that works without sources. Throws for a mistake in what is given; nothing is started. */
+/** Creates everything that works without sources, and starts nothing. Throws for mistakes in the definition. */
 export function createEngineCore(fixed: FixedDefinition, first: CribDefinition): EngineCore {
   const core: CoreSoFar = {
     fixed,
@@ -72,7 +72,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
     generations: undefined,
     warnings: createWarnings(fixed.context.redact),
     generation: () => requireStarted(core.generations).current(),
-    markOld: () => core.generations?.markOld(), // before the first one is built there is nothing to be old
+    markOld: () => core.generations?.markOld(), // no generation exists before the first build
   };
   const { warn } = core.warnings;
   const { executors } = fixed;
@@ -103,7 +103,7 @@ export function createEngineCore(fixed: FixedDefinition, first: CribDefinition):
   return Object.assign(core, made);
 }
 
-/** Tools in code come first: they own their names, and their mistakes are known before anything is started. */
+/** Registers the tools in code first: they own their names, and their mistakes are found before anything starts. */
 function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore, 'codeSource' | 'registration'> {
   const codeSource = code([]);
   const registration = createRegistration({
@@ -116,7 +116,7 @@ function registerCode(core: CoreSoFar, admission: AdmitOptions): Pick<EngineCore
   return { codeSource, registration };
 }
 
-/** The extensions, and the record of calls that they write. */
+/** Creates the extensions, the audit trail and the poller. */
 function createRecordedExtensions(
   core: CoreSoFar,
   { schemas, setups }: { readonly schemas: ReturnType<typeof createSchemas>; readonly setups: Setups },
@@ -129,7 +129,7 @@ function createRecordedExtensions(
   const findLost = createFindLost(context.store, {
     trail: () => (isAudited() ? trail : undefined),
     sourceOf: (tool) => generation().catalog.get(tool)?.source,
-    keepLooking: () => poller.subscribe(async () => {}).stop, // every look begins with it
+    keepLooking: () => poller.subscribe(async () => {}).stop, // every poll starts with findLost
     warn,
   });
   const parked = createListeners();
@@ -163,16 +163,16 @@ function createRecordedExtensions(
   return { trail, poller, parked, extensions, auditKeys };
 }
 
-/** What is there once sources have started. */
+/** Returns a part that exists once the sources have started. Throws before. */
 export function requireStarted<T>(part: T | undefined): T {
   if (part !== undefined) return part;
   throw new ToolcribError('not_started', 'The crib has not been started yet.');
 }
 
-/** What went wrong without failing anything. Each sentence is said once and kept for `crib.warnings()`. */
+/** Warnings. Each message is emitted once and kept for `crib.warnings()`. */
 interface Warnings {
   warn(message: string): void;
-  /** Says what is wrong with something now, without keeping it: it can be found out anew. What was said when this was last asked is not repeated. */
+  /** Emits the current problems of a topic without keeping them, as they can be computed again. Messages of the last announcement are not repeated. */
   announce(about: Topic, messages: readonly string[]): void;
   list(): readonly string[];
 }
@@ -181,7 +181,7 @@ type Topic = 'configuration' | 'sources' | 'lists' | 'held back';
 
 const MANY = 1000;
 
-/** `redact` takes the values of secrets out of what is said. */
+/** `redact` removes the values of secrets from messages. */
 function createWarnings(redact: (text: string) => string): Warnings {
   const said = new Set<string>();
   const standing = new Map<Topic, ReadonlySet<string>>();
@@ -203,7 +203,7 @@ function createWarnings(redact: (text: string) => string): Warnings {
   };
 }
 
-/** What runs inside a crib: everything that is alive, and how it is put in the place of something else. */
+/** The running parts of a crib, and the functions that replace them after an edit. */
 export interface Engine {
   readonly host: ChestHost;
   readonly bundles: BundleRegistry;
@@ -212,7 +212,7 @@ export interface Engine {
   readonly trail: ReturnType<typeof createTrail>;
   readonly poller: ApprovalPoller;
   onParked: Listeners<[]>['add'];
-  /** What extensions say about the keys of the audit now. */
+  /** The current audit key settings. */
   keySettings: AuditSource['keySettings'];
   generation(): Generation;
   profiles(): ProfileSet;
@@ -225,26 +225,26 @@ export interface Engine {
   warn(message: string): void;
   onChange: Generations['onChange'];
   onNext: Generations['onNext'];
-  /** Puts another definition in the place of the one it runs with; sources that were started for it may still learn their lists. A mistake in them throws and changes nothing. */
+  /** Replaces the current definition. New sources may still be loading their lists. Throws for a mistake, and then changes nothing. */
   apply(definition: CribDefinition): Promise<Pick<PreparedSources, 'listed'>>;
-  /** Resolves when no source is in its first start, or after `limitMs`; at once where the crib has started long ago. */
+  /** Resolves when no source is in its first start, or after `limitMs`; immediately if the crib started long ago. */
   listed(limitMs: number): Promise<void>;
-  /** Resolves when every source that was started has a list or could not get one. */
+  /** Resolves when every started source has a list or has failed to get one. */
   allListed(): Promise<void>;
-  /** Resolves when no program of a source is being installed any more. */
+  /** Resolves when no program of a source is being installed. */
   installed(): Promise<void>;
   checkStored(entries: readonly unknown[]): Promise<readonly EntryMistake[]>;
-  /** What executors say about their tools on this machine. */
+  /** Lets the executors check their tools on this machine. */
   review(): Promise<ExecutorReview>;
-  /** Mistakes in entries of sources, in sentences. */
+  /** Mistakes in entries of sources, one sentence each. */
   mistakes(): readonly string[];
-  /** How entries that were pasted from other programs were read, in sentences. */
+  /** Explains how entries pasted from other programs were read. */
   readings(): readonly string[];
-  /** Reads every source again, or only some. */
+  /** Reads all sources again, or some. */
   refresh: LiveSources['refresh'];
-  /** Resolves when no call is under way, or after `limitMs`. */
+  /** Resolves when no call is running, or after `limitMs`. */
   idle(limitMs: number): Promise<void>;
-  /** Ends all calls that are under way. */
+  /** Aborts all running calls. */
   endCalls(): void;
   close(): Promise<void>;
 }

@@ -9,21 +9,21 @@ import type { ToolSpec } from '../core/tool-spec.ts';
 import type { ExtensionInput } from '../define/define-extension.ts';
 import { isBuiltIn, readExtension } from './bind-extensions.ts';
 
-/** The extensions of this moment and the pipeline they make. */
+/** The current extensions and their pipeline. */
 export interface ExtensionSet {
   list(): readonly Extension[];
   add(extension: ExtensionInput): void;
   remove(name: string): void;
   pipeline(): Pipeline;
-  /** Names of built-ins that an extension of the owner stands in the place of. */
+  /** Names of built-ins that a custom extension replaces. */
   replaced(): readonly string[];
-  /** Throws where these could not take part. */
+  /** Throws if these extensions could not be used. */
   checkGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
-  /** Puts others in the place of those it began with; what was added or removed by hand stays so. */
+  /** Replaces the extensions of the definition. Those added or removed by code stay added or removed. */
   replaceGiven(given: readonly Extension[], turnedOff: readonly string[]): void;
-  /** Those that took part once and do not any more; calls that began before may still tell them something. */
+  /** Extensions that were replaced. Calls that started before may still notify them. */
   retired(): readonly Extension[];
-  /** What holds where neither tool nor profile speaks. */
+  /** The policy used where neither tool nor profile sets a value. */
   policyDefaults(): Policy;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
 }
@@ -31,16 +31,16 @@ export interface ExtensionSet {
 export interface ExtensionSetOptions {
   readonly builtIn: readonly Extension[];
   readonly given: readonly Extension[];
-  /** Names of built-ins that are not wanted. */
+  /** Names of built-ins that are turned off. */
   readonly turnedOff: readonly string[];
   readonly executors: ReadonlyMap<string, Executor>;
-  /** Gives a built-in what the crib has. */
+  /** Creates the instance of a built-in for this crib. */
   bind(extension: Extension): Extension;
   warn(message: string): void;
   onChange(): void;
 }
 
-/** An extension of a built-in's name takes its place; adding or removing one shows with the next call. */
+/** Creates the set. An extension with the name of a built-in replaces it. Changes apply from the next call on. */
 export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
   const { executors, warn } = options;
   const ours = new WeakSet<Extension>();
@@ -110,7 +110,7 @@ export function createExtensionSet(options: ExtensionSetOptions): ExtensionSet {
   };
 }
 
-/** Only what is shown may be rewritten: never the name, never what a call is held to. */
+/** Applies rewritten texts and schemas only, never the name or the policy. */
 function withTextsOf(spec: ToolSpec, rewritten: ToolSpec | undefined): ToolSpec {
   if (rewritten === undefined || rewritten === spec) return spec;
   const { title = spec.title, description = spec.description, input = spec.input, output = spec.output } = rewritten;

@@ -6,29 +6,29 @@ import { messageOf, ToolcribError } from '../core/tool-error.ts';
 import { readRepeatKey } from '../extensions/idempotency.ts';
 import { systemClock } from '../system/clock.ts';
 
-/** What calls of dead processes are found and put on record with. */
+/** Options for finding calls of dead processes. */
 export interface LostClaimsOptions {
-  /** Where they are put on record; absent where nothing is. */
+  /** The audit trail to record them in; undefined without an audit log. */
   trail(): AuditTrail | undefined;
-  /** The source of a tool; undefined for one that is not there any more. */
+  /** The source of a tool; undefined if the tool no longer exists. */
   sourceOf(tool: string): string | undefined;
-  /** Has it look again soon, until that is stopped. */
+  /** Polls again soon, until the returned function is called. */
   keepLooking(): () => void;
   warn(message: string): void;
 }
 
 type ClaimStore = Pick<Store, 'claims' | 'audit'>;
 
-/** Looks for calls whose process is gone, whose outcome counts as unknown; true if some were found. Never rejects: a store that does not answer is asked by the next look. */
+/** Finds calls whose process is gone and sets their outcome to unknown. Resolves to true if there were some. Never rejects; if the store does not answer, the next poll tries again. */
 export type FindLost = () => Promise<boolean>;
 
 /**
- * A silent process is given the time of one more sign of life: after an outage of the store, or when the machine has slept,
- * all others are silent at first.
+ * A silent process gets time for one more heartbeat: after an outage of the store, or after the machine slept,
+ * all other processes are silent at first.
  */
 const CONFIRM_MS = 2500;
 
-/** Without a store there are none. */
+/** Creates the search. Without a store it finds nothing. */
 export function createFindLost(store: ClaimStore | undefined, options: LostClaimsOptions): FindLost {
   if (store === undefined) return async () => false;
   const suspects = new Map<string, SilentProcess & { readonly since: number }>();
@@ -54,7 +54,7 @@ export function createFindLost(store: ClaimStore | undefined, options: LostClaim
       for (const process of silent) found += await judge(process);
     } catch (cause) {
       if (!(cause instanceof ToolcribError))
-        options.warn(`Calls of dead processes were not found: ${messageOf(cause)}`);
+        options.warn(`The search for calls of dead processes failed: ${messageOf(cause)}`);
     }
     if (suspects.size > 0) stopLooking ??= options.keepLooking();
     else {
@@ -71,11 +71,11 @@ export function createFindLost(store: ClaimStore | undefined, options: LostClaim
   };
 }
 
-/** One row for each call: one with a key may have been approved as well. */
+/** Records one row per call. A call with an idempotency key may also have an approval. */
 async function record(lost: readonly LostClaim[], { audit }: ClaimStore, options: LostClaimsOptions): Promise<void> {
-  const byCall = new Map(lost.toReversed().map((claim) => [claim.callId, claim])); // approvals come first, and know more
+  const byCall = new Map(lost.toReversed().map((claim) => [claim.callId, claim])); // approvals come first and win, as they hold more data
   for (const claim of byCall.values()) {
-    const intents = await audit.openIntents(claim.callId).catch(() => 0); // then they stay open
+    const intents = await audit.openIntents(claim.callId).catch(() => 0); // the intents stay open
     const call = toLostCall(claim);
     options.trail()?.recordLost({ ...call, source: options.sourceOf(call.tool) ?? '', intents });
   }

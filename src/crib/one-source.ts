@@ -2,7 +2,7 @@ import { createObservedCrib } from './create-crib.ts';
 import type { Crib } from './crib.ts';
 import { type CribDefinition, withoutSources } from './crib-definition.ts';
 
-/** A crib for one source of a configuration. */
+/** A crib with a single source of a configuration. */
 export interface OneSource {
   readonly crib: Crib;
   /** The names of all sources of the configuration. */

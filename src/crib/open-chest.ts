@@ -20,7 +20,7 @@ import { joinSections, type Listed, listView, type Section, sectionsOf } from '.
 import type { Setups } from './catalog/setups.ts';
 import { type Chest, type DeprecatedNames, deprecatedNames, FOR_OLD_NAMES, type OldParts } from './chest.ts';
 
-/** What a chest needs of its crib. */
+/** The crib as a chest sees it. */
 export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   readonly setups: Setups;
   generation(): Generation;
@@ -31,17 +31,17 @@ export interface ChestHost extends Omit<CallHost, 'toolsFor'> {
   track(result: Promise<ToolResult>): Promise<ToolResult>;
   rewriteListing(specs: readonly ToolSpec[]): readonly ToolSpec[];
   readonly rank: Retriever['rank'];
-  /** How often a caller used a tool under a profile; undefined where nobody counts. */
+  /** Usage counts of tools by a caller under a profile; undefined if usage is not counted. */
   usageOf(profile: string, callerId: string | undefined): ((tool: string) => number) | undefined;
 }
 
-/** How a chest is opened; `active` are the bundles to start with in the place of the profile's. */
+/** Options for opening a chest; `active` replaces the profile's initial bundles. */
 export interface Opening {
   readonly profile: Profile;
   readonly active?: readonly string[];
 }
 
-/** Opens in constant time: nothing is looked at before the first use. A class for speed, as some open a chest per request. */
+/** A chest that computes everything lazily, so it opens in constant time. It is a class for speed, as a host may open one per request. */
 class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
   readonly #host: ChestHost;
   readonly #profile: Profile;
@@ -71,7 +71,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return this.#listed().active;
   }
 
-  /** Made once for what is in view and active. */
+  /** Cached until the view or the active bundles change. */
   #listed(): Listed {
     const view = this.#view();
     const { version } = this.#shown();
@@ -99,7 +99,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
 
   async callAll(calls: readonly CallRequest[], options?: CallOptions): Promise<readonly CallAnswer[]> {
     if (!Array.isArray(calls))
-      throw new ToolcribError('invalid_option', `callAll takes a list of calls, got ${describe(calls)}.`);
+      throw new ToolcribError('invalid_option', `callAll() needs a list of calls, got ${describe(calls)}.`);
     const answer = async (request: CallRequest): Promise<CallAnswer> => {
       const { id, name, input } = readRequest(request);
       return { id, name, result: await this.call(name, input, options) };
@@ -152,7 +152,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return names.flatMap((name) => bundles.get(name) ?? []).map((bundle) => bundleInfo(bundle, view.has));
   }
 
-  /** What the caller sees at this moment. */
+  /** The current view of the caller. */
   #view(): View {
     const generation = this.#host.generation();
     if (this.#seen?.generation === generation) return this.#seen.view;
@@ -181,7 +181,7 @@ class OpenChest implements Omit<Chest, keyof DeprecatedNames> {
     return isPromise(result) ? this.#host.track(result) : Promise.resolve(result);
   }
 
-  /** The same chest for the caller that parked the call: who takes it up may have other roles. Who is at hand now can be asked. */
+  /** The chest of the caller that parked the call, as the resuming caller may have other roles. The approve function of the current caller is kept. */
   #asWhoParked({ takenUp }: Call): OpenChest {
     if (takenUp === undefined) return this;
     const { approve } = this.#caller;
@@ -216,17 +216,17 @@ Object.defineProperties(OpenChest.prototype, Object.getOwnPropertyDescriptors(de
 
 /** One caller's chest under one profile. */
 export function createChest(host: ChestHost, opening: Opening, caller: Caller): Chest {
-  return new OpenChest(host, opening, caller) as OpenChest & DeprecatedNames; // they were put on its prototype
+  return new OpenChest(host, opening, caller) as OpenChest & DeprecatedNames; // added to its prototype above
 }
 
-/** What a call made inside a call takes over from it. */
+/** The options that a nested call inherits. */
 function inherited(call: Call): CallOptions {
   const { conversation, turn, timeZone, door } = call.said;
   const { park, context, onQuestion } = call.origin.options;
   return defined({ conversation, turn, timeZone, door, park, context, onQuestion });
 }
 
-// A batch comes from a model: an entry may be anything, and must not spoil the others.
+// A batch comes from a model: an entry may be anything and must not affect the others.
 function readRequest(request: unknown): { readonly id: string; readonly name: string; readonly input: unknown } {
   if (typeof request !== 'object' || request === null) return { id: '', name: '', input: undefined };
   const [id, name] = [memberOf(request, 'id'), memberOf(request, 'name')];
@@ -237,7 +237,7 @@ function readRequest(request: unknown): { readonly id: string; readonly name: st
   };
 }
 
-/** What cannot be read is a symbol, which is neither an id, a name nor arguments. */
+/** Reads a member. If that throws, returns a symbol, which is invalid as id, name and arguments. */
 function memberOf(request: object, key: string): unknown {
   try {
     return readMember(request, key, 'a call');

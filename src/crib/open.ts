@@ -33,7 +33,7 @@ export function createOpening(
   };
 }
 
-/** What is active is only what is shown: a store that does not answer hides nothing and opens nothing. */
+/** The stored active bundles of a profile. They only affect listings, so an unavailable store is only a warning. */
 async function activeIn(
   store: Store | undefined,
   profile: string,
@@ -43,32 +43,32 @@ async function activeIn(
     return (await store?.activeSets.get(profile))?.names;
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
-    warn(`What is active in the profile "${profile}" cannot be read, so it starts as configured: ${cause.message}`);
+    warn(`The active bundles of profile "${profile}" cannot be read; the configured ones are used: ${cause.message}`);
     return undefined;
   }
 }
 
-/** The profile of this name. Without a name: the usual one, or the only one that the caller may use. Throws where there is none or the caller may not use it. */
+/** The named profile, or the default profile, or the only one that the caller may use. Throws if the profile does not exist or the caller may not use it. */
 export function chooseProfile(name: string | undefined, profiles: ProfileSet, caller: Caller): Profile {
   const { byName, usual } = profiles;
   const profile = name === undefined ? usual : byName.get(name);
   if (profile === undefined) {
     throw new ToolcribError(
       'unknown_profile',
-      `There is no profile "${name}".${didYouMean(String(name), byName.keys())}`,
+      `The profile "${name}" was not found.${didYouMean(String(name), byName.keys())}`,
     );
   }
   const { profiles: allowed } = caller;
   if (allowed === undefined) return profile;
   const isAllowed = ({ name: one }: Profile) => allowed.some((glob) => compileGlob(glob)(one));
-  const isNamesake = byName.has(profile.name) && byName.get(profile.name) !== profile; // all tools, and a profile of that name
+  const isNamesake = byName.has(profile.name) && byName.get(profile.name) !== profile; // the built-in profile of all tools, beside a configured one of that name
   if (!isNamesake && isAllowed(profile)) return profile;
   const [only, ...others] = name === undefined ? [...byName.values()].filter(isAllowed) : [];
   if (only !== undefined && others.length === 0) return only;
   throw new ToolcribError('denied', `The caller may not use the profile "${profile.name}".`);
 }
 
-/** The chest in which somebody made a call before: under the profile of that name, or over all tools. */
+/** Opens the chest of an earlier call again: under the same profile, or with all tools. */
 export async function openAgain(
   chests: Pick<Crib, 'open' | 'openAll'>,
   { byName, usual }: ProfileSet,

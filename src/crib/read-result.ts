@@ -12,8 +12,12 @@ const count = (minimum: number, description: string) => ({ type: 'integer', mini
 const INPUT = {
   type: 'object',
   properties: {
-    id: { type: 'string', minLength: 1, maxLength: 100, description: 'The name the result is kept under.' },
-    pointer: { type: 'string', maxLength: 2000, description: 'JSON Pointer to a part of it, such as "/items/0".' },
+    id: { type: 'string', minLength: 1, maxLength: 100, description: 'The id of the stored result.' },
+    pointer: {
+      type: 'string',
+      maxLength: 2000,
+      description: 'JSON Pointer to a part of the result, such as "/items/0".',
+    },
     fromLine: count(1, 'The first line to show.'),
     toLine: count(1, 'The last line to show.'),
     grep: {
@@ -22,22 +26,22 @@ const INPUT = {
       maxLength: 1000,
       description: 'Show only lines that match this regular expression.',
     },
-    offset: count(0, 'How many characters to skip.'),
-    length: { ...count(1, 'How many characters to show; 20000 if absent.'), maximum: 100_000 },
+    offset: count(0, 'Number of characters to skip.'),
+    length: { ...count(1, 'Number of characters to show; default 20000.'), maximum: 100_000 },
   },
   required: ['id'],
   additionalProperties: false,
 } as const;
 
-/** `read_result`, which reads parts of large results that were kept for the caller. */
+/** The tool `read_result`, which reads parts of large results stored for the caller. */
 export function readResult(kept: StoredResults): ToolSpec {
   return defineTool({
     name: 'read_result',
     description:
-      'Reads a part of a result that was too large to be shown whole: by JSON pointer, lines, a regular expression, or a range of characters.',
+      'Reads a part of a large stored result: by JSON pointer, lines, a regular expression, or a range of characters.',
     input: INPUT,
     effects: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
-    run: (input, call) => readPart(kept, input as { readonly id: string } & TextPart, call), // as its schema demands
+    run: (input, call) => readPart(kept, input as { readonly id: string } & TextPart, call), // checked by its schema
   });
 }
 
@@ -48,13 +52,17 @@ async function readPart(
 ): Promise<ToolResult> {
   const found = await kept.get(id).catch((cause: unknown) => unreadable(cause));
   if (found !== undefined && 'error' in found) return found;
-  // Somebody else's result is answered like one that never was.
+  // A result of another caller is reported as not found.
   if (found === undefined || !(call.caller.operator === true || found.owner === (call.caller.id ?? '')))
-    return failed(toolError('tool_error', `There is no result "${id}"; it may have expired. Call the tool again.`));
+    return failed(
+      toolError('tool_error', `The result "${id}" was not found; it may have expired. Call the tool again.`),
+    );
   try {
     const { text, offset, total } = selectText(found, part);
     const rest = total - offset - text.length;
-    return done(rest > 0 ? `${text}\n\n[${rest} more characters; go on with offset ${offset + text.length}.]` : text);
+    return done(
+      rest > 0 ? `${text}\n\n[${rest} more characters; continue with offset ${offset + text.length}.]` : text,
+    );
   } catch (cause) {
     if (!(cause instanceof ToolcribError)) throw cause;
     return failed(toolError('tool_error', cause.message, { cause }));
@@ -62,13 +70,13 @@ async function readPart(
 }
 
 function unreadable(cause: unknown): FailedResult {
-  return failed(toolError('unavailable', 'Kept results cannot be read at the moment; try again later.', { cause }));
+  return failed(toolError('unavailable', 'Stored results are temporarily unavailable; try again later.', { cause }));
 }
 
-/** A large result as it was kept. */
+/** A stored large result, without its owner. */
 export type ShownResult = Omit<KeptResult, 'owner'>;
 
-/** The kept result of this id, for its owner or an operator. Somebody else's is answered like one that never was. */
+/** The stored result of this id, for its owner or an operator; undefined for other callers. */
 export async function readKeptResult(
   results: StoredResults | undefined,
   id: string,

@@ -8,11 +8,11 @@ const NOTHING_REPORTED: Promise<Generation['catalog'] | undefined> = Promise.res
 interface CribReload {
   /** Reads the configuration and every source again. */
   readonly reload: () => Promise<Changes>;
-  /** Takes an edit of the configuration over: what did not change goes on, and is not read again. */
+  /** Applies an edit of the configuration. Unchanged parts keep running and are not read again. */
   follow(): void;
 }
 
-/** One edit after the other, and none waits for the sources of the one before. A configuration with a mistake changes nothing. */
+/** Applies edits one after another, without waiting for the sources of the previous edit. A configuration with a mistake changes nothing. */
 export function createReload(engine: Engine, configuration: Configuration | undefined): CribReload {
   let lastEdit: Promise<unknown> = Promise.resolve();
   let lastReport = NOTHING_REPORTED;
@@ -32,14 +32,14 @@ export function createReload(engine: Engine, configuration: Configuration | unde
     const edit = beginEdit();
     const read = edit.then(async (applied) => {
       await applied?.listed();
-      await earlier; // so that each reports its own difference
+      await earlier; // so that each reports only its own changes
       await engine.refresh();
       return engine.generation().catalog;
     });
     const report = read.catch(() => undefined);
     lastReport = report;
     const [reported, now] = await Promise.all([earlier, read]).finally(() => {
-      if (lastReport === report) lastReport = NOTHING_REPORTED; // what changes from now on was in no report
+      if (lastReport === report) lastReport = NOTHING_REPORTED; // later changes are not part of this report
     });
     return compareCatalogs(reported ?? before, now);
   };

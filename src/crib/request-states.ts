@@ -13,20 +13,20 @@ import { createSeal, type Seal } from '../system/seal.ts';
 interface StateSubject {
   readonly caller: Caller;
   readonly profile: string;
-  /** The name that the client called, which is another one than that of the tool where it called `call_tool`. */
+  /** The name that the client called; for `call_tool` it differs from the tool's name. */
   readonly called: string;
   readonly spec: ToolSpec;
-  /** As they came from the client. What they mean depends on the name that was called. */
+  /** The raw arguments of the client; their meaning depends on `called`. */
   readonly arguments: unknown;
 }
 
-/** What a client carries from one request of a call to the next, as texts that it can neither read nor change. */
+/** State that a client passes from one request of a call to the next, encrypted and authenticated. */
 export interface CribRequestStates {
-  /** A text for this caller, profile, tool, arguments and definition, that counts once and until then. */
+  /** Seals state for this caller, profile, tool, arguments and definition. It can be opened once, until it expires. */
   seal(subject: StateSubject, content: JsonObject, expiresAt: number): Promise<string>;
   /**
-   * What was sealed; undefined if it is not ours, was changed, is for something else, over, or used before. Rejects with
-   * code `too_many_states` where no more used ones can be kept: one that could be used twice is not used at all.
+   * Opens sealed state; undefined if it is foreign, modified, for another subject, expired, or already used. Rejects with
+   * code `too_many_states` if no more used ids can be remembered, since the state could then be used twice.
    */
   open(subject: StateSubject, sealed: string): Promise<JsonObject | undefined>;
 }
@@ -40,7 +40,7 @@ interface Sealed {
 
 const PURPOSE = 'request-state';
 
-/** States under a key of the store, so that any replica can take up what another began; without a store they end with the process. */
+/** Seals with a key from the store, so that any replica can continue a call. Without a store, states are valid only in this process. */
 export function createRequestStates(
   store: Pick<Store, 'sealKeys' | 'repeats'> | undefined,
   clock: Pick<Clock, 'now'> = laterClock,
@@ -56,7 +56,7 @@ export function createRequestStates(
     async open(subject, text) {
       const opened = (await sealOf()).open(text);
       if (opened === undefined) return undefined;
-      const sealed: Sealed = JSON.parse(opened); // written by us, as its seal proves
+      const sealed: Sealed = JSON.parse(opened); // the seal proves that we wrote it
       if (sealed.subject !== bindingOf(subject) || sealed.expiresAt <= clock.now()) return undefined;
       const giveBack = room.take(subject.caller.id ?? '', keptUntil(sealed, clock.now()));
       const isFirst = await takeOnce(sealed).catch((cause: unknown) => {
@@ -64,13 +64,13 @@ export function createRequestStates(
         throw cause;
       });
       if (isFirst) return sealed.content;
-      giveBack(); // it is kept already
+      giveBack(); // the id is remembered already
       return undefined;
     },
   };
 }
 
-/** The key is looked up by the first who needs it; one that could not be read is looked up again. */
+/** Loads the key lazily, and retries after a failure. */
 function keptSeal(store: Pick<Store, 'sealKeys'> | undefined): () => Promise<Seal> {
   let seal: Promise<Seal> | undefined;
   const make = async (): Promise<Seal> => {
@@ -114,18 +114,18 @@ function takeInMemory(clock: Pick<Clock, 'now'>): TakeOnce {
   };
 }
 
-/** How long it is known that a state was used: longer than it counts, since clocks of replicas differ a little. */
+/** Used ids are remembered longer than the state is valid, since clocks of replicas differ. */
 function keptUntil({ expiresAt }: Sealed, now: number): number {
   return now + 2 * (expiresAt - now) + 60_000;
 }
 
-/** How many used states are kept, of one caller and of all, by each process. */
+/** Maximum number of remembered ids per process: per caller and in total. */
 const MOST_OF_CALLER = 1000;
 const MOST = 20_000;
 
-/** Room for used states. */
+/** Limits the number of remembered ids. */
 interface Room {
-  /** Takes a place until then, and returns how to give it back. Throws where there is none. */
+  /** Takes a place until then, and returns a function that releases it. Throws if there is none left. */
   take(owner: string, until: number): () => void;
 }
 
@@ -145,8 +145,8 @@ function createRoom(clock: Pick<Clock, 'now'>): Room {
   return {
     take(owner, until) {
       const now = clock.now();
-      if (countOf(owner, now) >= MOST_OF_CALLER) throw noRoom(`of one caller at most ${MOST_OF_CALLER}`);
-      if (countAll(now) >= MOST) throw noRoom(`at most ${MOST}`);
+      if (countOf(owner, now) >= MOST_OF_CALLER) throw noRoom(`at most ${MOST_OF_CALLER} per caller`);
+      if (countAll(now) >= MOST) throw noRoom(`at most ${MOST} in total`);
       const place = { until };
       places.set(owner, (places.get(owner) ?? new Set()).add(place));
       total++;
@@ -158,6 +158,6 @@ function createRoom(clock: Pick<Clock, 'now'>): Room {
 }
 
 function noRoom(bound: string): ToolcribError {
-  const message = `Too many questions were answered lately: ${bound} used request states are kept, until they expire. Nothing was done; send the call again later.`;
+  const message = `Too many request states were used recently (${bound}). Nothing was done; send the call again later.`;
   return new ToolcribError('too_many_states', message);
 }

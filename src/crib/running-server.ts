@@ -7,7 +7,7 @@ import type { CribContext } from '../core/ports/crib-context.ts';
 import { realpathOf, stateFolders } from '../store/state-folder.ts';
 import { isAlive } from '../system/processes/process-tree.ts';
 
-/** Where a server listens. */
+/** The address of a server. */
 interface Place {
   readonly address: string;
   readonly port: number;
@@ -18,10 +18,10 @@ interface Note {
   readonly url: string;
 }
 
-/** How long a server that is there may take to say so. */
+/** Timeout of the health check of a running server. */
 const ANSWER_WITHIN_MS = 2000;
 
-/** Leaves a note for others who come with the same configuration; returns how to take it away. One that cannot be written is not missed. */
+/** Writes a note for other processes with the same configuration, and returns a function that removes it. Write errors are ignored. */
 export function noteServer(context: Pick<CribContext, 'configuration' | 'stateFolder'>, place: Place): () => void {
   const { configuration } = context;
   const folder = configuration === undefined ? undefined : context.stateFolder();
@@ -36,14 +36,14 @@ export function noteServer(context: Pick<CribContext, 'configuration' | 'stateFo
   }
   return () => {
     try {
-      if (readFileSync(file, 'utf8') === text) rmSync(file); // else it is the note of somebody else by now
+      if (readFileSync(file, 'utf8') === text) rmSync(file); // otherwise another server has replaced the note
     } catch {
-      // It is gone, and nobody misses it.
+      // The note is gone already.
     }
   };
 }
 
-/** The address of a server with the same configuration that is there and answers; undefined if there is none. */
+/** The URL of a running server with the same configuration; undefined if there is none. */
 export async function findServer(configuration: string): Promise<string | undefined> {
   const path = resolve(configuration);
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -64,7 +64,7 @@ async function readNote(file: string): Promise<Note | undefined> {
     const note: unknown = JSON.parse(await readFile(file, 'utf8'));
     return isNote(note) ? note : undefined;
   } catch {
-    return undefined; // none, or not whole
+    return undefined; // missing or incomplete
   }
 }
 
@@ -81,7 +81,7 @@ async function isAnswering(url: string): Promise<boolean> {
   );
 }
 
-/** An address that stands for every interface cannot be called. */
+/** Replaces a wildcard address, which cannot be called, with localhost. */
 function toUrl({ address, port }: Place): string {
   const reachable = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address;
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;

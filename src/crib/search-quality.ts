@@ -13,21 +13,21 @@ interface Found {
   readonly confidence?: Confidence;
 }
 
-/** What finds tools: a chest, or anything else that searches. */
+/** A chest, or anything else with a search. */
 interface Searching {
   search(query: string, options: { readonly limit: number }): Promise<readonly Found[]>;
 }
 
 const DEPTH = 10;
 
-/** How well requests whose answers are known find them among the tools of a chest. */
+/** Measures how well the search of a chest finds the labelled tools. */
 export function measureSearch(chest: Searching, requests: readonly LabelledRequest[]): Promise<Quality> {
   return evaluate(requests, async (query) =>
     (await chest.search(query, { limit: DEPTH })).map(({ name, confidence }) => ({ id: name, confidence })),
   );
 }
 
-/** The same for a catalogue that no crib holds: rows of `{ id, name, description, server?, category?, schema? }`. */
+/** Measures search over a catalogue outside a crib: rows of `{ id, name, description, server?, category?, schema? }`. */
 export function measureCatalogue(
   rows: readonly unknown[],
   requests: readonly LabelledRequest[],
@@ -44,41 +44,41 @@ export function measureCatalogue(
   );
 }
 
-/** Reads labelled requests; whatever is none is named by its place, which holes keep. */
+/** Reads labelled requests. The error for an invalid row names its line. */
 export function readRequests(rows: readonly unknown[]): readonly LabelledRequest[] {
   return rows.flatMap((row, index) => {
-    if (!isRecord(row)) throw unreadable('request', index, 'it is no object');
+    if (!isRecord(row)) throw unreadable('request', index, 'it is not an object');
     const { id, query, relevant } = row;
-    if (typeof query !== 'string') throw unreadable('request', index, '"query" is no text');
+    if (typeof query !== 'string') throw unreadable('request', index, '"query" is not a string');
     if (!Array.isArray(relevant) || relevant.some((one) => typeof one !== 'string'))
-      throw unreadable('request', index, '"relevant" is no list of ids; an empty one means that nothing fits');
+      throw unreadable('request', index, '"relevant" is not a list of ids; use an empty list if no tool matches');
     const isNamed = typeof id === 'string' || typeof id === 'number';
     return { id: isNamed ? String(id) : `${index + 1}`, query, relevant };
   });
 }
 
-/** The ids that requests ask for and no tool has. */
+/** The ids in requests that no tool has. */
 export function unknownIds(requests: readonly LabelledRequest[], isKnown: (id: string) => boolean): readonly string[] {
   return [...new Set(requests.flatMap(({ relevant }) => relevant))].filter((id) => !isKnown(id));
 }
 
-/** The ids of a catalogue's rows; one that stands there twice is an error. */
+/** The ids of the rows of a catalogue. Throws for a duplicate. */
 export function catalogueIds(rows: readonly unknown[]): ReadonlySet<string> {
   const seen = new Set<string>();
   rows.forEach((row, index) => {
     const id = isRecord(row) ? row.id : undefined;
-    if (typeof id !== 'string') throw unreadable('tool', index, '"id" is no text');
-    if (seen.has(id)) throw unreadable('tool', index, `there is another with the id "${id}"`);
+    if (typeof id !== 'string') throw unreadable('tool', index, '"id" is not a string');
+    if (seen.has(id)) throw unreadable('tool', index, `another tool has the id "${id}"`);
     seen.add(id);
   });
   return seen;
 }
 
-// Names may be there twice: in a catalogue the id tells tools apart.
+// Names may repeat: the id identifies a tool.
 function toSpec(row: unknown, index: number, ids: Map<string, string>): ToolSpec {
-  if (!isRecord(row)) throw unreadable('tool', index, 'it is no object');
+  if (!isRecord(row)) throw unreadable('tool', index, 'it is not an object');
   const { id, name, description, server, category, schema } = row;
-  if (typeof name !== 'string') throw unreadable('tool', index, '"name" is no text');
+  if (typeof name !== 'string') throw unreadable('tool', index, '"name" is not a string');
   let unique = name;
   while (ids.has(unique)) unique += `_${index}`;
   ids.set(unique, String(id));
@@ -101,5 +101,5 @@ function textOf(value: unknown): string {
 }
 
 function unreadable(what: 'request' | 'tool', index: number, why: string): ToolcribError {
-  return new ToolcribError('invalid_rows', `The ${what} in line ${index + 1} cannot be used: ${why}.`);
+  return new ToolcribError('invalid_rows', `The ${what} in line ${index + 1} is invalid: ${why}.`);
 }

@@ -3,33 +3,33 @@ import { ToolcribError } from '../core/tool-error.ts';
 import { createLinearPatterns } from '../schemas/linear-pattern.ts';
 import { createWorkLimit, TooMuchWorkError } from '../schemas/work-limit.ts';
 
-/** A long text, and the value it stands for where it does for one. */
+/** A long text, and its value if it is JSON. */
 export interface LongText {
   readonly text: string;
   readonly data?: JsonValue;
 }
 
-/** Which part of it; what is absent does not narrow. `pointer` first, then `lines` or `grep`, then `offset` and `length`. */
+/** The part to select. `pointer` is applied first, then the lines, then `grep`, then `offset` and `length`. */
 export interface TextPart {
   /** JSON Pointer (RFC 6901). */
   readonly pointer?: string;
-  /** The first line to show, from 1 on. */
+  /** The first line to show, counted from 1. */
   readonly fromLine?: number;
   /** The last line to show. */
   readonly toLine?: number;
-  /** Only lines that this regular expression matches, each with its number. */
+  /** Shows only lines that match this regular expression, with their numbers. */
   readonly grep?: string;
-  /** How many characters to leave out. */
+  /** Number of characters to skip. */
   readonly offset?: number;
-  /** How many characters to show. */
+  /** Number of characters to show. */
   readonly length?: number;
 }
 
-/** A part of a text and where it stands in what was selected. */
+/** A part of the selected text, and its offset. */
 export interface SelectedText {
   readonly text: string;
   readonly offset: number;
-  /** How many characters were selected in all. */
+  /** Length of the whole selected text in characters. */
   readonly total: number;
 }
 
@@ -37,7 +37,7 @@ const MOST_CHARACTERS = 100_000;
 const USUAL_CHARACTERS = 20_000;
 const GREP_WORK = 400_000_000;
 
-/** Selects a part; a mistake in what is asked for throws a `ToolcribError` that says what to do. */
+/** Selects a part of a text. Throws a `ToolcribError` for an invalid selection. */
 export function selectText(whole: LongText, part: TextPart): SelectedText {
   const { offset = 0, length = USUAL_CHARACTERS } = part;
   const pointed = part.pointer === undefined ? whole.text : textAt(whole, part.pointer);
@@ -59,11 +59,11 @@ function selectLines(
   if (fromLine === 1 && toLine === Number.POSITIVE_INFINITY && grep === undefined) return [{ number: 1, line: text }];
   const lines = text.split('\n').map((line, index) => ({ number: index + 1, line }));
   if (fromLine > lines.length)
-    throw new ToolcribError('invalid_option', `There is no line ${fromLine}; the text has ${lines.length} lines.`);
+    throw new ToolcribError('invalid_option', `Line ${fromLine} does not exist; the text has ${lines.length} lines.`);
   return lines.slice(fromLine - 1, toLine);
 }
 
-/** By an engine whose work grows with the text and not faster, and bounded all the same. */
+/** Matches lines with a linear-time engine and a work limit. */
 function grep(lines: readonly Line[], pattern: string): readonly string[] {
   const work = createWorkLimit();
   work.start(GREP_WORK);
@@ -79,7 +79,7 @@ function grep(lines: readonly Line[], pattern: string): readonly string[] {
     if (!(cause instanceof TooMuchWorkError)) throw cause;
     throw new ToolcribError(
       'invalid_option',
-      'grep: the pattern takes too much work on this text; narrow it by fromLine and toLine, or use a simpler one.',
+      'grep: the pattern takes too long on this text; select fewer lines with fromLine and toLine, or use a simpler pattern.',
       { cause },
     );
   }
@@ -89,7 +89,7 @@ function textAt(whole: LongText, pointer: string): string {
   if (pointer !== '' && !pointer.startsWith('/'))
     throw new ToolcribError(
       'invalid_option',
-      `A pointer begins with "/", such as "/items/0/name"; got ${JSON.stringify(pointer)}.`,
+      `A pointer must start with "/", such as "/items/0/name"; got ${JSON.stringify(pointer)}.`,
     );
   let value = dataOf(whole);
   for (const [index, step] of pointer.split('/').slice(1).entries()) {
@@ -102,7 +102,7 @@ function textAt(whole: LongText, pointer: string): string {
         .join('/');
       throw new ToolcribError(
         'invalid_option',
-        `There is no ${JSON.stringify(key)} at "${at}", which is ${shapeOf(value)}.`,
+        `${JSON.stringify(key)} does not exist at "${at}", which is ${shapeOf(value)}.`,
       );
     }
     value = found;
@@ -113,7 +113,7 @@ function textAt(whole: LongText, pointer: string): string {
 function dataOf({ text, data }: LongText): JsonValue {
   if (data !== undefined) return data;
   try {
-    return JSON.parse(text) as JsonValue; // JSON.parse makes nothing else
+    return JSON.parse(text) as JsonValue; // JSON.parse returns JSON
   } catch (cause) {
     throw new ToolcribError('invalid_option', 'The result is not JSON; select by offset, lines or grep.', { cause });
   }
@@ -122,7 +122,7 @@ function dataOf({ text, data }: LongText): JsonValue {
 function memberOf(value: JsonValue, key: string): JsonValue | undefined {
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-  return (value as { readonly [key: string]: JsonValue })[key]; // an object, and no array
+  return (value as { readonly [key: string]: JsonValue })[key]; // an object, not an array
 }
 
 const MOST_KEYS = 20;

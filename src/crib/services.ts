@@ -4,11 +4,11 @@ import { readNeed } from '../core/tool-spec.ts';
 
 type Named = Readonly<Record<string, unknown>>;
 
-/** The services of a crib, handed to tools by name and identity. */
+/** The services of a crib. Tools get the same objects by name. */
 export interface Services {
-  /** All of them, at this moment. */
+  /** All current services. */
   all(): Named;
-  /** Those that `needs` names, and no others. */
+  /** Only the services that `needs` names. */
   chosen(needs: readonly string[] | undefined): Named;
   replace(given: Named | undefined): void;
 }
@@ -47,7 +47,7 @@ function readServices(given: Named | undefined): Named {
   return withoutPrototype(readOptions<Named>(given, Object.keys(given), 'services'));
 }
 
-// A tool that needs "constructor" does not get one.
+// Without a prototype, a tool that needs "constructor" gets nothing.
 function withoutPrototype(named: Named): Named {
   return Object.freeze(Object.assign(Object.create(null), named));
 }

@@ -16,11 +16,11 @@ import { type LiveSources, startSources } from './sources/live-sources.ts';
 import { createSourceOutputs, type SourceOutputs } from './sources/source-output.ts';
 import type { SourceReport } from './sources/source-slot.ts';
 
-/** What starts so soon is worth waiting for: then an edit is one change, not two. */
+/** An edit waits this long for new sources, so that it is one change instead of two. */
 const QUICK_MS = 100;
-/** How long a listing may wait for sources in their first start. */
+/** Time after the start in which listings wait for sources. */
 const FIRST_START_MS = 30_000;
-/** How long names that a caller cannot see may still come with the list of a source: no start takes longer. */
+/** Longest possible start of a source. Until then an unknown name may still appear. */
 const LONGEST_START_MS = 600_000;
 
 /** An engine whose sources have started. */
@@ -29,7 +29,7 @@ interface StartedCore extends EngineCore {
   readonly generations: Generations;
 }
 
-/** Starts everything. A mistake throws before anything is started; a source that fails costs only itself. */
+/** Starts the engine. A mistake throws before anything starts. A source that fails does not affect the others. */
 export async function startEngine(fixed: FixedDefinition, first: CribDefinition): Promise<Engine> {
   const begunAt = systemClock.now();
   const core = createEngineCore(fixed, first);
@@ -57,7 +57,7 @@ export async function startEngine(fixed: FixedDefinition, first: CribDefinition)
     warnings: problems.list,
     apply: (next) => applyDefinition(next, started, problems),
     async checkStored(entries) {
-      const { checkStored } = await import('./sources/check-stored.ts'); // few ever store anything
+      const { checkStored } = await import('./sources/check-stored.ts'); // loaded lazily, as it is rarely used
       const { definition, admission, generation } = core;
       return checkStored(entries, { sources: definition.sources, admission, catalog: generation().catalog });
     },
@@ -101,7 +101,7 @@ async function startCore(core: EngineCore, outputs: SourceOutputs): Promise<Star
   });
   core.sources = sources;
   try {
-    // Only now, since sources bring bundles, too.
+    // Only now, since sources may bring bundles.
     requireBundles(definition.profiles, new Set(core.bundles.definitions().map((bundle) => bundle.name)));
   } catch (cause) {
     await sources.close();
@@ -122,7 +122,7 @@ function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
       name === codeSource.name || definition.sources.some((source) => source.name === name && source.trust === true),
     profiles: definition.profiles,
   });
-  // A name may be claimed long after the start.
+  // A name clash may appear long after the start.
   warnings.announce(
     'held back',
     next.catalog.held.map(({ message }) => message),
@@ -130,7 +130,7 @@ function buildGeneration(core: EngineCore, sources: LiveSources): Generation {
   return next;
 }
 
-/** The members of an engine that are parts of it. */
+/** The members of an engine that come from its core. */
 function membersOf(core: StartedCore) {
   const { bundles, extensions, registration, trail, poller, parked, auditKeys, generation, generations } = core;
   const { inFlight, lifetime, warnings } = core;
@@ -154,7 +154,7 @@ function membersOf(core: StartedCore) {
   };
 }
 
-/** What chests need of the engine. */
+/** The engine as chests see it. */
 function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isStarting'>): ChestHost {
   const { setups, generation, extensions, lifetime, inFlight, services, warnings } = core;
   const { retriever, context } = core.fixed;
@@ -181,13 +181,13 @@ function createHost(core: EngineCore, phase: Pick<ChestHost, 'isClosed' | 'isSta
     stateFor: (tool) => setups.stateFor(tool),
     async confirm(...asked) {
       const asking = extensions.list().find((extension) => extension[CONFIRM] !== undefined);
-      return (await asking?.[CONFIRM]?.(...asked)) ?? false; // without the extension that asks nobody is asked
+      return (await asking?.[CONFIRM]?.(...asked)) ?? false; // without the approval extension the answer is no
     },
     warn: warnings.warn,
   };
 }
 
-/** Everything that can be wrong is found before anything is changed. What is quick is swapped in one go. */
+/** Checks a new definition completely before it changes anything. Sources that start quickly are part of the same change. */
 async function applyDefinition(
   next: CribDefinition,
   core: StartedCore,
@@ -199,7 +199,7 @@ async function applyDefinition(
   try {
     await waitAtMost(QUICK_MS, prepared.listed(), systemClock);
     if (next.onDuplicate === 'error' || !knowsBundles(next.profiles, bundles.checkBase(base())))
-      await prepared.listed(); // only the lists can tell
+      await prepared.listed(); // needs the lists of the sources
     await prepared.requireDistinct();
     requireBundles(next.profiles, bundles.checkBase(base()));
     requireRules(next.profiles.byName.values(), admission.schemas);
@@ -219,7 +219,7 @@ async function applyDefinition(
 }
 
 function replacedGuard(name: string): string {
-  return `The built-in guard "${name}" is replaced by an extension of the same name, and does not take part in calls. If that is not meant, rename the extension.`;
+  return `The built-in guard "${name}" is replaced by an extension of the same name and does not guard calls. If this is not intended, rename the extension.`;
 }
 
 function withoutSecrets(report: SourceReport, redact: (text: string) => string): SourceReport {

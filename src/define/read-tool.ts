@@ -10,7 +10,7 @@ import { fromLangChain, isLangChain } from './langchain-tools.ts';
 import { fromOpenAI, isOpenAI, type OpenAIDefinition } from './openai-tools.ts';
 import { fromInstance } from './tool-instance.ts';
 
-/** A tool in any of the shapes that a crib takes: its own, a class or an instance, a definition of OpenAI with what runs it, a tool of LangChain; or tools by name, as the AI SDK keeps them. */
+/** A tool in any form that a crib accepts: its own, a class or an instance, an OpenAI definition with its implementation, a LangChain tool; or tools by name, as in the AI SDK. */
 export type AnyTool =
   | ToolInput
   | ToolObject
@@ -21,10 +21,10 @@ export type AnyTool =
   | MastraToolObject
   | NamedTools;
 
-// biome-ignore lint/suspicious/noExplicitAny: a method states its own argument type
+// biome-ignore lint/suspicious/noExplicitAny: the method declares its own argument type
 type Method = (input: any, call: ToolCall) => unknown;
 
-/** An instance of a class that is a tool. Its schema has one of several names; what else it has is its own affair. */
+/** An instance of a tool class. Its schema may have one of several names. Other members are ignored. */
 export type ToolObject = {
   readonly [Key in Exclude<keyof ToolDescription, 'name' | 'description'>]?: ToolDescription[Key] | null | undefined;
 } & {

@@ -8,7 +8,7 @@ import type { SecretText } from '../../system/secrets/secret-template.ts';
 export interface PolicyConfig {
   /** When calls require approval. */
   readonly approval?: 'never' | 'dangerous' | 'cautious' | 'always';
-  /** Approvers besides the operator, who may always approve. */
+  /** Approvers besides the operator. */
   readonly approvers?: Approver | readonly Approver[];
   /** Conditions on the caller. */
   readonly access?: AccessClause | readonly AccessClause[];

@@ -90,7 +90,7 @@ async function readConfig(value: unknown, reading: ConfigReading): Promise<Loade
   const surroundings = { env, folder, secretNames: known, note: (message: string) => void notes.push(message) };
   const spot: ConfigSpot = { path: [], surroundings, mistakes: [] };
   const { sources = {}, mcpServers = {}, tools, $schema: _schema, ...rest } = written;
-  const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // valid if there are no mistakes
+  const read = readBySchema(configNode, isMap(value) ? rest : value, spot) as Omit<Config, 'sources'>; // valid without mistakes
   for (const [key, block] of Object.entries({ sources, mcpServers })) {
     if (!isMap(block)) report({ ...spot, path: [key] }, 'must be a map from names to entries.');
   }
@@ -129,7 +129,7 @@ function readTools(written: unknown, spot: ConfigSpot, text: ConfigText): ReadTo
   const entries = (Array.isArray(written) ? written : []).map((entry, index) => {
     const mistakes: Mistake[] = [];
     const tool = readBySchema(node.items ?? {}, entry, { ...spot, path: ['tools', index], mistakes });
-    return { index, mistakes, tool: tool as NonNullable<Config['tools']>[number] }; // valid if there are no mistakes
+    return { index, mistakes, tool: tool as NonNullable<Config['tools']>[number] }; // valid without mistakes
   });
   const good = entries.filter(({ mistakes }) => mistakes.length === 0);
   return {

@@ -42,7 +42,7 @@ export interface ReadSources {
   readonly readings: readonly string[];
 }
 
-/** One source as found; `source` is valid only if there are no mistakes. */
+/** One source as found; `source` is valid only without mistakes. */
 interface Declared {
   readonly name: string;
   readonly path: Path;
@@ -104,7 +104,7 @@ function readSource(name: string, value: unknown, { text, surroundings }: Source
     return entry;
   }
   if (reportSlip(name, value, spot)) return entry;
-  const source = readBySchema(sourceNode, value, spot) as SourceConfig | McpFileSourceConfig; // valid if there are no mistakes
+  const source = readBySchema(sourceNode, value, spot) as SourceConfig | McpFileSourceConfig; // valid without mistakes
   if (mistakes.length > 0) return entry;
   const { folder } = surroundings;
   return { ...entry, source: 'mcp' in source ? { ...source, mcp: inFolder(source.mcp, folder) } : source };
@@ -189,7 +189,7 @@ function readServer(name: string, value: unknown, spot: ConfigSpot): ReadServer 
   if (!/^(?!\d+$)[^\p{Cc}]{1,64}$/u.test(name)) report(spot, 'is not a valid source name; rename it.', 'key');
   if (rest.unused.length > 0) note(`${toPathText(spot.path)}: ignored keys: ${rest.unused.join(', ')}.`);
   if (reportServerSlip(server, spot)) return undefined;
-  const read = readBySchema(mcpNode, server, spot) as McpServer | undefined; // valid if there are no mistakes
+  const read = readBySchema(mcpNode, server, spot) as McpServer | undefined; // valid without mistakes
   const inBundle =
     bundle === undefined ? {} : { bundle: readBySchema(bundleNode, bundle, inside(spot, 'bundle')) as string | false }; // likewise
   if (read === undefined || spot.mistakes.length > 0) return undefined;
