@@ -454,7 +454,7 @@ describe('audit() in code without a store', () => {
     onTestFinished(async () => void (await Promise.all([stopped.close(), watched.close()])));
     expect(await (await stopped.open()).call('add', {})).toMatchObject({ error: { code: 'internal' } });
     await (await watched.open()).call('add', {});
-    expect(watched.warnings().join()).toContain('audit() records only as it is');
+    expect(watched.warnings().join()).toContain('audit() cannot record here');
   });
 
   it('is refused by extensions.add', async () => {

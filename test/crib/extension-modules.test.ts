@@ -68,8 +68,8 @@ describe('a module of the configuration that would never be asked', () => {
     ['an unknown member', `export default { ${VETO}, colour: 'red' };`, 'unknown member "colour"'],
     ['another export of a module', `export function ${VETO} export const colour = 'red';`, 'unknown member "colour"'],
     ['a hook beside the default', `export function ${VETO} export default { onEnd() {} };`, 'exports "veto" beside'],
-    ['nothing', `export default undefined;`, 'does not export an extension'],
-    ['a function that makes nothing', `export default () => undefined;`, 'does not export an extension'],
+    ['nothing', `export default undefined;`, 'exports neither an extension nor'],
+    ['a function that makes nothing', `export default () => undefined;`, 'exports neither an extension nor'],
   ])('by %s is refused', async (_, text, message) => {
     await expect(callUnder(text)).rejects.toMatchObject({
       name: 'ToolcribError',

@@ -67,7 +67,7 @@ describe.each(Object.keys(LISTS))('a tool of a list from elsewhere (%s) that nam
         const crib = await listed(entry, settingsFor(victim), more);
         expect([spelling, crib.get('t')]).toEqual([spelling, undefined]);
         expect(warningsOf(crib)).toContain(
-          'names the secret "victim", which tools of the source "team" may not use: write secrets: [victim] on that source to let them.',
+          'names the secret "victim", which tools of the source "team" may not use: add secrets: [victim] to that source to allow it.',
         );
       }
     }
@@ -85,7 +85,7 @@ describe.each(Object.keys(LISTS))('a tool of a list from elsewhere (%s) that nam
     const entry = { name: 't', description: '', tool_type: 'http', implementation_config };
     const crib = await listed(entry, settingsFor(victim));
     expect(crib.get('t')).toBeUndefined();
-    expect(warningsOf(crib)).toContain('write secrets: [victim] on that source');
+    expect(warningsOf(crib)).toContain('add secrets: [victim] to that source');
   });
 
   it('in the environment of a program is left out, too', async () => {
@@ -93,7 +93,7 @@ describe.each(Object.keys(LISTS))('a tool of a list from elsewhere (%s) that nam
     const settings = { secrets: { victim: { env: 'TOOLCRIB_TEST_GRANT' } } };
     const crib = await listed({ name: 't', description: '', run }, settings, { kinds: ['shell'] });
     expect(crib.get('t')).toBeUndefined();
-    expect(warningsOf(crib)).toContain('write secrets: [victim] on that source');
+    expect(warningsOf(crib)).toContain('add secrets: [victim] to that source');
   });
 
   it('only in an escaped text names none', async () => {

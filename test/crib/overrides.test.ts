@@ -293,7 +293,7 @@ describe('priority, requires and meta', () => {
 
   it('a tool that is required and not there is reported', async () => {
     const crib = await cribWith({ login: { requires: ['logn'] } }, tools);
-    expect(crib.warnings()).toContain('Tool "login" requires "logn", which is not there.');
+    expect(crib.warnings()).toContain('Tool "login" requires the tool "logn", which does not exist.');
   });
 
   it('members of meta stand over those of the source, can be selected by, and cannot be changed', async () => {

@@ -34,7 +34,7 @@ describe.each(['in memory', 'in a store'])('used request states %s', (place) => 
     for (let time = 0; time < 3; time++)
       await expect(open('ann', late)).rejects.toMatchObject({
         code: 'too_many_states',
-        message: expect.stringMatching(/at most 1000 used request states.*Nothing was done/),
+        message: expect.stringMatching(/at most 1000 per caller.*Nothing was done/),
       });
     expect(await use('bob')).toEqual({ of: 'bob' });
     clock.advance(4 * MINUTE);
@@ -86,7 +86,7 @@ describe('crib.server.parked', () => {
     const crib = await oneTool();
     await expect(crib.server.parked(id as never, { id: 'ann' })).rejects.toMatchObject({
       code: 'invalid_option',
-      message: expect.stringContaining('parked takes the id of a call'),
+      message: expect.stringContaining('parked() needs the id of a call'),
     });
   });
 

@@ -109,21 +109,23 @@ describe('read_result', () => {
 
   it('reads a range of characters and says where to go on', async () => {
     expect(await read('log', { offset: 6, length: 7 })).toBe(
-      `: error\n\n[${LINES.join('\n').length - 13} more characters; go on with offset 13.]`,
+      `: error\n\n[${LINES.join('\n').length - 13} more characters; continue with offset 13.]`,
     );
   });
 
   it('reads lines', async () => {
     expect(await read('log', { fromLine: 4999 })).toBe('line 4999: error\nline 5000: fine');
     expect(await read('log', { fromLine: 2, toLine: 3 })).toBe('line 2: fine\nline 3: fine');
-    expect(await read('log', { fromLine: 9999 })).toBe('There is no line 9999; the text has 5000 lines.');
+    expect(await read('log', { fromLine: 9999 })).toBe('Line 9999 does not exist; the text has 5000 lines.');
   });
 
   it('reads what a JSON pointer points at', async () => {
     expect(await read('items', { pointer: '/items/7/name' })).toBe('item 7');
     expect(await read('items', { pointer: '/items/7/a~1b~0c' })).toBe('14');
     expect(JSON.parse(await read('items', { pointer: '/items/2' }))).toEqual(ITEMS[2]);
-    expect(await read('items', { pointer: '/items/x' })).toBe('There is no "x" at "/items", which is a list of 3000.');
+    expect(await read('items', { pointer: '/items/x' })).toBe(
+      '"x" does not exist at "/items", which is a list of 3000.',
+    );
     expect(await read('items', { pointer: '/constructor' })).toContain('which is an object with "items"');
     expect(await read('items', { pointer: 'items' })).toContain('begins with "/"');
     expect(await read('log', { pointer: '/a' })).toContain('not JSON');

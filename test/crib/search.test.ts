@@ -96,7 +96,7 @@ it('a retriever of a module is used; one that is none is a mistake at the start'
   const chest = await (await cribOf(folder, { tools: TOOLS })).open();
   expect(await chest.search('anything')).toMatchObject([{ name: 'mail', why: 'mine' }]);
   write(folder, { 'toolcrib.yaml': 'retrieval: { module: ./none.js }\n' });
-  await expect(createCrib({ configFile: folder })).rejects.toThrow(/exports no retriever/);
+  await expect(createCrib({ configFile: folder })).rejects.toThrow(/exports neither a retriever nor/);
 });
 
 it('what a retriever of a module says of its confidence is passed on, and left out where it is no such thing', async () => {

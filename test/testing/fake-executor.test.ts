@@ -27,7 +27,7 @@ describe('fakeExecutor', () => {
     const { crib, chest } = await cribOf({ ...options(), executors: [fake] });
     expect(await chest.call('today')).toMatchObject({ ok: true, content: [{ text: 'Monday' }] });
     expect(seen).toEqual([['today', 'shell']]);
-    expect((await crib.review()).notes).toContain('The executor of the kind "shell" is replaced by a fake one.');
+    expect((await crib.review()).notes).toContain('The executor of kind "shell" is replaced by a fake.');
   });
 
   it('replaces functions, and kinds that are not there', async () => {

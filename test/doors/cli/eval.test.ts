@@ -106,15 +106,15 @@ describe('toolcrib eval', () => {
     [['eval'], /eval needs --queries FILE/],
     [['eval', '--queries', 'nowhere.jsonl'], /nowhere\.jsonl: .*ENOENT/],
     [['eval', '--queries', 'broken.jsonl'], /broken\.jsonl:2: .*one JSON object per line/],
-    [['eval', '--queries', 'wrong.jsonl'], /request in line 1 cannot be used: "relevant" is no list of ids/],
+    [['eval', '--queries', 'wrong.jsonl'], /request in line 1 is invalid: "relevant" is not a list of ids/],
     [['eval', '--queries', 'empty.jsonl'], /empty\.jsonl contains no requests/],
     [['eval', '--queries', 'wanted.jsonl', '--tools', 'empty.jsonl'], /empty\.jsonl contains no tools/],
-    [['eval', '--queries', 'blank.jsonl'], /request in line 4 cannot be used: "query" is no text/],
-    [['eval', '--queries', 'wanted.jsonl', '--tools', 'blank-tools.jsonl'], /tool in line 3 .*"name" is no text/],
-    [['eval', '--queries', 'wanted.jsonl', '--tools', 'twice.jsonl'], /tool in line 2 .* another with the id "x"/],
+    [['eval', '--queries', 'blank.jsonl'], /request in line 4 is invalid: "query" is not a string/],
+    [['eval', '--queries', 'wanted.jsonl', '--tools', 'blank-tools.jsonl'], /tool in line 3 .*"name" is not a string/],
+    [['eval', '--queries', 'wanted.jsonl', '--tools', 'twice.jsonl'], /tool in line 2 .* another tool has the id "x"/],
     [
       ['eval', '--queries', 'wanted.jsonl', '--tools', 'wanted.jsonl'],
-      /tool in line 1 cannot be used: "name" is no text/,
+      /tool in line 1 is invalid: "name" is not a string/,
     ],
   ])('%j is refused with a sentence', async (args, expected) => {
     const { code, stdout, stderr } = await office.run(args);

@@ -50,7 +50,7 @@ describe('toolcrib specs', () => {
       [{ ...SPEC, inputs: {} }, 'has no "inputs". Did you mean "input"?'],
       [withRun('none', undefined), 'Tool "none" has no run'],
       [withRun('unknown', { kind: 'htpp' }), 'may bring only http'],
-      [withRun('shell', { kind: 'shell', command: ['rm'] }), 'runs as shell; this source may bring only http'],
+      [withRun('shell', { kind: 'shell', command: ['rm'] }), 'has kind shell, but its source allows only http'],
       [
         withInput('remote', { $ref: 'https://example.com/a.json' }),
         '$ref "https://example.com/a.json" points outside the schema',
@@ -65,8 +65,8 @@ describe('toolcrib specs', () => {
         withRun('secret', { kind: 'http', url: 'https://x.test', body: '$' + '{secret:githb}' }),
         'names the secret "githb", which is not declared under secrets. Did you mean "github"?',
       ],
-      [{ ...SPEC, name: 'taken' }, '"taken" is a tool of inline already'],
-      [{ ...SPEC, name: 'first' }, '"first" stands here twice, first as tools[0]'],
+      [{ ...SPEC, name: 'taken' }, '"taken" is already a tool of inline'],
+      [{ ...SPEC, name: 'first' }, '"first" appears twice, first as tools[0]'],
       [{ ...SPEC, name: 'search_tools' }, 'reserved'],
     ];
     const tools = [{ ...SPEC, name: 'first' }, ...bad.map(([entry]) => entry), { ...SPEC, name: 'last' }];

@@ -114,7 +114,7 @@ describe('toolcrib explain', () => {
   it('says why a tool is not visible', async () => {
     const { code, stdout } = await office.run(['explain', 'wipe', '--caller', 'alice', '--role', 'dev']);
     expect(code).toBe(0);
-    expect(stdout).toContain('wipe is not visible in profile reader:\n  no include selector matches it');
+    expect(stdout).toContain('wipe is not visible in profile reader:\n  no include selector matches the tool');
   });
 
   it('says which layer set each limit', async () => {
@@ -167,7 +167,7 @@ describe('toolcrib bundles, profiles and sources', () => {
     const { code, stderr } = await office.run(['list', '--profile', 'raeder']);
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: 'error: There is no profile "raeder". Did you mean "reader"?\n',
+      stderr: 'error: The profile "raeder" was not found. Did you mean "reader"?\n',
     });
   });
 

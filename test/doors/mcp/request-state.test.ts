@@ -73,7 +73,7 @@ it('a caller that has used too many states is told so, and its answer is not tak
   const inputResponses = { [KEY]: { action: 'accept', content: { approve: true } } };
   expect((await pay(bank.url(), { requestState, inputResponses })).error).toMatchObject({
     code: -32_602,
-    message: expect.stringContaining('Too many questions were answered lately'),
+    message: expect.stringContaining('Too many request states were used recently'),
     data: { reason: 'too_many_request_states' },
   });
   expect(bank.paid).toEqual([]);

@@ -54,7 +54,7 @@ describe('readyz', () => {
     const filler = join(disk, 'filler');
     fill(filler);
     await vi.waitUntil(async () => (await ready(served)) !== 'ready', { timeout: 30_000, interval: 100 });
-    expect(await ready(served)).toBe('The store cannot be written.');
+    expect(await ready(served)).toBe('The store is not writable.');
     for (let call = 0; call < 3; call++) expect((await execute(served.ask, 'add', { a: 1, b: 2 })).status).toBe(200);
     expect(await metric(served, 'toolcrib_audit_waiting_rows')).toBe(3);
     expect(await metric(served, 'toolcrib_audit_waiting_seconds')).toBeGreaterThan(0);
@@ -79,7 +79,7 @@ describe('readyz', () => {
     await execute(served.ask, 'add', { a: 1, b: 2 });
     expect(await ready(served)).toBe('ready');
     vi.advanceTimersByTime(12_000);
-    expect(await ready(served)).toBe('Rows of the audit have been waiting for 12 s to be written.');
+    expect(await ready(served)).toBe('Audit rows have been waiting to be written for 12 s.');
     expect(await metric(served, 'toolcrib_audit_waiting_seconds')).toBe(12);
     database.exec('ALTER TABLE away RENAME TO toolcrib_audit');
     await expect.poll(() => ready(served), { timeout: 30_000, interval: 100 }).toBe('ready');
