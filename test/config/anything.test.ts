@@ -9,7 +9,7 @@ import { writeFolder } from './write.ts';
 
 const CONTRACT = readFileSync(join(import.meta.dirname, 'fixtures/contract.yaml'), 'utf8');
 
-/** Loads texts one after the other; the error that says what is wrong with one is as good as an answer. */
+/** Loads texts one after another; a configuration error counts as an answer. */
 function createLoader(): (text: string) => Promise<void> {
   const cwd = writeFolder();
   return async (text) => {

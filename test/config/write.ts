@@ -29,7 +29,7 @@ export function loadYaml(
   return loadConfig({ cwd: writeFolder({ 'toolcrib.yaml': text, ...others }), env });
 }
 
-/** The words of the error that loading a text ends with; one that is no error of configuration fails the test. */
+/** The message of the configuration error for a text; any other outcome fails the test. */
 export async function mistakesIn(text: string | Uint8Array, env: Environment = {}): Promise<string> {
   return messageOf(loadYaml(text, env));
 }

@@ -3,7 +3,7 @@ import { cribOf, folderWith } from './workshop.ts';
 
 const tools = [{ name: 'tool', description: '', input: {}, run: () => 'ran' }];
 
-/** What comes of a call under an extension that this module brings. */
+/** The result of a call with the extension of this module. */
 async function callUnder(text: string, entry: object = {}, reference = './mine.mjs') {
   const extensions = { mine: { module: reference, ...entry } };
   const folder = folderWith({ 'toolcrib.yaml': JSON.stringify({ extensions }), 'mine.mjs': text, 'mine.cjs': text });

@@ -35,7 +35,7 @@ const SPELLINGS = ['${secret:victim}', 'a ${secret: victim } b', '${secret:victi
 
 const toolWith = (run: Fields) => ({ name: 't', description: '', run: { kind: 'http', method: 'GET', ...run } });
 
-/** How specs come from elsewhere. */
+/** The sources of remote specs. */
 const LISTS: Readonly<Record<string, (entry: Fields, settings: Fields, more: Fields) => Promise<Crib>>> = {
   async http(entry, settings, more) {
     const server = await startServer();

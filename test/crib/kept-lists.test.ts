@@ -90,7 +90,7 @@ describe('a source that fails to list', () => {
     const crib = await cribOf(folder, storeOf(folder));
     expect(namesOf(crib)).toEqual(['fine']);
     expect(crib.get('fine')).toMatchObject({ tags: [] });
-    expect(crib.warnings().join('\n')).toContain('this source may bring only http');
+    expect(crib.warnings().join('\n')).toContain('its source allows only http');
   });
 
   it('leaves neither its address nor a secret in the store', async () => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/index.ts';
 /** A clock that stands still until it is moved. */
 export interface ManualClock extends Clock {
   advance(byMs: number): void;
-  /** How many timers wait. */
+  /** Number of pending timers. */
   count(): number;
 }
 

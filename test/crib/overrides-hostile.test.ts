@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Crib, createCrib } from '../../src/index.ts';
 import { cribOf, folderWith, namesOf } from './workshop.ts';
 
-/** A source of the given tools, each a spec as somebody careless would build it; it answers with what it got. */
+/** A source of the given tools with unchecked specs; each call returns its arguments. */
 const sourceOf = (inputs: string) => `
 const specs = ${inputs}.map((input, index) => ({
   name: 'tool_' + index, description: '', input, effects: {}, policy: {}, tags: [], source: 'odd', origin: 'tool_' + index,

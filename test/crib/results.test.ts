@@ -127,7 +127,7 @@ describe('read_result', () => {
       '"x" does not exist at "/items", which is a list of 3000.',
     );
     expect(await read('items', { pointer: '/constructor' })).toContain('which is an object with "items"');
-    expect(await read('items', { pointer: 'items' })).toContain('begins with "/"');
+    expect(await read('items', { pointer: 'items' })).toContain('must start with "/"');
     expect(await read('log', { pointer: '/a' })).toContain('not JSON');
   });
 

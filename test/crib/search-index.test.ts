@@ -8,7 +8,7 @@ const tool = (name: string): ToolInput => ({ name, description: 'Copies', input:
 const MANY = Array.from({ length: 1000 }, (_, index) => tool(`tool_${index}`));
 const names = (hits: readonly { readonly name: string }[]) => hits.map(({ name }) => name);
 
-/** A retriever that can be kept, and counts how often somebody wanted to. */
+/** A retriever with snapshots, which counts how often one is taken. */
 function countingRetriever(bytes: number) {
   const counts = { snapshots: 0 };
   const retriever: Retriever & { snapshot(): Uint8Array; readonly changes: number } = {

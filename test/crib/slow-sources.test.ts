@@ -10,7 +10,7 @@ const LIVE: LiveSource = {
   close: async () => {},
 };
 
-/** Whether a promise has resolved by now. */
+/** True if a promise has resolved. */
 async function isResolved(promise: Promise<unknown>): Promise<boolean> {
   return Promise.race([promise.then(() => true), new Promise<boolean>((resolve) => setImmediate(resolve, false))]);
 }

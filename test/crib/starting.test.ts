@@ -56,7 +56,7 @@ const NOT_YET = {
   error: { code: 'unavailable', retryable: true, retryAfterMs: expect.any(Number) },
 };
 
-/** What is said, without the name. */
+/** The result as text, without the name. */
 const words = (result: ToolResult, name: string) => JSON.stringify(result).replaceAll(name, 'NAME');
 
 describe('while a source is in its first start', () => {
@@ -166,7 +166,7 @@ describe('tools/list while a source is in its first start', () => {
 });
 
 describe('warnings about selectors', () => {
-  /** What is said while the work is done. */
+  /** The warnings emitted during the work. */
   async function warningsOf(work: () => Promise<Crib>) {
     const said: string[] = [];
     const listen = (warning: Error) => void said.push(warning.message);

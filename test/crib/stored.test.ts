@@ -27,7 +27,7 @@ describe('specs kept in the store', () => {
     await crib.store?.specs.put(spec('danger', 'shell'), 'ann');
     await crib.reload();
     expect(namesOf(crib)).toEqual([]);
-    expect(crib.warnings().join('\n')).toContain('may bring only http');
+    expect(crib.warnings().join('\n')).toContain('its source allows only http');
   });
 
   it('outlive the process, and another crib of the same configuration sees them', async () => {

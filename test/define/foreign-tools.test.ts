@@ -22,7 +22,7 @@ const city = z.object({ city: z.string() });
 const PARAMETERS = { type: 'object' as const, properties: { city: { type: 'string' as const } }, required: ['city'] };
 const weather = { name: 'weather', description: 'The weather', parameters: PARAMETERS };
 
-/** Calls it with good and with bad arguments, and says what became of it. */
+/** Calls a tool with valid and with invalid arguments, and returns the results. */
 async function tryWeather(chest: Chest, name = 'weather'): Promise<void> {
   expect(textOf(await chest.call(name, { city: 'Rome' }))).toBe('sunny in Rome');
   expect(await chest.call(name, { city: 7 })).toMatchObject({

@@ -63,7 +63,7 @@ describe('an executor that the configuration names by module', () => {
     ['a package that is not installed', '{ echo: { module: no-such-package } }', ECHO, 'is not an installed package'],
     ['another kind', '{ other: { module: ./echo.mjs } }', ECHO, 'exports neither an executor of kind "other"'],
     ['nothing', '{ echo: { module: ./echo.mjs } }', 'export default undefined;', 'The executor "echo"'],
-    ['a text', '{ echo: { module: ./echo.mjs } }', 'export default "echo";', 'no executor of the kind "echo"'],
+    ['a text', '{ echo: { module: ./echo.mjs } }', 'export default "echo";', 'neither an executor of kind "echo"'],
     [
       'a maker that throws',
       '{ echo: { module: ./echo.mjs } }',
@@ -80,7 +80,7 @@ describe('an executor that the configuration names by module', () => {
       'a built-in kind',
       '{ mcp: { module: ./echo.mjs } }',
       'export default { kind: "mcp", execute() {} };',
-      'two executors',
+      'Two executors have the kind "mcp"',
     ],
     [
       'a secret among its options',

@@ -123,7 +123,7 @@ describe('specs in a store', () => {
     expect(namesIn(crib)).toEqual(['a']);
     expect(crib.warnings()).toEqual([
       expect.stringContaining('stored spec "bad"'),
-      expect.stringContaining('may bring only http'),
+      expect.stringContaining('its source allows only http'),
     ]);
   });
 

@@ -69,7 +69,7 @@ describe('spec files', () => {
     workspace.write('tools.yaml', `${contract}  - { name: fine, run: { kind: http, url: "https://example.com" } }\n`);
     const crib = await openCrib({ sources: [files({ name: 'local', path: workspace.path, kinds: ['http'] })] });
     expect(namesIn(crib)).toEqual(['fine']);
-    expect(crib.warnings()).toEqual([expect.stringContaining('may bring only http')]);
+    expect(crib.warnings()).toEqual([expect.stringContaining('its source allows only http')]);
   });
 
   it('that name a tool twice have the second one held back', async () => {

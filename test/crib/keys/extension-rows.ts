@@ -106,7 +106,7 @@ const limits: readonly Row[] = [
   },
 ];
 
-/** What is written to stderr about a call. */
+/** The stderr output of a call. */
 const logged: Show = async (place) => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   try {
@@ -153,7 +153,7 @@ process.env.AUDIT_TWO = pemOf(second);
 const signedBy: Show = async ({ crib }) => crib.audit.key();
 const STORED = { store: { url: 'sqlite:./crib.db' } };
 
-/** What is found about rows that another machine has written. */
+/** The verification result for audit rows of another machine. */
 const verified: Show = async ({ crib, folder }) => {
   const config = { store: { url: `sqlite:${folder}/crib.db` }, extensions: { audit: { key: { env: 'AUDIT_TWO' } } } };
   const elsewhere = folderWith({ 'toolcrib.yaml': JSON.stringify(config) });

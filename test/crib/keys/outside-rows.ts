@@ -36,7 +36,7 @@ const asking = (key: Written) => ({ tools: [ASK], ...LOCAL, secrets: { key } });
 const HERE = { hosts: '127.0.0.1' };
 const files = { one: 'one', two: 'two' };
 const command = (word: string) => [process.execPath, '-p', `'${word}'`];
-/** Which secret came, if any. */
+/** The secret that was received, if any. */
 const sent: Show = async (place) => {
   const outcome = await calls('ask', [ALICE])(place);
   return [place.upstream.asked.map(({ headers }) => headers['x-key']), place.upstream.asked.length === 0 && outcome];
@@ -101,7 +101,7 @@ const executors: readonly Row[] = [
 ];
 
 const key = await makeKey('first');
-/** Who a token of the issuer is taken for. */
+/** The caller that a token of the issuer identifies. */
 function identified(claims: Written = {}, age = 0): Show {
   return async ({ crib, upstream }) => {
     upstream.publish({ keys: [key.jwk] });

@@ -3,10 +3,10 @@ import { isKey, memberOf, nameOf, shapeFor } from './schema-keys.ts';
 
 type Note = (key: string) => void;
 
-/** What takes every member of whatever it is given, to print, compare or freeze it, or to look for paths: it reads no key. */
+/** Functions that visit every member to print, compare or freeze a value, or to find paths. They do not count as reading a key. */
 const WALKS = /\b(sortKeys|sortItems|spellOut|stringify|freezeJson|copyJson|connectionText|pathsOf\w*|pathsIn)\b/;
 
-/** The same value, which notes every key of the schema that is read by name, or taken into a copy for one reader. */
+/** A copy of the value that records every key of the schema that is read by name, or copied for one reader. */
 export function recordReads<Value>(node: SchemaNode, value: Value, note: Note): Value {
   return record({ node, path: '' }, value, note) as Value; // the same data
 }

@@ -31,7 +31,7 @@ export interface Row {
   readonly key: string;
   readonly before: Written;
   readonly after: Written;
-  /** What a user of the crib gets to see; it is other after than before. */
+  /** The visible effect for a user of the crib; it must differ before and after. */
   readonly show: Show;
   readonly files?: Readonly<Record<string, string>>;
   readonly options?: CribOptions;
@@ -41,7 +41,7 @@ export interface Row {
   readonly readAs?: string;
 }
 
-/** Where it is looked. */
+/** The objects that an observation may use. */
 export interface Place {
   readonly crib: Crib;
   readonly folder: string;
@@ -129,14 +129,14 @@ export function tool(more: Written = {}, name = 'echo'): Written {
   return { name, description: 'Says what it was told', input: { type: 'object' }, run, ...more };
 }
 
-/** What became of a call, without what differs from run to run. */
+/** The result of a call, without parts that differ from run to run. */
 export function outcomeOf(result: ToolResult): unknown {
   if (result.status === 'waiting') return ['waiting', result.waiting.for];
   if (result.status === 'failed') return [result.error.code, result.error.message.replace(/in \d+ ms/, 'in … ms')];
   return result.data ?? result.content;
 }
 
-/** What comes of calls, made one after the other. */
+/** The results of calls, made one after another. */
 export function calls(name: string, ...made: readonly (readonly [Caller, unknown?, CallOptions?])[]): Show {
   return async ({ crib }) => {
     const outcomes: unknown[] = [];
@@ -148,7 +148,7 @@ export function calls(name: string, ...made: readonly (readonly [Caller, unknown
   };
 }
 
-/** What is listed, explained and warned of. */
+/** The listing, the explanation and the warnings. */
 export const listed: Show = async ({ crib }) => {
   const names = crib.catalog.specs.map((spec) => spec.name);
   return {

@@ -33,7 +33,7 @@ const serving = (server: Written) => ({
   executors: { http: { allowPrivate: '127.0.0.1' } },
   server: { port: 0, ...server },
 });
-/** What becomes of a call that is under way when the server ends. */
+/** The result of a call that is running when the server stops. */
 const ended: Show = async ({ crib, upstream }) => {
   const running = await startServer(crib);
   const headers = { 'content-type': 'application/json' };
@@ -65,7 +65,7 @@ const twins = (settings: Written) => ({
   tools: [tool({ name: 'copy_xqzj' }), tool({ name: 'copy_xqzk' })],
   retrieval: { embeddings: 'none', ...settings },
 });
-/** What is found first once the last has been used. */
+/** True if the last search hit is still last after it was used. */
 const preferred: Show = async ({ crib }) => {
   const chest = await crib.open(undefined, ALICE);
   const find = async () => (await chest.search('copy')).map(({ name }) => name);
@@ -97,7 +97,7 @@ const shared: Show = async ({ crib }) => {
   return JSON.stringify(pids[0]) === JSON.stringify(pids[1]);
 };
 
-/** Whether a list was read again while another one was, five times. */
+/** True if the list was read again while the fence list was read several times. */
 const refreshed: Show = async ({ upstream }) => {
   const count = () => upstream.asked.filter(({ path }) => path.startsWith('/mcp') || path.startsWith('/api')).length;
   const atFirst = count() + upstream.asked.filter(({ path }) => path === '/specs').length;
@@ -125,7 +125,7 @@ def meet(n: int):
         time.sleep(0.01)
     return os.path.exists(f"{HERE}/met{3 - n}")
 `;
-/** Whether two calls run at the same time. */
+/** True if two calls run concurrently. */
 const met: Show = async ({ crib }) => {
   const chest = await crib.open(undefined, ALICE);
   const results = await Promise.all([1, 2].map((n) => chest.call('meet', { n })));

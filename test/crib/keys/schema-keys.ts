@@ -45,7 +45,7 @@ export function shapeFor(at: Shape, value: unknown): Shape {
   return maps.find(({ node }) => (node.required ?? []).every((key) => Object.hasOwn(value, key))) ?? maps[0] ?? at;
 }
 
-/** What a schema says about a member of a value. */
+/** The schema node of a member of a value. */
 export function memberOf({ node, path }: Shape, key: string): Shape | undefined {
   const { properties = {}, additionalProperties: others, items } = node;
   if (items !== undefined) return { node: items, path };

@@ -42,7 +42,7 @@ const FILES: Readonly<Record<string, string>> = {
   'api.json': JSON.stringify(api('SERVER')),
 };
 
-/** How a kind of source is written: as usual, and so that it starts slowly. */
+/** The entries of a kind of source: a normal one, and one that starts slowly. */
 interface Kind {
   readonly usual: Written;
   readonly slow?: Written;
@@ -141,7 +141,7 @@ const watcher: Extension = {
   },
 };
 
-/** What there is of each source: its tools, what they answer, and what is left of it after an edit that cannot be read. */
+/** The tools of each source, their answers, and what remains after an invalid edit. */
 async function show({ crib, folder }: Place): Promise<Readonly<Record<string, unknown>>> {
   const atFirst = new Map(crib.sources().map(({ name, state }) => [name, state]));
   for (const spec of SPECS) await crib.store?.specs.put(spec, 'ann');
@@ -206,7 +206,7 @@ export const settingRows: readonly (Row & { readonly part: string })[] = plans
 
 export const KINDS_OF_SOURCES = Object.keys(KINDS);
 
-/** What is there of the sources of a kind, each with another setting. */
+/** The tools of the sources of a kind, each with another setting. */
 export async function showKind(kind: string, side: 'before' | 'after') {
   if (KINDS[kind]?.hasCommands) withPrograms(['bwrap']); // without a sandbox it shows what may run without one
   const written = { ...rest, sources: sourcesOf(kind, side) };

@@ -125,7 +125,7 @@ const apis: Partial<Row> = {
     'typed.json': typed,
   },
 };
-/** What the API and the giver of tokens were asked. */
+/** The requests to the API and the token endpoint. */
 const called: Show = async (place) => {
   const outcome = await calls('s_echo', [ALICE])(place);
   const requests = place.upstream.asked.map(({ path, headers, body }) => [
@@ -178,11 +178,11 @@ const SERVER_FILE = join(import.meta.dirname, '../../kinds/mcp/servers/editable.
 const child = (more: Written = {}) => ({ mcp: { command: process.execPath, args: [SERVER_FILE], ...more } });
 const inside = (key: string, more: Written, show: Show = marked, files: Partial<Row> = {}) =>
   source(`(mcp).mcp(command).${key}`, [child(), child(more)], show, files);
-/** What a child says of its environment. */
+/** The environment that a child process reports. */
 const marked: Show = async (place) => [await calls('s_mark', [ALICE])(place), (await listedState(place)) as unknown];
 const listedState: Show = async ({ crib }) =>
   crib.sources().map(({ name, state, toolCount }) => [name, state, toolCount]);
-/** Whether two callers are served by the same child. */
+/** True if the same child process serves two callers. */
 const shared: Show = async ({ crib }) => {
   const pids = [];
   for (const caller of [ALICE, BOB]) pids.push(outcomeOf(await (await crib.open(undefined, caller)).call('s_pid')));

@@ -118,7 +118,7 @@ const around = { from: clock(-1), to: clock(1) };
 const today = new Date().getUTCDay();
 const otherDay = ((today + 3) % 7) + 1;
 
-/** Whether a call of alice may be approved by bob. */
+/** True if bob may approve a call of alice. */
 const answeredByBob: Show = async ({ crib }) => {
   const chest = await crib.open(undefined, ALICE);
   const result = await chest.call('echo', {}, { park: true });
@@ -127,13 +127,13 @@ const answeredByBob: Show = async ({ crib }) => {
   return answer.ok ? answer.approval.state : answer.error.code;
 };
 
-/** How long a person has to answer. */
+/** The timeout of an approval request. */
 const timeToAnswer: Show = async ({ crib }) => {
   await (await crib.open(undefined, ALICE)).call('echo', {}, { park: true });
   return (await crib.approvals.list()).map(({ createdAt, expiresAt }) => expiresAt - createdAt);
 };
 
-/** What three calls see that are made at once. */
+/** The results of three concurrent calls. */
 export const atOnce: Show = async ({ crib }) => {
   const chests = await Promise.all([ALICE, ALICE, BOB].map((caller) => crib.open(undefined, caller)));
   const results = await Promise.all(chests.map((chest) => chest.call('together')));
@@ -216,7 +216,7 @@ function budgets(more: Written): readonly [Written, Written] {
   ];
 }
 
-/** Whether the second call may come back within the hour. */
+/** True if the second call may be retried within the hour. */
 export function retryAfter(name: string): Show {
   return async ({ crib }) => {
     const chest = await crib.open(undefined, ALICE);

@@ -20,7 +20,7 @@ interface Asked {
 export interface Upstream {
   readonly url: string;
   readonly asked: readonly Asked[];
-  /** What the issuer of tokens publishes at /keys from now on. */
+  /** Sets the keys that the issuer publishes at /keys. */
   publish(keys: unknown): void;
   /** Resolves when so many requests for the path have come. */
   came(path: string, count?: number): Promise<readonly Asked[]>;
@@ -33,7 +33,7 @@ const serveMcp = getRequestListener((request) => mcp.fetch(request), { overrideG
 
 type Answer = (asked: Asked, response: ServerResponse) => unknown;
 
-/** What is answered, by the begin of the path. */
+/** The answers by path prefix. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   '/specs': async ({ path }) => {
     if (path.includes('slow')) await timers.setTimeout(60);
@@ -60,7 +60,7 @@ export const GRANTED = {
   run: { kind: 'http', method: 'GET', url: 'https://a.test', headers: { 'x-key': '$' + '{secret:key}' } },
 };
 
-/** What lists from elsewhere bring. */
+/** The specs of remote lists. */
 export const SPECS = [
   { name: 'echo', description: 'Says it again', tags: ['talk'], run: { kind: 'task', task: 'echo' } },
   { name: 'other', description: 'Does something else', run: { kind: 'task', task: 'counted' } },

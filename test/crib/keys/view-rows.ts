@@ -2,7 +2,7 @@ import { ALICE, calls, listed, type Row, type Show, tool, type Written } from '.
 
 const TOOLS = [tool({ tags: ['talk'] }), tool({}, 'counted')];
 
-/** What the default profile shows and lets be called. */
+/** The tools that the default profile lists and can call. */
 const opened: Show = async (place) => {
   const chest = await place.crib.open(undefined, ALICE);
   return [
@@ -43,7 +43,7 @@ const profiles: readonly Row[] = [
   },
 ];
 
-/** What bundles are made of, set up in which order, and say. */
+/** The tools of bundles, the order of their setups, and their instructions. */
 const bundled: Show = async (place) => {
   const { crib } = place;
   const chest = await crib.open(undefined, ALICE);

@@ -49,7 +49,7 @@ describe('toolcrib specs', () => {
       [{ ...SPEC, name: 'not a name' }, '"not a name" is not a tool name'],
       [{ ...SPEC, inputs: {} }, 'has no "inputs". Did you mean "input"?'],
       [withRun('none', undefined), 'Tool "none" has no run'],
-      [withRun('unknown', { kind: 'htpp' }), 'may bring only http'],
+      [withRun('unknown', { kind: 'htpp' }), 'its source allows only http'],
       [withRun('shell', { kind: 'shell', command: ['rm'] }), 'has kind shell, but its source allows only http'],
       [
         withInput('remote', { $ref: 'https://example.com/a.json' }),
