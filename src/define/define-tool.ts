@@ -165,7 +165,7 @@ function readRun(given: { readonly run?: unknown; readonly execute?: unknown }, 
   }
   throw new ToolcribError(
     'not_a_tool',
-    `${what} has no valid run: pass a function, or data with a kind; got ${describe(work)}.`,
+    `${what} has no run: pass a function, or data with a kind; got ${describe(work)}.`,
   );
 }
 

@@ -81,8 +81,8 @@ describe('a mistake in a tool is an error where it is defined', () => {
     ['a description that is no text', () => tool({ description: 5 }), /description must be a string, got 5/],
     ['tags that are numbers', () => tool({ tags: [1] }), /tags/],
     ['needs that are an object', () => tool({ needs: {} }), /needs/],
-    ['a run that is a text', () => tool({ run: 'rm -rf' }), /no valid run/],
-    ['a run without a kind', () => tool({ run: { command: ['ls'] } }), /no valid run/],
+    ['a run that is a text', () => tool({ run: 'rm -rf' }), /no run/],
+    ['a run without a kind', () => tool({ run: { command: ['ls'] } }), /no run/],
     ['a run that JSON cannot carry', () => tool({ run: { kind: 'http', body: 5n } }), /"tool"/],
     ['a schema that is a text', () => tool({ input: 'object' }), /input schema/],
     [

@@ -94,7 +94,7 @@ describe('register, get by name, list in order, unregister', () => {
     ['an object without a name', { run: () => 1 }, /not a tool name/],
     ['a name that some vendor would refuse', { name: 'a.b', run: () => 1 }, /"a\.b" is not a tool name/],
     ['a name that is too long', { name: 'x'.repeat(49), run: () => 1 }, /48/],
-    ['a tool that does not say how it runs', { name: 'idle' }, /no valid run/],
+    ['a tool that does not say how it runs', { name: 'idle' }, /no run/],
     ['a tool with run and execute', { name: 'both', run: () => 1, execute: () => 1 }, /both/],
     ['a tool of a kind that nobody knows', { name: 'odd', run: { kind: 'sehll' } }, /Did you mean "shell"/],
     ['a tool whose schema is for a list', { name: 'list', input: { type: 'array' }, run: () => 1 }, /object/],

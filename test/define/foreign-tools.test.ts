@@ -296,7 +296,7 @@ describe('what is not a tool', () => {
   it('a record names the member that is none', async () => {
     const good = aiSdkTool({ inputSchema: city, execute: sunny });
     await expect(createCrib({ tools: { good, bad: 7 } as never })).rejects.toThrow('"bad" is 7, not a tool.');
-    await expect(createCrib({ tools: { bad: {} } as never })).rejects.toThrow('Tool "bad" has no valid run');
+    await expect(createCrib({ tools: { bad: {} } as never })).rejects.toThrow('Tool "bad" has no run');
     await expect(createCrib({ tools: { name: 'x', run: sunny } as never })).rejects.toThrow('must be a list');
     await expect(createCrib({ tools: 7 as never })).rejects.toThrow('must be a list, got 7');
     crib = await createCrib({ tools: {} });

@@ -107,7 +107,7 @@ describe('toolcrib explain', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'error: There is no tool "a\\u0001dd".\n',
+      stderr: 'error: The tool "a\\u0001dd" was not found.\n',
     });
   });
 
