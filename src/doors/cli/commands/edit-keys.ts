@@ -63,7 +63,7 @@ async function explainKey(crib: Crib, { info, opens }: CreatedKey): Promise<void
   note('The key is shown only once. Toolcrib stores only its hash.');
   const until = info.expiresAt === undefined ? 'does not expire' : `expires ${toTime(info.expiresAt)}`;
   const profiles = opens.length === 0 ? 'no profile' : opens.join(', ');
-  note(toLine(`Key ${info.id} ("${info.name}") is for caller ${info.caller}, opens ${profiles}, and ${until}.`));
+  note(toLine(`${info.id} ("${info.name}") is for caller ${info.caller}, opens ${profiles}, and ${until}.`));
   for (const problem of await crib.keys.problems()) note(toLine(problem));
 }
 
