@@ -280,7 +280,7 @@ sources:
       const reasonOf = (name: string) => reasons.find((source) => source.name === name)?.reason;
       for (const name of ['py', 'petstore'])
         expect(reasonOf(name)).toMatch(/does not exist|cannot be read|is not there/);
-      for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('there is no program "npx"');
+      for (const name of ['browser', 'thinking']) expect(reasonOf(name)).toContain('program "npx" not found');
       expect(reasonOf('gh')).toMatch(/^The secret "github" is missing/);
       expect(crib.warnings()).toContain('Not available in this version: profile "assistant" cannot delegate.');
     } finally {

@@ -74,14 +74,14 @@ export interface McpSourceConfig extends SourceSettings {
   readonly initTimeoutMs?: number;
   /** Interval in milliseconds at which the list of tools is read again. */
   readonly refreshMs?: number;
-  /** Variables of our environment that a child gets besides the usual ones, credentials included. */
+  /** Variables of toolcrib's own environment to pass to the child besides the usual ones, credentials included. */
   readonly passEnv?: string | readonly string[];
 }
 
 /** An MCP server. */
 export type McpServer = McpChild | McpRemote;
 
-/** A server that runs as a child. */
+/** A server that runs as a child process. */
 export interface McpChild {
   /** stdio */
   readonly type?: 'stdio';
@@ -93,19 +93,19 @@ export interface McpChild {
   readonly env?: Readonly<Record<string, SecretText>>;
   /** A file of NAME=value lines. */
   readonly envFile?: string;
-  /** Where it runs; default this file's folder. */
+  /** Working folder; default this file's folder. */
   readonly cwd?: string;
 }
 
-/** A server that is reached by its address. */
+/** A server reached over HTTP. */
 export interface McpRemote {
-  /** How it is spoken to; found out if absent. */
+  /** The transport; detected if absent. */
   readonly type?: 'http' | 'sse';
   /** The address of the server. */
   readonly url: SecretText;
   /** HTTP headers. */
   readonly headers?: Readonly<Record<string, SecretText>>;
-  /** How the server is told who is asking. */
+  /** Credentials for the server. */
   readonly auth?: { readonly bearer: SecretText } | { readonly clientCredentials: ClientCredentials };
 }
 
@@ -231,6 +231,6 @@ export interface McpFileSourceConfig extends SourceSettings {
   readonly initTimeoutMs?: number;
   /** Interval in milliseconds at which the list of tools is read again. */
   readonly refreshMs?: number;
-  /** Variables of our environment that a child gets besides the usual ones, credentials included. */
+  /** Variables of toolcrib's own environment to pass to the child besides the usual ones, credentials included. */
   readonly passEnv?: string | readonly string[];
 }

@@ -3,21 +3,21 @@ import type { ToolSpec } from '../../core/tool-spec.ts';
 import { beginningOf } from '../../core/visible-text.ts';
 import type { McpFailure } from './mcp-failure.ts';
 
-/** The codes of JSON-RPC and MCP that say something about what was asked. */
+/** The JSON-RPC code for invalid arguments. */
 const INVALID_PARAMS = -32_602;
-/** Those that say that the server and we do not understand each other. Not that there is no such method: of one tool that says nothing about the others. */
+/** Codes for a protocol mismatch between client and server. "Method not found" is not one of them: for one tool it says nothing about the others. */
 const MISUNDERSTOOD: readonly (number | undefined)[] = [
-  -32_700, // no JSON
-  -32_600, // no request
-  -32_020, // headers that do not fit
-  -32_022, // another revision
+  -32_700, // parse error
+  -32_600, // invalid request
+  -32_020, // header mismatch
+  -32_022, // unsupported protocol version
 ];
 
 const MAX_MESSAGE = 4000;
 
 /**
- * What a failure means for whoever called. How the server is reached is its owner's business and stands in the state of
- * the source. A call whose connection was lost may be tried again only if doing it twice does no harm.
+ * Translates a failure for the caller. Connection details are for the operator and appear in the source's state. A
+ * call whose connection was lost is retryable only if it is idempotent or read-only.
  */
 export function callFailure(failure: McpFailure, { name, effects }: ToolSpec): ToolError {
   const { kind, retryAfterMs } = failure;
@@ -25,35 +25,38 @@ export function callFailure(failure: McpFailure, { name, effects }: ToolSpec): T
   const cause = failure;
   switch (kind) {
     case 'unreachable':
-      return toolError('unavailable', `"${name}" cannot be called while its server cannot be reached.`, {
+      return toolError('unavailable', `The server of "${name}" cannot be reached; try again later.`, {
         retryable: true,
         ...when,
         cause,
       });
     case 'busy':
-      return toolError('unavailable', `The server of "${name}" has no time; try again later.`, {
+      return toolError('unavailable', `The server of "${name}" is busy; try again later.`, {
         retryable: true,
         ...when,
         cause,
       });
     case 'lost':
       return effects.idempotent === true || effects.readOnly === true
-        ? toolError('upstream', `The server of "${name}" was lost before it answered.`, { retryable: true, cause })
+        ? toolError('upstream', `The connection to the server of "${name}" was lost before it answered; try again.`, {
+            retryable: true,
+            cause,
+          })
         : toolError(
             'unknown_outcome',
-            `The server of "${name}" was lost before it answered. It may have done what was asked: look before you try again.`,
+            `The connection to the server of "${name}" was lost before it answered. The call may have taken effect: check before you try again.`,
             { cause },
           );
     case 'too_large':
-      return toolError('too_large', `"${name}" answered with more than can be taken; ask for less.`, { cause });
+      return toolError('too_large', `The answer of "${name}" is too large; ask for less.`, { cause });
     case 'refused':
-      return toolError('upstream', `The server of "${name}" does not accept the credential that it is given.`, {
+      return toolError('upstream', `The server of "${name}" rejected the configured credential.`, {
         cause,
       });
     case 'malformed':
-      return toolError('upstream', `The server of "${name}" answered with something that is no result.`, { cause });
+      return toolError('upstream', `The server of "${name}" sent an invalid result.`, { cause });
     case 'cancelled':
-      return toolError('cancelled', `The call of "${name}" was cancelled.`, { cause });
+      return toolError('cancelled', `The call to "${name}" was cancelled.`, { cause });
     case 'error':
       return toolError(codeOf(failure.code), withoutStack(failure.message), { cause });
   }
@@ -64,7 +67,7 @@ function codeOf(code: number | undefined): 'invalid_input' | 'upstream' | 'tool_
   return MISUNDERSTOOD.includes(code) ? 'upstream' : 'tool_error';
 }
 
-/** Where in a program something went wrong is nobody's business but its author's. */
+/** Removes stack traces, which callers must not see. */
 function withoutStack(message: string): string {
   const lines = message.split('\n');
   const stack = lines.findIndex((line) => /^\s+at .*[:)]\d*|^Traceback \(/.test(line));

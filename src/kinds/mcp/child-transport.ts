@@ -8,9 +8,9 @@ import { McpFailure } from './mcp-failure.ts';
 import type { StartingProgram } from './start-watch.ts';
 import { idOfEnds, MAX_MESSAGE_BYTES, readMessage, type ServerTransport, TOO_LARGE } from './wire-requests.ts';
 
-/** A server to start. */
+/** The command that starts a server. */
 export interface ServerCommand extends ChildCommand {
-  /** What it was not given, for one that cannot reach the network. */
+  /** Network variables that were not passed on; used as a hint if the server cannot reach the network. */
   readonly notGiven?: string;
 }
 
@@ -19,18 +19,18 @@ interface ChildTransport extends ServerTransport {
   readonly pid: null;
 }
 
-/** What may wait to be read by the server; more would only fill our own memory. */
+/** Most bytes waiting for the server to read; a slow reader must not fill our memory. */
 const MAX_WAITING_BYTES = 50_000_000;
-/** How long a server may take to end by itself once its input has ended. */
+/** Grace period for the server to exit after its stdin was closed. */
 const QUIET_MS = 400;
-/** How long what it said last may be on its way when it has ended. */
+/** Grace period for the last output after the server exited. */
 const LAST_WORDS_MS = 250;
-/** How long it may take to learn how a server ended that takes nothing any more. */
+/** Longest wait for the exit status after a write failed. */
 const END_KNOWN_MS = 5000;
-/** How much is kept of what one run of it printed. */
+/** Bytes of output kept for each run. */
 const SAID_BYTES = 8192;
 
-/** Starts a server with the SDK's `start`; what it says on stderr, and what is no message, goes to `output`. */
+/** Runs a server as a child process, started by the SDK's `start`. Its stderr, and stdout lines that are not messages, go to `output`. */
 export function childTransport(command: ServerCommand, output: OutputTail): ServerTransport {
   let child: Child | undefined;
   let end: ChildEnd | undefined;
@@ -47,14 +47,14 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
     onLine(text) {
       const message = readMessage(text);
       if (message !== undefined)
-        transport.onmessage?.(message as JSONRPCMessage); // whoever asked looks at the rest
+        transport.onmessage?.(message as JSONRPCMessage); // the sender of the request validates the rest
       else if (text.trim() !== '') hearing.add(Buffer.from(`${beginningOf(text, 2000)}\n`));
     },
     onTooLong(head, tail) {
       const id = idOfEnds(head, tail);
       hearing.add(Buffer.from(`A message of more than ${MAX_MESSAGE_BYTES} bytes was dropped.\n`));
       const error = { code: TOO_LARGE, message: `it answered with more than ${MAX_MESSAGE_BYTES} bytes` };
-      // An answer to nobody in particular: all who wait would wait for ever.
+      // Without an id no single request can be failed, and all pending requests would hang.
       if (id === undefined) void transport.close();
       else transport.onmessage?.({ jsonrpc: '2.0', id, error });
     },
@@ -83,12 +83,12 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
     async send(message) {
       const stdin = child?.stdin;
       if (stdin === undefined || !stdin.writable) return failedWrite(child, hasEnded());
-      if (waitingBytes > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read what it is sent');
+      if (waitingBytes > MAX_WAITING_BYTES) throw new McpFailure('busy', 'it does not read its input');
       const line = `${JSON.stringify(message)}\n`;
       waitingBytes += line.length;
       const sent = lastSent.then(() => writeLine(stdin, line));
       lastSent = sent
-        .catch(() => {}) // told to who sent it
+        .catch(() => {}) // the sender handles the failure
         .finally(() => {
           waitingBytes -= line.length;
         });
@@ -102,7 +102,7 @@ export function childTransport(command: ServerCommand, output: OutputTail): Serv
   return transport;
 }
 
-/** Ends a server: by itself if it does so once its input has ended. */
+/** Ends a server; it may exit by itself first, once its stdin is closed. */
 async function endChild(child: Child): Promise<void> {
   child.keepAlive(true);
   child.stdin.end();
@@ -111,8 +111,8 @@ async function endChild(child: Child): Promise<void> {
 }
 
 /**
- * Writes one message, and nothing else before it is written: several that are written together fail together, also those
- * that the server has read. Without its newline no server takes a message for one, so one that failed was never seen.
+ * Writes one message at a time: messages that are written together fail together, even those that the server has
+ * already read. A server ignores a message without its newline, so it never processed one whose write failed.
  */
 function writeLine(stdin: Writable, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -121,33 +121,33 @@ function writeLine(stdin: Writable, line: string): Promise<void> {
   });
 }
 
-/** A write fails before we are told how the server ended, which `lastWords` is to know by then. */
+/** Waits for the exit status before failing: a write fails before the exit is reported, and `lastWords` needs it. */
 async function failedWrite(child: Child | undefined, cause: unknown): Promise<never> {
   await Promise.race([child?.ended, delay(END_KNOWN_MS)]);
   throw cause;
 }
 
 function toFailure(cause: unknown): McpFailure {
-  return cause instanceof McpFailure ? cause : new McpFailure('lost', 'it ended before it answered', { cause });
+  return cause instanceof McpFailure ? cause : new McpFailure('lost', 'it exited before it answered', { cause });
 }
 
 function hasEnded(cause?: unknown): McpFailure {
-  return new McpFailure('unreachable', 'The server has ended.', { cause });
+  return new McpFailure('unreachable', 'The server has exited.', { cause });
 }
 
-/** What one run of a server prints. */
+/** The output of one run of a server. */
 interface Hearing {
   readonly program: Omit<StartingProgram, 'family'>;
   /** Listens to both outputs. */
   follow(child: Child): void;
-  /** Takes down what is no message. */
+  /** Records output that is not a message. */
   add(chunk: Buffer): void;
 }
 
-/** Everything goes to `output`, which outlives the run, too. */
+/** All output also goes to `output`, which outlives the run. */
 function createHearing(command: ServerCommand, output: OutputTail): Hearing {
   const tail = createOutputTail(SAID_BYTES);
-  let begun = ''; // the last line of stdout, as long as it has not ended
+  let begun = ''; // the last, unfinished line of stdout
   let tell: (() => void) | undefined;
   const said = () => `${tail.text()}${begun}`;
   return {
@@ -155,7 +155,7 @@ function createHearing(command: ServerCommand, output: OutputTail): Hearing {
       output.follow(stderr);
       tail.follow(stderr);
       stdout.on('data', (chunk: Buffer) => {
-        if (tell === undefined) return; // messages of a server that has started can be long
+        if (tell === undefined) return; // after the start, stdout carries only messages, which can be long
         begun = `${begun}${chunk.toString('utf8')}`.slice(-SAID_BYTES).replace(/^.*\n/s, '');
         tell();
       });

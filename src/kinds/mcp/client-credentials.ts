@@ -7,30 +7,30 @@ import { McpFailure } from './mcp-failure.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-/** What tokens are fetched with. */
+/** Options for fetching tokens. */
 export interface CredentialsOptions {
   /** The server that the tokens are for. */
   readonly serverUrl: URL;
-  /** Where tokens are given out; the server is asked if absent. */
+  /** The token endpoint; discovered from the server if absent. */
   readonly tokenUrl: string | undefined;
   readonly clientId: string;
-  /** The proof, for one host; throws for a host that may not have it. */
+  /** Returns the client secret for a host; throws if the secret may not be sent to that host. */
   clientSecret(url: URL): Promise<string>;
   readonly scope: string | undefined;
   readonly clock: Clock;
-  /** From now on this value is shown to nobody. */
+  /** Masks a token in all output from now on. */
   hide(token: string): void;
 }
 
-/** Where tokens are given out, and how. */
+/** A token endpoint and how to use it. */
 interface TokenPlace {
   readonly url: URL;
-  /** What the server calls itself, so that a token is good for nothing else. */
+  /** The resource indicator of the server; the token is valid for that server only. */
   readonly resource: string | undefined;
   readonly isPosted: boolean;
 }
 
-/** Fetches tokens by the client credentials grant and keeps each until it expires or is refused. All connections of a source share one. */
+/** Fetches tokens with the client credentials grant and caches each until it expires or is rejected. All connections of a source share one token. */
 export function clientCredentials(sdk: Sdk, options: CredentialsOptions): AuthProvider {
   let place: TokenPlace | undefined =
     options.tokenUrl === undefined
@@ -41,7 +41,7 @@ export function clientCredentials(sdk: Sdk, options: CredentialsOptions): AuthPr
 
   return {
     async token() {
-      if (place === undefined) return undefined; // the server says where when it refuses us
+      if (place === undefined) return undefined; // the server names the endpoint in its 401 answer
       last = await tokens.get();
       return last;
     },
@@ -66,7 +66,7 @@ async function discover(
   });
   const { authorizationServerMetadata: metadata, resourceMetadata } = found;
   const url = new URL(metadata?.token_endpoint ?? new URL('/token', found.authorizationServerUrl));
-  const resource = await sdk.selectResourceURL(serverUrl, NO_PROVIDER as never, resourceMetadata); // asked for one optional method only
+  const resource = await sdk.selectResourceURL(serverUrl, NO_PROVIDER as never, resourceMetadata); // it reads one optional method only
   const methods = metadata?.token_endpoint_auth_methods_supported ?? [];
   const isPosted = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
   return { url, resource: resource?.href, isPosted };
@@ -74,10 +74,10 @@ async function discover(
 
 const NO_PROVIDER = {};
 
-/** Where an address that the server named is not for us to reach, the owner can name it. */
+/** The server named an address that we may not reach. The operator can allow it by configuring it. */
 function withCure(cause: unknown): unknown {
   if (!(cause instanceof FetchError) || cause.failure !== 'refused') return cause;
-  const cure = 'name it as tokenUrl of auth.clientCredentials if tokens are given out there';
+  const cure = 'if it is the token endpoint, set it as tokenUrl in auth.clientCredentials';
   return new McpFailure('refused', `${cause.message.replace(/\.$/, '')}: ${cure}`, { cause });
 }
 
@@ -86,10 +86,11 @@ async function fetchToken(
   place: TokenPlace | undefined,
   { clientId, scope, serverUrl, tokenUrl, clock, ...options }: CredentialsOptions,
 ): Promise<ClientToken> {
-  if (place === undefined) throw new McpFailure('refused', 'nobody has said where tokens are given out');
+  if (place === undefined)
+    throw new McpFailure('refused', 'the token endpoint is unknown; set tokenUrl in auth.clientCredentials');
   const { url, resource, isPosted } = place;
   sdk.assertSecureTokenEndpoint(url);
-  // An address of the configuration may be private; one that a server names only if it has that server's own origin.
+  // A configured address may be private; one that the server names may be private only if it has the server's own origin.
   const isOurs = tokenUrl !== undefined || url.origin === serverUrl.origin;
   const allowPrivate: AllowPrivate = isOurs ? 'first' : [];
   const clientSecret = await options.clientSecret(url);

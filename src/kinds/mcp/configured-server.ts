@@ -15,7 +15,7 @@ import { mcp } from './mcp-source.ts';
 import type { ClientSdk, McpAddress } from './open-connection.ts';
 import { serverEnvironment } from './server-environment.ts';
 
-/** The source of a configured MCP server. Its secrets are looked up when it is started or asked, and not before. */
+/** The source of a configured MCP server. Its secrets are read only when the server is started or called. */
 export function configuredServer(
   name: string,
   entry: McpEntry,
@@ -38,7 +38,7 @@ export function configuredServer(
   });
 }
 
-/** What runs, or where; not with which environment, headers and credentials. */
+/** Identifies the server by its command or address, without environment, headers and credentials. */
 function placeOf(server: McpServer): string {
   if (!('command' in server)) return canonicalJson(server.url);
   const { command, args = [], cwd = null } = server;
@@ -58,7 +58,7 @@ function childAddress(
       const inFile = envFile === undefined ? {} : await readEnvFile(envFile);
       const variables = { command, passEnv: listOf(passEnv), configured: { ...inFile, ...filled } };
       const { credentials, ...given } = serverEnvironment(env, variables);
-      for (const { name, value } of credentials) secrets.hide(name, value); // before anything can say it
+      for (const { name, value } of credentials) secrets.hide(name, value); // before any output can contain it
       return { command, args, cwd, ...given };
     },
   };
@@ -106,11 +106,11 @@ async function fetchedTokens(sdk: ClientSdk, serverUrl: URL, { credentials, secr
     tokenUrl,
     clientId,
     async clientSecret(url) {
-      // What is no secret of ours is bound to no host: then only the configuration may say where it goes.
+      // A plain text is not bound to hosts as a secret is, so only the configuration may say where it goes.
       if (typeof clientSecret === 'string' && tokenUrl === undefined && url.origin !== serverUrl.origin)
         throw new ToolcribError(
           'secret_refused',
-          `its clientSecret would go to ${url.host}, which the server names: write tokenUrl, or a \${secret:NAME} with hosts`,
+          `the server names ${url.host} as its token endpoint, but clientSecret may not be sent there: set tokenUrl, or use a \${secret:NAME} with hosts`,
         );
       return secrets.fill(clientSecret, { host: url.host });
     },

@@ -10,27 +10,27 @@ import type { ClientSdk, McpConnection, McpEra, OpenOptions } from './open-conne
 import { LONGEST_START_MS } from './start-watch.ts';
 import { createWireRequests, type ServerTransport, type WireRequests } from './wire-requests.ts';
 
-/** What became of an attempt. */
+/** The outcome of a connection attempt. */
 export type Connected =
   | { readonly ok: true; readonly connection: McpConnection }
   | {
       readonly ok: false;
       readonly failure: McpFailure;
-      /** Of HTTP. */
+      /** The HTTP status, if any. */
       readonly status: number | undefined;
-      /** True if the server is gone. */
+      /** True if the server has exited or the connection is closed. */
       readonly hasEnded: boolean;
     };
 
-/** What an attempt is made with. */
+/** Options for a connection attempt. */
 interface Connecting {
   readonly options: OpenOptions;
   readonly era: McpEra | undefined;
-  /** Told of the transport before anything is sent, so that it can be ended from outside. */
+  /** Receives the transport before anything is sent, so that the attempt can be cancelled from outside. */
   begin(transport: ServerTransport): void;
 }
 
-/** Lets the SDK agree with a server on the era, and takes over from there. Never rejects. */
+/** Lets the SDK negotiate the protocol era with a server; our own requests bypass the SDK from then on. Never rejects. */
 export async function connectClient(
   sdk: ClientSdk,
   transport: ServerTransport,
@@ -50,7 +50,7 @@ export async function connectClient(
     requests.fail(transport.failureOf(undefined, 0));
     closed.resolve();
   };
-  client.onerror = () => {}; // whoever asked is told; the rest is noise between two programs
+  client.onerror = () => {}; // the sender of a request gets its error; other errors are protocol noise
   begin(transport);
   try {
     await client.connect(requests.transport, {
@@ -97,13 +97,13 @@ function toConnection(client: Client, { transport, requests, closed, options }: 
     onToolsChanged: () => options.onToolsChanged(connection),
     onRefused(cause) {
       whyGone = wordsOf(cause, transport);
-      closed.resolve(); // what was asked before may still be answered
+      closed.resolve(); // requests in flight may still be answered
     },
   });
   return connection;
 }
 
-/** What each of our own requests of the newest era says about us, as the SDK says it in its requests. */
+/** The `_meta` envelope of our own requests in the modern era, the same as the SDK sends. */
 function envelopeOf(sdk: ClientSdk, client: Client): JsonObject | undefined {
   if (client.getProtocolEra() !== 'modern') return undefined;
   return {
@@ -113,30 +113,30 @@ function envelopeOf(sdk: ClientSdk, client: Client): JsonObject | undefined {
   };
 }
 
-/** Who we are to servers. */
+/** The client info that servers see. */
 export const SELF = { name: 'toolcrib', version: packageVersion() };
 
-/** Whoever opens the connection ends it in time, and says better why: the SDK only has to wait for longer. */
+/** Longer than our own timeout, which gives the better message. */
 function connectMsOf({ address, timeoutMs }: OpenOptions): number {
   return address.kind === 'child' ? Math.max(timeoutMs, LONGEST_START_MS) + LATER_MS : timeoutMs + LATER_MS;
 }
 
 const LATER_MS = 2000;
 
-// Over HTTP silence is an outage; a server on a pipe may just not know the question.
+// Over HTTP, silence is an outage; a server on a pipe may simply not know the request.
 function probeMsOf({ address, timeoutMs }: OpenOptions): number {
   return address.kind === 'child' ? Math.min((timeoutMs * 2) / 3, LONGEST_PROBE_MS) : timeoutMs + LATER_MS;
 }
 
-/** One that says nothing for so long is asked the older question, which it knows, too, if it was only slow to start. */
+/** After this time the client falls back to the older handshake; a modern server that was only slow to start knows it, too. */
 const LONGEST_PROBE_MS = 10_000;
 
-/** Answers are checked by the pipeline, by the schemas that the catalog shows. */
+/** Disables the SDK's validation: the pipeline checks results against the schemas in the catalog. */
 const NO_VALIDATOR: NonNullable<ClientOptions['jsonSchemaValidator']> = {
-  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }), // nobody asks for it
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }), // unused by our requests
 };
 
-/** What we said ourselves is clearer than what became of it on its way through the SDK. */
+/** Prefers our own error message to the one that the SDK wrapped around it. */
 function wordsOf(cause: unknown, { failureOf }: ServerTransport): string {
   for (let at = cause; at instanceof Error; at = at.cause)
     if (isNeverSent(at)) return failureOf(at, 0).message;
@@ -144,7 +144,7 @@ function wordsOf(cause: unknown, { failureOf }: ServerTransport): string {
   return beginningOf(messageOf(cause).replaceAll(/\s+/g, ' '), 300);
 }
 
-/** Resolves when no request waits any more, or at once when everything ends: an answer may never come. */
+/** Resolves when no request is pending, or at once when the signal aborts, since an answer may never come. */
 function idleOrAborted(requests: WireRequests, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
@@ -157,11 +157,11 @@ function idleOrAborted(requests: WireRequests, signal: AbortSignal): Promise<voi
   });
 }
 
-/** Who wants to hear that the tools of a server have changed. */
+/** A listener for changes of a server's tool list. */
 interface ToolsFollower {
   readonly clock: Clock;
   onToolsChanged(): void;
-  /** Told when no connection to the server can be made any more. */
+  /** Called when the server can no longer be connected to. */
   onRefused(cause: unknown): void;
 }
 
@@ -169,8 +169,8 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Tells when a server says that its tools have changed: older ones say so by themselves, those of the newest era to
- * whoever listens. A stream of news that breaks off is opened again. Returns how to stop.
+ * Reports changes of the tool list: legacy servers send notifications, modern ones need a subscription, which is
+ * opened again if it breaks off. Returns a function that stops listening.
  */
 function followTools(client: Client, { clock, onToolsChanged, onRefused }: ToolsFollower): () => void {
   let isStopped = false;
@@ -184,11 +184,11 @@ function followTools(client: Client, { clock, onToolsChanged, onRefused }: Tools
     try {
       const subscription = await client.listen({ toolsListChanged: true });
       pauseMs = FIRST_PAUSE_MS;
-      if (isAgain && !isStopped) onToolsChanged(); // nobody listened meanwhile
+      if (isAgain && !isStopped) onToolsChanged(); // changes were missed in between
       if ((await subscription.closed) === 'local') return;
     } catch (cause) {
       if (!isStopped && passingReason(cause) === 'connection') return onRefused(cause);
-      // It cannot be listened to just now; who calls a tool learns more.
+      // Subscribing failed for now; the next call to a tool shows more.
     }
     if (isStopped || client.transport === undefined) return;
     isAgain = true;

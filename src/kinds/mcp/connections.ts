@@ -4,28 +4,28 @@ import { MAIN } from './mcp-servers.ts';
 import type { McpConnection, McpEra, OpenOptions } from './open-connection.ts';
 import { type ConnectionLine, createReconnect, type LineOptions } from './reconnect.ts';
 
-/** What the connections to one server are opened with. */
+/** Options for the connections to one server. */
 export interface ConnectionsOptions extends Omit<LineOptions, 'open' | 'onOpen' | 'track'> {
   open(attempt: OpenAttempt): Promise<McpConnection>;
-  /** The era that was found out before this process began. */
+  /** The era that was detected before this process started. */
   readonly era: McpEra | undefined;
   onOpen(connection: McpConnection, subject: string): void;
 }
 
-/** What one attempt to open a connection is made with. */
+/** Options for one attempt to open a connection. */
 interface OpenAttempt extends Pick<OpenOptions, 'era' | 'signal' | 'track' | 'isNeeded'> {}
 
-/** The connections to one server, one for each subject that shares state; opened by their first use. */
+/** The connections to one server, one for each subject that shares state. They are opened lazily. */
 export interface Connections {
-  /** Does work with the connection of a subject. Rejects with an `McpFailure` if there is none to be had. */
+  /** Runs work on the connection of a subject. Rejects with an `McpFailure` if the connection cannot be opened. */
   use<Result>(use: ConnectionUse<Result>): Promise<Result>;
-  /** Closes the connection of a subject, unless somebody uses it. */
+  /** Closes the connection of a subject, unless it is in use. */
   release(subject: string): Promise<void>;
-  /** Takes no more work, lets what is under way finish, and closes everything. */
+  /** Accepts no more work, waits for work in flight, then closes everything. */
   drain(): Promise<void>;
   /** Closes everything now. */
   close(): Promise<void>;
-  /** How much is under way. */
+  /** Number of uses in flight. */
   inFlight(): number;
 }
 
@@ -33,9 +33,9 @@ export interface Connections {
 interface ConnectionUse<Result> {
   readonly subject: string;
   work(connection: McpConnection): Promise<Result>;
-  /** True if the work alone is no reason to keep the connection. */
+  /** True if the work alone does not keep the connection open. */
   readonly isPassing?: boolean;
-  /** Calls the listener once nobody waits any more; returns how to stop listening. */
+  /** Calls the listener when the caller stops waiting; returns a function that stops listening. */
   readonly onAbort?: ((listener: () => void) => () => void) | undefined;
 }
 
@@ -51,10 +51,10 @@ interface Used {
   readonly need: Need;
 }
 
-/** Whether a connection was used for more than passing work. */
+/** Records whether a connection was used for more than passing work. */
 interface Need {
   isSo: boolean;
-  /** Resolves when that is so. */
+  /** Resolves on the first such use. */
   readonly arisen: Promise<void>;
   arise(): void;
 }
@@ -72,13 +72,13 @@ function createNeed(): Need {
   return need;
 }
 
-/** Connections that nobody used for half an hour are closed, but for the one that all share, once somebody has needed it. */
+/** Closes connections that were idle for half an hour, except the shared one once a caller has used it. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, idleClock } = options;
   const lines = new Map<string, Used>();
   const idle = Promise.withResolvers<void>();
   const closing = new AbortController();
-  /** Connections that were given up and are being closed. */
+  /** Connections that are being closed. */
   const ended = new Set<Promise<void>>();
   let { era } = options;
   let eraAt = clock.now();
@@ -92,7 +92,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   const open = async (isNeeded: Promise<void>): Promise<McpConnection> => {
     const known = clock.now() - eraAt < ERA_MS ? era : undefined;
-    era = undefined; // if it was the wrong one, the next time asks again
+    era = undefined; // if it was wrong, the next attempt detects it again
     const connection = await options.open({ era: known, signal: closing.signal, track, isNeeded });
     if (known === undefined) eraAt = clock.now();
     era = connection.era;
@@ -119,7 +119,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const makeRoom = (): void => {
     const [oldest] = [...lines.values()].filter(isIdle).sort((a, b) => a.usedAt - b.usedAt);
     if (oldest === undefined)
-      throw new McpFailure('unreachable', `${MAX_LINES} connections are in use, and no more are opened`);
+      throw new McpFailure('unreachable', `all ${MAX_LINES} connections to the server are in use`);
     track(remove(oldest));
   };
 
@@ -154,7 +154,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       try {
         const connection = await untilAborted(isPassing ? used.line.connect() : used.line.connectSoon(), onAbort);
         return await work(connection).catch((cause: unknown) => {
-          // What cannot even be asked is not there any more, whatever it says itself.
+          // If a request cannot even be sent, the connection is dead, whatever its own state says.
           if (cause instanceof McpFailure && cause.kind === 'unreachable') used.line.lose(connection);
           throw cause;
         });
@@ -175,7 +175,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     close() {
       ending ??= closeAll();
-      idle.resolve(); // whoever was being waited for is not any more
+      idle.resolve(); // drain() stops waiting
       return ending;
     },
   };
@@ -192,7 +192,7 @@ function isIdle({ inFlight, line }: Used): boolean {
 function untilAborted<Value>(promise: Promise<Value>, onAbort: ConnectionUse<Value>['onAbort']): Promise<Value> {
   if (onAbort === undefined) return promise;
   return new Promise((resolve, reject) => {
-    const stopListening = onAbort(() => reject(new McpFailure('cancelled', 'nobody waits for it any more')));
+    const stopListening = onAbort(() => reject(new McpFailure('cancelled', 'the caller stopped waiting')));
     promise.then(resolve, reject).finally(stopListening);
   });
 }

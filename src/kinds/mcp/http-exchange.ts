@@ -7,28 +7,28 @@ import { streamedFetch } from '../../system/fetch/streamed-fetch.ts';
 import { McpFailure } from './mcp-failure.ts';
 import { MAX_MESSAGE_BYTES, REQUEST_HEADER, readMessage, type WireMessage } from './wire-requests.ts';
 
-/** Where a server is reached, and with what. */
+/** The address of a server, with its headers and credentials. */
 export interface RemoteAddress {
   readonly url: URL;
-  /** Asked before each request, so that what is secret in them is held no longer than needed. */
+  /** Called for each request, so that secrets are held no longer than needed. */
   headers(): MaybePromise<Readonly<Record<string, string>>>;
   readonly auth?: AuthProvider | undefined;
 }
 
-/** What requests over HTTP are made with, and who is told of them. */
+/** Options and callbacks for requests over HTTP. */
 export interface ExchangeOptions {
   readonly address: RemoteAddress;
   readonly agent: Agent;
-  /** Tells of the answer to a request of ours, and of why it could not be read to its end. */
+  /** Called with the response to one of our requests, and again if reading it failed. */
   onAnswer(id: number | undefined, response: IncomingMessage, failure?: unknown): void;
-  /** The server does not know us any more, or is not there. */
+  /** Called when the server has dropped our session or cannot be reached. */
   lose(cause: unknown): void;
   hasSession(): boolean;
-  /** True once calls are not to be sent any more. */
+  /** True once no more calls may be sent. */
   isClosed(): boolean;
 }
 
-/** One request of ours, on its way past the SDK. */
+/** One of our requests, sent without the SDK. */
 interface Posted {
   readonly id: number;
   readonly message: JSONRPCMessage;
@@ -36,13 +36,13 @@ interface Posted {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The two ways on which requests reach a server: guarded, with the configured headers, and bounded. */
+/** Two ways of sending requests to a server, both with the address check, the configured headers and size limits. */
 export interface HttpExchange {
   /** For the SDK's transports. */
   readonly fetch: FetchLike;
-  /** Resolves with the answer, if it is a plain one; whatever else came is what `fetch` then gives to the SDK for this request. */
+  /** Resolves with the answer if it is plain JSON. Any other response is kept, and `fetch` returns it to the SDK for this request. */
   post(posted: Posted): Promise<WireMessage | undefined>;
-  /** The SDK is done with what came for a request: it never sends one that was sent already. */
+  /** Drops the response kept for a request: the SDK never sends a request that was already sent. */
   forget(id: number): void;
 }
 
@@ -55,11 +55,11 @@ interface Sent {
   readonly signal: AbortSignal;
 }
 
-/** Speaks HTTP to one server. */
+/** Sends HTTP requests to one server. */
 export function createExchange(options: ExchangeOptions): HttpExchange {
   const { address, onAnswer, lose, hasSession } = options;
   const never = new AbortController().signal;
-  /** Answers that came past the SDK and are for it to judge. */
+  /** Responses to our own requests that the SDK has to interpret. */
   const arrived = new Map<number, Response>();
   const toWeb = (id: number | undefined, url: URL, response: IncomingMessage): Promise<Response> =>
     toResponse(response, url.host, (failure) => onAnswer(id, response, failure));
@@ -79,7 +79,7 @@ export function createExchange(options: ExchangeOptions): HttpExchange {
       if (response.statusCode === 404 && method === 'GET' && hasSession()) lose({ status: 404 });
       return await toWeb(id, url, response);
     } catch (cause) {
-      // The stream of news that stands open between requests is how a server that ended is noticed.
+      // The open event stream is how an ended server is noticed between requests.
       if (method === 'GET' && isServer(url, address) && isNeverSent(cause)) lose(cause);
       throw cause;
     }
@@ -119,8 +119,8 @@ async function ask({ address, agent, onAnswer }: ExchangeOptions, url: URL, sent
 }
 
 /**
- * True for an address of the server itself. What a server names besides, such as who gives out its tokens, is not for our
- * credentials, nor trusted with our network: another port or scheme of its host is another server.
+ * True for an address of the server itself. Other addresses that a server names, such as its token endpoint, get
+ * neither our credentials nor access to our network. Another port or scheme of its host is another server.
  */
 function isServer({ origin }: URL, { url }: RemoteAddress): boolean {
   return origin === url.origin;
@@ -134,14 +134,14 @@ function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<s
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** True for an answer that comes in events. */
+/** True if the response is an event stream. */
 export function isEventStream({ headers }: IncomingMessage): boolean {
   return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
 const WITHOUT_BODY = [204, 205, 304];
 
-/** An answer as the web knows it. A whole one is bounded as a whole, a stream by the event: it may go on for ever. */
+/** Converts to a web Response. A whole body is limited as a whole; a stream, which may never end, is limited per event. */
 async function toResponse(
   message: IncomingMessage,
   host: string,
@@ -153,10 +153,10 @@ async function toResponse(
   if (WITHOUT_BODY.includes(status)) return new Response(null, { status, headers });
   if (!isEventStream(message)) return toWhole(message, await collect(message, host));
   const events = Readable.from(boundEvents(message, host, onFailure));
-  return new Response(Readable.toWeb(events) as ReadableStream<Uint8Array>, { status, headers }); // Node's own type of the same
+  return new Response(Readable.toWeb(events) as ReadableStream<Uint8Array>, { status, headers }); // Node's type for the same stream
 }
 
-/** The same for one whose body was read already. */
+/** Converts a response whose body was already read. */
 function toWhole(message: IncomingMessage, body: Uint8Array<ArrayBuffer>): Response {
   const { statusCode: status = 500 } = message;
   return new Response(body, { status, headers: headersOf(message) });
@@ -166,7 +166,7 @@ function headersOf({ headers }: IncomingMessage): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name, String(value)]);
 }
 
-/** Reads a whole answer; rejects if it breaks off or is too large. */
+/** Reads a whole body; rejects if it breaks off or is too large. */
 function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -178,7 +178,7 @@ function collect(message: IncomingMessage, host: string): Promise<Buffer<ArrayBu
     });
     message.on('end', () => resolve(Buffer.concat(chunks)));
     message.on('error', reject);
-    message.on('close', () => reject(new Error(`${host} ended the connection before it had answered.`)));
+    message.on('close', () => reject(new Error(`${host} closed the connection before it answered.`)));
   });
 }
 
@@ -191,7 +191,7 @@ async function* boundEvents(
   let last: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of message as AsyncIterable<Buffer>) {
-      const seen = Buffer.concat([last, chunk]); // the empty line that ends an event may have been cut in two
+      const seen = Buffer.concat([last, chunk]); // the empty line that ends an event may span two chunks
       const end = Math.max(...ENDS.map((mark) => seen.lastIndexOf(mark)));
       length = end === -1 ? length + chunk.length : seen.length - end;
       if (length > MAX_MESSAGE_BYTES) throw tooLarge(host);

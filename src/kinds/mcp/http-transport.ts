@@ -14,15 +14,15 @@ import { REQUEST_HEADER, type ServerTransport } from './wire-requests.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
 
-/** What came for a request of ours, once its headers had come. */
+/** Facts about a request once its response headers have arrived. */
 interface Answered {
   readonly isStream: boolean;
-  /** Why it could not be read to its end. */
+  /** The reason the body could not be read completely. */
   readonly failure: unknown;
   readonly retryAfterMs: number | undefined;
 }
 
-/** Speaks to a server over HTTP: `http` is the transport of today, `sse` the one before. Every request goes through the address check. */
+/** Connects to a server over HTTP: `http` is the current transport, `sse` the older one. Every request passes the address check. */
 export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | 'sse'): ServerTransport {
   const { url, auth } = address;
   const answers = new Map<number, Answered>();
@@ -36,7 +36,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
     void transport.close();
   };
   const onAnswer: ExchangeOptions['onAnswer'] = (id, response, failure) => {
-    if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream that nobody reads
+    if (id === undefined || (failure !== undefined && !answers.has(id))) return; // the rest of a stream without a reader
     const isStream = isEventStream(response);
     answers.set(id, { isStream, failure, retryAfterMs: readRetryAfterMs(response.headers) });
   };
@@ -62,13 +62,13 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       await inner.start();
     },
     async send(message, sendOptions = {}) {
-      // The SDK does a lot for each message. It is needed for tokens, for the older transport, and for answers that are not plain.
+      // The SDK is slow per message. It is needed only for tokens, the older transport and answers that are not plain JSON.
       const id = type === 'http' && auth === undefined ? idOfCall(message, sendOptions) : undefined;
       if (id === undefined) return send(inner, message, sendOptions);
       const headers = headersOf(message, sendOptions, { session: inner.sessionId, version });
       const answer = await exchange.post({ id, message, headers, signal: sendOptions.requestSignal });
       if (answer !== undefined)
-        transport.onmessage?.(answer as JSONRPCMessage); // whoever asked looks at the rest
+        transport.onmessage?.(answer as JSONRPCMessage); // the sender of the request validates the rest
       else await inner.send(message, sendOptions).finally(() => exchange.forget(id));
     },
     async close() {
@@ -89,7 +89,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
       const hasSession = inner.sessionId !== undefined;
       return toHttpFailure(cause ?? failure, url.host, { retryAfterMs, hasSession, isAnswered: answers.has(id) });
     },
-    // The answers of the older transport come over a stream of their own.
+    // The older transport sends answers over a separate stream.
     mayStillAnswer: (id) => type === 'sse' || answers.get(id)?.isStream === true,
     forget: (id) => void answers.delete(id),
     lastWords: () => lost?.message,
@@ -97,7 +97,7 @@ export function httpTransport(sdk: Sdk, address: RemoteAddress, type: 'http' | '
   inner.onmessage = (message, extra) => transport.onmessage?.(message, extra);
   inner.onclose = () => transport.onclose?.();
   inner.onerror = (error) => {
-    if (error instanceof sdk.SseError) lose(error); // nobody would hear the answers that are still to come
+    if (error instanceof sdk.SseError) lose(error); // later answers could not be received
     transport.onerror?.(error);
   };
   return transport;
@@ -107,7 +107,7 @@ function sendBy(inner: Transport, message: JSONRPCMessage, options: TransportSen
   return inner.send(message, options);
 }
 
-/** The SDK forgets in the older transport that a request has ended, and would send it again once it has another token. */
+/** In the older transport the SDK does not remember that a request was cancelled, and would resend it after a token refresh. */
 function unlessEnded(fetch: FetchLike) {
   const signals = new Map<string, AbortSignal | undefined>();
   return {
@@ -123,7 +123,7 @@ function unlessEnded(fetch: FetchLike) {
   };
 }
 
-/** A stream that breaks off is taken up again where the server lets us; timers of ours hold up no process. */
+/** A broken stream is resumed if the server allows it; our timers do not keep the process alive. */
 const RECONNECTING = {
   reconnectionOptions: {
     initialReconnectionDelay: 1000,
@@ -137,7 +137,7 @@ const RECONNECTING = {
   },
 };
 
-/** A server that keeps a session is told that it may forget it; one that does not answer is not waited for. */
+/** Tells the server that it may drop the session; does not wait long for an answer. */
 async function endSession(inner: Transport): Promise<void> {
   if (!('terminateSession' in inner) || inner.sessionId === undefined) return;
   const ending = (inner as StreamableHTTPClientTransport).terminateSession().catch(() => {}); // it may be gone
@@ -146,23 +146,23 @@ async function endSession(inner: Transport): Promise<void> {
 
 const GOODBYE_MS = 500;
 
-/** A name that stands in a header as it is. */
+/** Names that can be sent in a header without encoding. */
 const PLAIN_NAME = /^[\w.-]+$/;
 
-/** The number of a call of ours that needs nothing of the SDK; undefined for every other message. */
+/** The id of a call that can be sent without the SDK; undefined for every other message. */
 function idOfCall(message: JSONRPCMessage, { headers }: TransportSendOptions): number | undefined {
   const marked = headers?.[REQUEST_HEADER];
   if (marked === undefined || !('method' in message) || message.method !== 'tools/call') return undefined;
   return PLAIN_NAME.test(String(message.params?.name)) ? Number(marked) : undefined;
 }
 
-/** What the SDK would send: what is agreed on, what the newest era repeats of the body, and what the request has of its own. */
+/** The headers that the SDK would send: the session and version, the fields that the modern era repeats from the body, and the request's own. */
 function headersOf(
   message: JSONRPCMessage,
   { headers = {} }: TransportSendOptions,
   { session, version }: Agreed,
 ): Readonly<Record<string, string>> {
-  const { method, params } = message as { readonly method: string; readonly params: JsonObject }; // a call, as was seen to
+  const { method, params } = message as { readonly method: string; readonly params: JsonObject }; // idOfCall checked that it is a call
   const claimed = isJsonObject(params._meta) ? params._meta[VERSION_KEY] : undefined;
   const { [REQUEST_HEADER]: _marked, ...own } = headers;
   return {

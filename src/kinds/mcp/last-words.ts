@@ -7,22 +7,22 @@ import type { ChildEnd } from '../../system/processes/start-child.ts';
 import type { ServerCommand } from './child-transport.ts';
 import { isRunner } from './server-environment.ts';
 
-/** How a server ended or why it could not be started, with the cure where one is known. `said` is what it printed. */
+/** Describes how a server ended or why it could not be started, with a cure if one is known. `said` is its output. */
 export function describeEnd(end: ChildEnd, server: ServerCommand, said: string): string {
   const { command, cwd } = server;
-  // Where its folder is missing the system says that the program is.
-  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder "${cwd}" is not there`;
+  // If the folder is missing, the system reports a missing program.
+  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return `its folder (cwd) "${cwd}" does not exist`;
   if (end.kind === 'failed') return describeUnstarted(command, end.reason);
   const how = `"${command}" ended with ${end.signal ?? `exit code ${end.code}`}`;
   return `${how}${quoteError(said)}${npxCure(server, said)}${networkHint(server, said)}`;
 }
 
-/** What a server that cannot reach the network was not given, to be put behind other words; empty for others. */
+/** A hint for a server that cannot reach the network, to append to a message; empty otherwise. */
 export function networkHint({ notGiven = '' }: ServerCommand, said: string): string {
   return notGiven !== '' && isNetworkTrouble(said) ? `; ${notGiven}` : '';
 }
 
-/** Programs that servers are usually started with, and what brings them. */
+/** Programs that usually start servers, and the product that contains each. */
 const BROUGHT_BY: Readonly<Record<string, string>> = {
   ...{ npx: 'Node.js', npm: 'Node.js', node: 'Node.js', bunx: 'Bun', bun: 'Bun', deno: 'Deno' },
   ...{ uvx: 'uv', uv: 'uv', pipx: 'pipx', python: 'Python', python3: 'Python', docker: 'Docker', podman: 'Podman' },
@@ -31,8 +31,8 @@ const BROUGHT_BY: Readonly<Record<string, string>> = {
 function describeUnstarted(command: string, reason: string): string {
   if (reason === 'EACCES') return `"${command}" cannot be run: ${reason}; it is not executable, or is a folder`;
   if (reason !== 'ENOENT') return `"${command}" cannot be run: ${reason}`;
-  const missing = `there is no program "${command}"`;
-  if (/\s/.test(command)) return `${missing}; write only the program as command, and the words after it as args`;
+  const missing = `program "${command}" not found`;
+  if (/\s/.test(command)) return `${missing}; put only the program into command, and its arguments into args`;
   if (/[\\/]/.test(command)) return `${missing}; correct its path`;
   const bringer = Object.hasOwn(BROUGHT_BY, command) ? BROUGHT_BY[command] : undefined;
   if (bringer !== undefined) return `${missing}; install ${bringer}, or write the full path of ${command}`;
@@ -41,17 +41,17 @@ function describeUnstarted(command: string, reason: string): string {
 
 const LONGEST_QUOTE = 300;
 
-/** The line that says why a program failed: what came after it, such as a stack or the version of Node, says less. */
+/** The line that says why a program failed; the lines after it, such as a stack trace, say less. */
 function quoteError(said: string): string {
   const lines = linesOf(said);
   const error = npmErrorIn(lines) ?? errorIn(lines);
   if (error !== undefined) return `; it said: ${beginningOf(error, LONGEST_QUOTE)}`;
   const last = lines.findLast((line) => !NOISE.test(line))?.trim() ?? '';
-  return last === '' ? '' : `; the last that it said: ${beginningOf(last, LONGEST_QUOTE)}`;
+  return last === '' ? '' : `; its last output: ${beginningOf(last, LONGEST_QUOTE)}`;
 }
 
 const NPM_LINE = /^npm (?:ERR!|error) +(.*)$/;
-/** Details that npm puts around the sentence that says what is wrong. */
+/** Detail lines that npm prints around the actual error message. */
 const NPM_DETAIL = /^(errno|syscall|path|dest|file|notsup|cwd|command|signal|enoent$|\d{3}$|A complete log|Note that)/;
 
 function npmErrorIn(lines: readonly string[]): string | undefined {
@@ -61,7 +61,7 @@ function npmErrorIn(lines: readonly string[]): string | undefined {
   return said.length === 0 ? undefined : ['npm error', code?.slice('code '.length), sentence].filter(Boolean).join(' ');
 }
 
-/** Begins an error of Node, Python, Go, Rust, uv and most others; never inside a stack, which is indented. */
+/** First line of an error of Node, Python, Go, Rust, uv and most others; stack frames do not match, since they are indented. */
 const ERROR_LINE =
   /^(Uncaught )?[\w$.]*(Error|Exception)( \[\w+\])?: .|^(error|fatal|panic)\b.{0,40}:|^thread .* panicked|^ *× /i;
 const NOISE = /^\s*$|^Node\.js v\d|^\s+at |^[\s{}()[\]^~|,;]*$|^npm (notice|warn|ERR!|error)\b|^\s+\w+: .*,?$/;
@@ -79,42 +79,42 @@ const IN_QUOTES = /['"](?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^'"\n]*[\\/]_npx[\\/
 const BARE = /(?<![^\s'"()])(?:file:\/\/)?([^\s'"()]*[\\/]_npx[\\/][\da-f]{8,})/;
 const HALF_INSTALLED = /\bENOTEMPTY\b|MODULE_NOT_FOUND|Cannot find (module|package)/;
 
-/** What to do about a package that npx began to install and did not finish: npx itself never tries again. */
+/** The cure for a package that npx installed only partly; npx itself never retries. */
 function npxCure({ command, env }: ServerCommand, said: string): string {
   const folder = (IN_QUOTES.exec(said) ?? BARE.exec(said))?.[1];
   if (folder !== undefined && HALF_INSTALLED.test(said))
-    return `; what npx has in its cache is half installed: remove the folder ${folder}, and start it again`;
+    return `; the package in the npx cache is incomplete: remove the folder ${folder}, then start the server again`;
   if (!/could not determine executable to run/.test(said)) return '';
   const cache = env.npm_config_cache ?? (env.HOME === undefined ? undefined : join(env.HOME, '.npm'));
   const cached = cache === undefined ? 'the folder _npx of the npm cache' : `the folder ${join(cache, '_npx')}`;
-  return `; what ${command} has in its cache may be half installed: remove ${cached}, and start it again. If that does not help, the package has no program of its own name: name one with args ["-y", "-p", PACKAGE, PROGRAM]`;
+  return `; the package in the cache of ${command} may be incomplete: remove ${cached}, then start the server again. If that does not help, the package has no program of its own name: name one with args ["-y", "-p", PACKAGE, PROGRAM]`;
 }
 
-/** A choice, a request for a key or a secret: questions also where a line ends behind them. */
+/** A choice, a request for a key or a password: a question even if the line is complete. */
 const CHOICE =
   /[([](y|n|yes|no)(\/\w{1,10}){0,4}[)\]]\s*[:?>]?$|\bpress (enter|return|any key)\b.{0,40}$|\b(password|passphrase)( for .{1,80})?:$/i;
 
-/** The question that a program has printed last and waits for an answer to; undefined if it asks nothing. */
+/** The question that a program printed last and is waiting on; undefined if there is none. */
 export function questionIn(said: string): string | undefined {
   const text = withoutTerminalCodes(said);
   const lines = linesOf(text).filter((line) => line.trim() !== '');
   const last = lines.at(-1)?.trim() ?? '';
-  // A line that was not ended, which programs that report something do not leave.
+  // An unfinished line; programs that only report something do not leave one.
   const isOpen = !/[\r\n]$/.test(text) && /[?:>]$/.test(last) && !/^[[{]/.test(last);
   if (last.length > LONGEST_QUOTE || !(isOpen || CHOICE.test(last))) return undefined;
   return beginningOf(joinLines(lines.slice(-QUOTED_LINES), ' '), LONGEST_QUOTE);
 }
 
-/** Why a server that asks cannot be started, with the cure. */
+/** Explains that a server waits for an answer, with the cure. */
 export function describeQuestion(question: string, command: string): string {
   const isNpx = isRunner(command) && /npx|npm/i.test(command);
   const cure = isNpx ? 'put "-y" first in its args' : 'give it the answer in its args or its env';
-  return `it asks a question and waits: "${question}". No person can answer it there; ${cure}`;
+  return `it waits for an answer to a question: "${question}". Servers run without a terminal; ${cure}`;
 }
 
 const QUOTED_LINES = 3;
 
-/** The last lines that a program printed, as one line; empty where it printed nothing. */
+/** The last lines of output, joined into one; empty if it printed nothing. */
 export function lastLines(said: string): string {
   const lines = linesOf(said).filter((line) => line.trim() !== '');
   return joinLines(lines.slice(-QUOTED_LINES), ' | ');
@@ -124,7 +124,7 @@ function joinLines(lines: readonly string[], between: string): string {
   return lines.map((line) => beginningOf(line.trim(), LONGEST_QUOTE)).join(between);
 }
 
-/** A line that a program has written over is what it wrote last. */
+/** A carriage return overwrites a line: only its last version counts. */
 function linesOf(said: string): readonly string[] {
   return withoutTerminalCodes(said)
     .split(/\r?\n/)

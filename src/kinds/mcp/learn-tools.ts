@@ -8,7 +8,7 @@ import { MAIN, type Share } from './mcp-servers.ts';
 import type { McpConnection, McpEra } from './open-connection.ts';
 import type { ShownTools } from './shown-tools.ts';
 
-/** What the tools of a server are learned with. */
+/** Options for listing the tools of a server. */
 interface LearningOptions {
   readonly connections: Connections;
   readonly tools: ShownTools;
@@ -17,10 +17,10 @@ interface LearningOptions {
   readonly clock: Clock;
 }
 
-/** Who asks for the list where no connection is everybody's. */
+/** The subject of list requests if callers do not share one connection. */
 const LIST = 'list';
 
-/** Connects, if nobody has, and asks for the tools, within the time that a start may take. What goes wrong is told; it never rejects. */
+/** Connects if needed and lists the tools within the start timeout. Failures are reported; it never rejects. */
 export function createLearning({
   connections,
   tools,
@@ -32,8 +32,8 @@ export function createLearning({
   return async () => {
     const begunAt = clock.now();
     const work = (connection: McpConnection): Promise<void> => {
-      if (connection.openedAt < begunAt) tools.forget(connection); // one that was opened for this is being asked already
-      // A start that took its time, or waited for a place, has left the list its own.
+      if (connection.openedAt < begunAt) tools.forget(connection); // a connection opened by this call is already listing
+      // After a slow or queued start, listing still gets its own minimum time.
       const leftMs = Math.max(initTimeoutMs - (clock.now() - begunAt), Math.min(initTimeoutMs, LEAST_LIST_MS));
       return within(clock, leftMs, (onAbort) => tools.update(connection, onAbort));
     };
@@ -51,9 +51,9 @@ const LEAST_LIST_MS = 10_000;
 
 type OnAbort = (listener: () => void) => () => void;
 
-/** Does work that is called off when its time is up. */
+/** Runs work and aborts it at the timeout. */
 async function within(clock: Clock, timeoutMs: number, work: (onAbort: OnAbort) => Promise<void>): Promise<void> {
-  const late = new McpFailure('unreachable', 'it took too long to list its tools');
+  const late = new McpFailure('unreachable', 'it did not list its tools in time');
   const isOver = Promise.withResolvers<never>();
   const listeners = createListeners();
   const stopTimer = clock.setTimer(timeoutMs, () => {
@@ -67,15 +67,15 @@ async function within(clock: Clock, timeoutMs: number, work: (onAbort: OnAbort) 
   }
 }
 
-/** How long an old server is not asked whether it has learned something new. */
+/** A server detected as legacy is assumed to stay legacy for this long. */
 export const ERA_MS = 24 * 3_600_000;
 
-/** What is kept with a list about how its server speaks. */
+/** The detected era, stored with the list. */
 export function toKeptEra(era: McpEra): JsonObject {
   return { era, eraAt: Date.now() };
 }
 
-/** The era that was kept; nothing for what is too old, or what somebody else wrote. */
+/** The stored era; undefined if it is too old or invalid. */
 export function readKeptEra(about: JsonObject | undefined): McpEra | undefined {
   const { era, eraAt } = about ?? {};
   const ageMs = typeof eraAt === 'number' ? Date.now() - eraAt : Number.POSITIVE_INFINITY;

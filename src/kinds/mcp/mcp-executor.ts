@@ -13,12 +13,12 @@ import { McpFailure } from './mcp-failure.ts';
 import { type McpServers, shareSubject } from './mcp-servers.ts';
 import type { McpConnection } from './open-connection.ts';
 
-/** How a tool of an MCP server runs. */
+/** The `run` of a tool on an MCP server. */
 interface McpRun extends Run {
   readonly kind: 'mcp';
-  /** The source that is the server. */
+  /** The source of the server. */
   readonly source: string;
-  /** Its name there. */
+  /** The name of the tool on the server. */
   readonly tool: string;
 }
 
@@ -33,14 +33,14 @@ const RUN_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Calls tools of MCP servers, each over the connection that the caller shares. */
+/** Calls tools of MCP servers over the connection that the caller shares. */
 export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
   const headersFor = createHeaders();
   return {
     kind: 'mcp',
     runSchema: RUN_SCHEMA,
     async execute(call, run) {
-      const { source, tool } = run as McpRun; // checked when the spec was let in
+      const { source, tool } = run as McpRun; // checked when the spec was loaded
       const deferred = deferRun(call);
       const server = servers.get(source);
       if (server === undefined) return noServer(call, source);
@@ -59,7 +59,7 @@ export function mcpExecutor(servers: McpServers, clock: Clock): Executor {
   };
 }
 
-/** What the client would have to be able to do, for the door to say in the protocol's words. */
+/** The capabilities that the client lacks, for the door to report in protocol terms. */
 function neededOf({ code, data }: McpFailure): Pick<ToolResult, 'meta'> {
   const needed = code === MISSING_CAPABILITY ? data?.requiredCapabilities : undefined;
   return isJsonObject(needed) ? { meta: { 'toolcrib/requiredCapabilities': needed } } : {};
@@ -68,7 +68,7 @@ function neededOf({ code, data }: McpFailure): Pick<ToolResult, 'meta'> {
 const MISSING_CAPABILITY = -32_021;
 
 function noServer({ spec }: ToolCall, source: string): ToolResult {
-  return failed(toolError('unavailable', `"${spec.name}" runs on the MCP server "${source}", which is not there.`));
+  return failed(toolError('unavailable', `"${spec.name}" runs on the MCP server "${source}", which is not available.`));
 }
 
 interface Calling {
@@ -78,17 +78,17 @@ interface Calling {
   readonly deferred: DeferredRun;
 }
 
-/** How often a server may ask to be asked again without asking for anything. */
+/** Most rounds in which a server may ask for a retry without asking a question. */
 const MAX_ROUNDS = 10;
 const PAUSE_MS = 250;
-/** How long an answer to a question of a server is waited for, as far as we know. */
+/** Assumed time limit for the answer to a server's question. */
 const INPUT_MS = 300_000;
 
 async function callTool(connection: McpConnection, call: ToolCall, calling: Calling): Promise<ToolResult> {
   const { tool, clock, headersFor, deferred } = calling;
   const { input: answers } = call.answers ?? {};
   let state = answers?.state;
-  if (!deferred.begin()) throw new McpFailure('cancelled', 'the call ended while the server was being connected to');
+  if (!deferred.begin()) throw new McpFailure('cancelled', 'the call ended before the server was connected');
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const responses = round === 0 ? answers?.responses : undefined;
     const asked = connection.request({
@@ -108,7 +108,7 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
       if (round === 0 && cause instanceof McpFailure && hasNotRun(cause, call)) deferred.takeBack();
       throw cause;
     });
-    // A server of the older era has no such word.
+    // Only the modern era has this result type.
     if (result.resultType !== 'input_required' || connection.era !== 'modern')
       return toToolResult(result, call.spec.name);
     const questions = readQuestions(result);
@@ -117,10 +117,10 @@ async function callTool(connection: McpConnection, call: ToolCall, calling: Call
     state = questions.state;
     await pause(clock);
   }
-  throw new McpFailure('malformed', 'it asks for more without saying what');
+  throw new McpFailure('malformed', 'it asks for more input without a question');
 }
 
-/** The word of a server that it did not look at a request is good enough to ask again, but not to use one yes twice. */
+/** A server's claim that it did not process a request allows a retry, but one approval must not be used twice. */
 function hasNotRun({ isUnsent, isUnseen }: McpFailure, call: ToolCall): boolean {
   return isUnsent || (isUnseen && !isUnderYes(call));
 }
@@ -137,7 +137,7 @@ function metaOf(call: ToolCall, { era }: McpConnection): { readonly _meta?: Json
 
 type HeadersFor = (call: ToolCall, connection: McpConnection) => Readonly<Record<string, string>> | undefined;
 
-/** Headers that repeat arguments: only servers of the newest era look at them. What a schema says is looked up once. */
+/** Headers that repeat arguments, which only modern servers read. The declarations are cached per schema. */
 function createHeaders(): HeadersFor {
   const known = new WeakMap<JsonSchema, ReturnType<typeof paramHeadersOf>>();
   return ({ spec, input }, { era }) => {
@@ -162,12 +162,12 @@ function readQuestions({ inputRequests, requestState }: JsonObject): Questions {
   };
 }
 
-/** The asking client is to answer; where it never said that it can, nobody is asked. */
+/** Passes the questions to the client; fails if the client never said that it can answer. */
 function waitForInput(call: ToolCall, { questions, state }: Questions, clock: Clock): ToolResult {
   if (call.answers?.input?.capabilities === undefined)
     return failed(
-      // The server is well: it is not to be taken for dead because of this.
-      toolError('tool_error', `"${call.spec.name}" asks for more than its arguments, and nobody can be asked here.`),
+      // Not an upstream error: the server works, so the circuit breaker must not count this.
+      toolError('tool_error', `"${call.spec.name}" asks for further input, which this client does not support.`),
     );
   const ask = { inputRequests: questions ?? {}, ...(state !== undefined && { requestState: state }) };
   const expiresAt = Math.round(clock.now() + INPUT_MS);
@@ -178,23 +178,23 @@ function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.setTimer(PAUSE_MS, resolve));
 }
 
-/** The result of a tool as it came from its server, as ours. Nothing is lost on the way: the shapes of content are those of MCP. */
+/** Converts the server's result. Nothing is lost, because our content types are those of MCP. */
 function toToolResult(result: JsonObject, tool: string): ToolResult {
   if (!isJson(result)) return malformed(tool, 'it is nested too deeply');
   const { content, structuredContent: data, isError } = result;
-  if (content !== undefined && !Array.isArray(content)) return malformed(tool, 'its content is no list');
+  if (content !== undefined && !Array.isArray(content)) return malformed(tool, 'its content is not a list');
   const parts = (content ?? []).map(toContent);
   const said = parts.length === 0 && data !== undefined ? [textPart(JSON.stringify(data))] : parts;
   const extras = { ...(data !== undefined && { data }), ...theirMeta(result._meta) };
   if (isError !== true) return { ok: true, status: 'done', content: said, ...extras };
   const message = beginningOf(textOf({ ok: true, status: 'done', content: said }), MAX_MESSAGE);
-  const error = toolError('tool_error', message === '' ? `"${tool}" failed and does not say why.` : message);
+  const error = toolError('tool_error', message === '' ? `"${tool}" failed without a message.` : message);
   return { ok: false, status: 'failed', error, content: said, ...extras };
 }
 
 const MAX_MESSAGE = 4000;
 
-/** What says nothing that we know of is shown as it is. */
+/** Content of an unknown type is shown as JSON. */
 function toContent(part: JsonValue): Content {
   return isContent(part) ? part : textPart(JSON.stringify(part));
 }
@@ -203,7 +203,7 @@ function textPart(text: string): Content {
   return { type: 'text', text };
 }
 
-/** What a server says besides; what it cannot know, and who it is, is not for callers. */
+/** The server's own `_meta`, without keys that only the crib may set and without the server's identity. */
 function theirMeta(meta: unknown): { readonly meta?: JsonObject } {
   if (!isJsonObject(meta)) return {};
   const theirs = Object.entries(meta).filter(([key]) => !/^(toolcrib|io\.modelcontextprotocol)\//.test(key));
@@ -211,5 +211,5 @@ function theirMeta(meta: unknown): { readonly meta?: JsonObject } {
 }
 
 function malformed(tool: string, what: string): FailedResult {
-  return failed(toolError('upstream', `The server of "${tool}" answered with something that is no result: ${what}.`));
+  return failed(toolError('upstream', `The server of "${tool}" sent an invalid result: ${what}.`));
 }

@@ -2,47 +2,47 @@ import type { JsonObject } from '../../core/json.ts';
 import { messageOf } from '../../core/tool-error.ts';
 import { explainCode, FetchError, isNeverSent } from '../../system/fetch/fetch-error.ts';
 
-/** What can go wrong between us and a server. */
+/** Ways in which an exchange with a server can fail. */
 export type McpFailureKind =
-  /** The server is not there, or does not know us any more: it never saw what was asked. */
+  /** The server cannot be reached or has dropped our session: it did not see the request. */
   | 'unreachable'
-  /** It has no time: it did not begin with what was asked. */
+  /** The server is overloaded and did not start the request. */
   | 'busy'
-  /** It was asked, and then the connection ended: nobody knows what it did. */
+  /** The connection ended after the request was sent: the outcome is unknown. */
   | 'lost'
-  /** It answered with more than is taken. */
+  /** The answer exceeds the size limit. */
   | 'too_large'
-  /** It does not let us in. */
+  /** The server rejected our credentials. */
   | 'refused'
-  /** It answered with an error of the protocol; `code` says which. */
+  /** A JSON-RPC error; see `code`. */
   | 'error'
-  /** It answered with what is no answer. */
+  /** The answer is not valid. */
   | 'malformed'
-  /** Nobody waits for the answer any more. */
+  /** The caller stopped waiting. */
   | 'cancelled';
 
 interface McpFailureDetails {
   readonly cause?: unknown;
-  /** Of JSON-RPC. */
+  /** The JSON-RPC error code. */
   readonly code?: number;
-  /** What an error of JSON-RPC says besides. */
+  /** The `data` of the JSON-RPC error. */
   readonly data?: JsonObject;
   readonly retryAfterMs?: number;
-  /** True where the server said so itself, by a status of HTTP. */
+  /** True if the server itself reported the failure with an HTTP status. */
   readonly isAnswer?: boolean;
-  /** True where the server answered, and by the protocol has not looked at what was asked. */
+  /** True if the server answered and, by the protocol, did not process the request. */
   readonly isUnseen?: boolean;
 }
 
-/** Thrown by whatever speaks to an MCP server. The message is for the owner of the crib; callers are told less. */
+/** Thrown by all code that talks to MCP servers. The message is for the operator; callers get less detail. */
 export class McpFailure extends Error {
   readonly kind: McpFailureKind;
   readonly code: number | undefined;
   readonly data: JsonObject | undefined;
   readonly retryAfterMs: number | undefined;
-  /** True if it is certain that what was asked has not been handed to the server. */
+  /** True if the request was certainly not delivered to the server. */
   readonly isUnsent: boolean;
-  /** True if the server has it, and says by the protocol that it did not look at it. */
+  /** True if the server received the request and, by the protocol, did not process it. */
   readonly isUnseen: boolean;
   constructor(kind: McpFailureKind, message: string, details: McpFailureDetails = {}) {
     const { cause, code, data, retryAfterMs, isAnswer = false, isUnseen = false } = details;
@@ -57,12 +57,12 @@ export class McpFailure extends Error {
   }
 }
 
-/** What is known of the answer to a request besides its status. */
+/** Facts about a response besides its status. */
 interface Answered {
   readonly retryAfterMs?: number | undefined;
   /** True if the request belonged to a session. */
   readonly hasSession?: boolean;
-  /** True if it was answered, whatever went wrong afterwards: fetching another token, say. */
+  /** True if a response arrived, whatever failed afterwards, such as a token refresh. */
   readonly isAnswered?: boolean;
 }
 
@@ -70,7 +70,7 @@ interface Failing extends Answered {
   readonly cause: unknown;
 }
 
-/** What a failed exchange over HTTP says about a request: above all, whether the server can have seen it. */
+/** Converts a failed HTTP exchange; above all it decides whether the server can have seen the request. */
 export function toHttpFailure(cause: unknown, host: string, answered: Answered = {}): McpFailure {
   if (cause instanceof McpFailure) return cause;
   if (cause instanceof FetchError && cause.failure === 'too_large') return new McpFailure('too_large', cause.message);
@@ -81,14 +81,14 @@ export function toHttpFailure(cause: unknown, host: string, answered: Answered =
   if (status !== undefined && [429, 503].includes(status)) return toBusy(status, host, { cause, ...answered });
   if (status !== undefined) return toStatusFailure(status, host, { cause, ...answered });
   if (cause instanceof Error && /Unauthorized|OAuth|Auth/.test(cause.name))
-    return new McpFailure('refused', `${host} does not accept the credential: ${cause.message}`, { cause });
+    return new McpFailure('refused', `${host} rejected the credential: ${cause.message}`, { cause });
   if (cause instanceof SyntaxError) return new McpFailure('malformed', `${host} did not answer with JSON`, { cause });
-  return new McpFailure('lost', `${host} ended the connection before it had answered`, { cause });
+  return new McpFailure('lost', `${host} closed the connection before it answered`, { cause });
 }
 
 function toStatusFailure(status: number, host: string, { cause, hasSession }: Failing): McpFailure {
   const words = `${host} answered with status ${status}`;
-  // A session that is over: by the protocol the server looks at no request of a session that it does not know.
+  // The session is over. By the protocol a server ignores requests of a session that it does not know.
   if (status === 404)
     return new McpFailure('unreachable', words, {
       cause,
@@ -105,7 +105,7 @@ function toBusy(status: number, host: string, { cause, retryAfterMs }: Failing):
   return new McpFailure('busy', `${host} answered with status ${status}`, { cause, isAnswer: true, ...when });
 }
 
-/** The status that an error of the SDK carries. */
+/** The HTTP status of an SDK error. */
 export function statusOf(cause: unknown): number | undefined {
   const { status } = (cause ?? {}) as { readonly status?: unknown }; // read as unknown
   return typeof status === 'number' ? status : undefined;

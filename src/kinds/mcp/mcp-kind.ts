@@ -17,36 +17,37 @@ import { isCredentialName } from './server-environment.ts';
 /** An MCP server as a source. */
 export type McpEntry = OwnEntry<McpSourceConfig>;
 
-/** A server that runs as a child. */
 const mcpChild = object<McpChild>(
-  'A server that runs as a child.',
+  'A server that runs as a child process.',
   {
     type: choice(['stdio'], 'stdio'),
     command: text('The program.', { use: 'command' }),
     args: list({ type: 'string', use: 'argument' }, 'Its arguments; no shell reads them. Secrets go into env.'),
     env: childEnvNode,
     envFile: text('A file of NAME=value lines.', { use: 'path', holds: 'secrets' }),
-    cwd: text("Where it runs; default this file's folder.", { use: 'path', decides: 'file' }),
+    cwd: text("Working folder; default this file's folder.", { use: 'path', decides: 'file' }),
   },
   ['command'],
 );
 
 const mcpAuth = either(
-  'How the server is told who is asking.',
+  'Credentials for the server.',
   object<{ readonly bearer: SecretText }>(
     'A token.',
     { bearer: text(`The token; may hold \${secret:NAME}.`, { use: 'secretText' }) },
     ['bearer'],
   ),
-  object<{ readonly clientCredentials: ClientCredentials }>('A token that is fetched.', { clientCredentials }, [
-    'clientCredentials',
-  ]),
+  object<{ readonly clientCredentials: ClientCredentials }>(
+    'A token fetched with the client credentials grant.',
+    { clientCredentials },
+    ['clientCredentials'],
+  ),
 );
 
 const mcpRemote = object<McpRemote>(
-  'A server that is reached by its address.',
+  'A server reached over HTTP.',
   {
-    type: choice(['http', 'sse'], 'How it is spoken to; found out if absent.'),
+    type: choice(['http', 'sse'], 'The transport; detected if absent.'),
     url: address('The address of the server.', { use: 'secretUrl' }),
     headers: headersNode,
     auth: mcpAuth,
@@ -54,10 +55,10 @@ const mcpRemote = object<McpRemote>(
   ['url'],
 );
 
-/** How an MCP server is reached. */
+/** The schema node of an MCP server: a child process or a URL. */
 export const mcpNode = either('An MCP server.', mcpChild, mcpRemote);
 
-/** What may be said about the connection to a server. */
+/** Settings for the connection to a server. */
 export const connection: Readonly<Record<'share' | 'initTimeoutMs' | 'refreshMs' | 'passEnv', SchemaNode>> = {
   share: choice(['all', 'profile', 'caller', 'conversation'], 'Who shares a connection and its state; default all.'),
   initTimeoutMs,
@@ -67,7 +68,7 @@ export const connection: Readonly<Record<'share' | 'initTimeoutMs' | 'refreshMs'
       pattern: '^[A-Za-z_][^=\\s$]{0,127}$',
       says: 'the name of an environment variable',
     }),
-    'Variables of our environment that a child gets besides the usual ones, credentials included.',
+    "Variables of toolcrib's own environment to pass to the child besides the usual ones, credentials included.",
   ),
 };
 
@@ -109,18 +110,18 @@ export const mcpKind: Kind<'mcp', never, McpEntry> = {
 
 function findIdleNames(name: string, { mcp, passEnv }: McpEntry): readonly string[] {
   if (passEnv === undefined || 'command' in mcp) return [];
-  return [`Source "${name}": passEnv has no effect on a server that is reached by its address.`];
+  return [`Source "${name}": passEnv has no effect on a server reached over HTTP; remove it.`];
 }
 
-/** A server that is told one credential for everybody, over a connection that everybody shares: whoever calls acts as its owner. */
+/** Finds servers with one credential for all callers over a shared connection: every caller acts with the operator's credential. */
 function findSharedCredential(name: string, entry: McpEntry, callers: 'known' | 'unknown'): readonly string[] {
   const { mcp, share, passEnv } = entry;
   const isCarried = hasCredential(mcp) || ('command' in mcp && listOf(passEnv).some(isCredentialName));
   const isShared = share === undefined || share === 'all' || share === 'profile';
-  // Who says so, and is the only caller there is, means it.
+  // An explicit share with a single caller is intended.
   if (!isShared || !isCarried || (share !== undefined && callers === 'unknown')) return [];
   return [
-    `Source "${name}" carries a credential and callers share its connection and state; say who may, with share: caller, conversation, profile or all.`,
+    `Source "${name}" carries a credential, and callers share its connection and state. Set share to caller, conversation, profile or all.`,
   ];
 }
 

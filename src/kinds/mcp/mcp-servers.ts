@@ -5,10 +5,10 @@ import { createStartQueue } from '../../system/processes/start-queue.ts';
 import type { Connections } from './connections.ts';
 import type { SharedStarts } from './start-watch.ts';
 
-/** Who shares a connection and its state. */
+/** Scope within which callers share a connection and its state. */
 export type Share = 'all' | 'profile' | 'caller' | 'conversation';
 
-/** A server that tools can be called at. */
+/** A server that runs calls. */
 interface McpServer {
   readonly connections: Connections;
   readonly share: Share;
@@ -18,13 +18,13 @@ interface McpServer {
 export interface McpServers {
   readonly starts: SharedStarts;
   get(source: string): McpServer | undefined;
-  /** The latest of a name is the one that is asked. */
+  /** Adds a server. The latest one of a name receives the calls. */
   add(source: string, server: McpServer): void;
-  /** From now on its connections are shared so, whatever was said when the server was added. */
+  /** Changes how connections of a source are shared from now on. */
   share(source: string, share: Share): void;
-  /** Lets go of a server: calls that are under way finish, and then its connections are closed. */
+  /** Removes a server: calls in flight finish, then its connections are closed. */
   remove(source: string, server: McpServer): Promise<void>;
-  /** Closes everything, also what is finishing. */
+  /** Closes everything, including draining connections. */
   close(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function createMcpServers(clock: Clock): McpServers {
       const { connections } = server;
       draining.add(connections);
       const drained = connections.drain().finally(() => draining.delete(connections));
-      // Nobody who changes a configuration waits for calls that run under the old one.
+      // A configuration change does not wait for calls that run under the old one.
       if (connections.inFlight() === 0) await drained;
     },
     async close() {
@@ -61,10 +61,10 @@ export function createMcpServers(clock: Clock): McpServers {
   };
 }
 
-/** The subject of what everybody shares. */
+/** The subject of the connection shared by all callers. */
 export const MAIN = '';
 
-/** Whose connection a call uses. Conversations are named by callers, so two callers never share one by its name. */
+/** The subject whose connection a call uses. Callers choose conversation ids, so the caller id is part of the key. */
 export function shareSubject(share: Share, { profile, caller, conversation }: ToolCall): string {
   switch (share) {
     case 'all':

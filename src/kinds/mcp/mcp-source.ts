@@ -12,36 +12,36 @@ import { createShownTools, type ShownTools } from './shown-tools.ts';
 import { createFirstStarts, type FirstStarts, LONGEST_START_MS } from './start-watch.ts';
 import { createToolReader } from './tool-entry.ts';
 
-/** An MCP server whose tools are a source. */
+/** Options for a source of MCP tools. */
 export interface McpOptions {
   readonly name: string;
   readonly address: McpAddress;
-  /** Text that stands for the server, without what is secret: an approval for a tool of another one does not count. */
+  /** Identifies the server, without secrets: an approval given for a tool of another server does not count. */
   readonly server?: string | undefined;
-  /** Where calls find the server. */
+  /** The registry in which calls find the server. */
   readonly servers: McpServers;
-  /** Who shares a connection and its state; default all. */
+  /** Scope within which callers share a connection and its state; default all. */
   readonly share?: Share | undefined;
-  /** How long it may take to start and list its tools, as long as it shows no progress; default 60 s, and 10 s for one that was there before. */
+  /** Timeout for starting and listing tools; extended while the start shows progress. Default 60 s, and 10 s for a restart. */
   readonly initTimeoutMs?: number | undefined;
-  /** How often its list is asked for, besides when it says that it has changed; default never. */
+  /** Interval for listing tools again, in addition to change notifications; default never. */
   readonly refreshMs?: number | undefined;
-  /** Where the last list is kept, so that a start that knows it starts no server. */
+  /** Cache of the last tool list, so that a later start need not start the server. */
   readonly kept?: KeptListPort | undefined;
-  /** Whether the source has started before a list that is not known was learned; default false. */
+  /** True if the source may start before an unknown tool list is loaded; default false. */
   readonly learnsLater?: boolean | undefined;
-  /** Whether a server that was lost is started again before anybody needs it; default true. */
+  /** True if a lost server is reconnected before a call needs it; default true. */
   readonly reopens?: boolean | undefined;
 }
 
-/** The source of the tools of an MCP server: the server is started or reached when somebody first needs it. */
+/** A source of the tools of an MCP server. The server is started or connected lazily. */
 export function mcp(options: McpOptions): Source {
   const { name, servers, share = 'all' } = options;
   return {
     name,
     kinds: ['mcp'],
     onUse: () => servers.share(name, share),
-    startTimeoutMs: LONGEST_START_MS, // it says better itself what took so long
+    startTimeoutMs: LONGEST_START_MS, // the source's own timeout has the better message
     start: (context) => startMcp({ ...options, share }, context),
   };
 }
@@ -50,10 +50,10 @@ type Settings = McpOptions & { readonly share: Share };
 
 const FIRST_START_MS = 60_000;
 const NEXT_START_MS = 10_000;
-/** How long the others wait for the list of a server that starts. */
+/** Longest time that other sources wait for the list of a starting server. */
 const OTHERS_WAIT_MS = 10_000;
 
-/** Waits for the list of a server, but no longer than the others do. */
+/** Waits for the list of a server, but at most `OTHERS_WAIT_MS` from the start. */
 function whileOthersWait(learned: Promise<void>, begunAt: number, clock: Clock): Promise<void> {
   return waitAtMost(Math.max(0, begunAt + OTHERS_WAIT_MS - clock.now()), learned, clock);
 }
@@ -107,7 +107,7 @@ async function startMcp(settings: Settings, context: SourceContext): Promise<Liv
       stop();
       listing.close();
       if (isAdded) await servers.remove(name, server);
-      else await connections.close(); // no call ever came to it
+      else await connections.close(); // it never received calls
       await kept.written();
     },
   };
@@ -151,25 +151,25 @@ function connectionsTo({ settings, context, tools, output, starts, era }: Connec
     random: Math.random,
     onOpen(connection) {
       wasOpen = true;
-      // After it was away its tools may be others. Where each caller has a server, asking once is enough.
+      // After an outage the tools may differ. If each caller has a connection of its own, one list is enough.
       if (share === 'all' || !tools.isConfirmed()) tools.updateSoon(connection);
       else tools.recover();
     },
     onFailed: tools.fail,
-    // Somebody's own server that ends is nobody else's business.
+    // The end of one caller's own connection does not affect the others.
     onLost: (reason) => share === 'all' && tools.fail(reason),
   });
 }
 
-/** How long the next announcement waits after the list was asked for. */
+/** Minimum time between two list requests. */
 const PAUSE_MS = 100;
 
-/** Takes announcements of other tools: the list is asked for at once, but of a server that announces without end only a few times a second. */
+/** Handles change notifications: lists at once, but throttles a server that sends them continuously. */
 function createAnnouncements(
   tools: Pick<ShownTools, 'forget' | 'updateSoon'>,
   clock: Clock,
 ): (connection: McpConnection) => void {
-  /** Connections that were asked just now, and whether they have announced something since. */
+  /** Connections listed within the pause; true if a notification arrived since. */
   const justAsked = new Map<McpConnection, boolean>();
   return function announce(connection) {
     if (justAsked.has(connection)) {

@@ -9,10 +9,7 @@ import { McpFailure } from './mcp-failure.ts';
 import { type SharedStarts, type StartPhase, type StartReport, watchStart } from './start-watch.ts';
 import type { ServerTransport, WireRequest } from './wire-requests.ts';
 
-/**
- * Opens a connection: starts or reaches the server and agrees on the era. Rejects with an `McpFailure`. A server that is
- * started for the first time waits for a place, unless a caller waits for it.
- */
+/** Opens a connection: starts or reaches the server and negotiates the era. Rejects with an `McpFailure`. A first start is queued, unless a caller waits for it. */
 export async function openConnection(options: OpenOptions): Promise<McpConnection> {
   const { address, isFirst, signal, isNeeded, starts } = options;
   if (address.kind !== 'child' || !isFirst) return openNow(options, () => {});
@@ -67,7 +64,7 @@ async function openNow(options: OpenOptions, see: OpenOptions['onStart']): Promi
   }
 }
 
-/** Tries the newest way first. What an old server makes of it (it ends, or knows no such path) leads to the older ones. */
+/** Tries the newest protocol first. If an old server exits or does not know the path, falls back to the older ones. */
 async function open(options: OpenOptions, begin: (transport: ServerTransport) => void): Promise<McpConnection> {
   const { address, era } = options;
   const sdk = await import('@modelcontextprotocol/client');
@@ -76,7 +73,7 @@ async function open(options: OpenOptions, begin: (transport: ServerTransport) =>
     const first = await connectClient(sdk, await start(), { options, era, begin });
     if (first.ok) return first.connection;
     if (era === 'legacy' || !first.hasEnded) throw first.failure;
-    // Some servers end when they are asked anything before `initialize`.
+    // Some servers exit on any request before `initialize`.
     return connectionOf(await connectClient(sdk, await start(), { options, era: 'legacy', begin }));
   }
   const remote = await address.remote(sdk);
@@ -88,7 +85,7 @@ async function open(options: OpenOptions, begin: (transport: ServerTransport) =>
   if (!isOther) throw first.failure;
   const older = await connectClient(sdk, httpTransport(sdk, remote, 'sse'), { options, era: 'legacy', begin });
   if (older.ok) return older.connection;
-  throw first.failure; // it is no server of the older kind either
+  throw first.failure; // it does not speak the older transport either
 }
 
 function connectionOf(connected: Connected): McpConnection {
@@ -96,10 +93,10 @@ function connectionOf(connected: Connected): McpConnection {
   throw connected.failure;
 }
 
-/** Which of the two ways of speaking MCP a server knows. */
+/** The two protocol generations of MCP. */
 export type McpEra = 'modern' | 'legacy';
 
-/** How a server is reached. Functions are asked when a connection is opened, so that secrets are held no longer than needed. */
+/** The address of a server. The functions are called for each connection, so that secrets are held no longer than needed. */
 export type McpAddress =
   | { readonly kind: 'child'; command(): MaybePromise<ServerCommand> }
   | {
@@ -108,45 +105,45 @@ export type McpAddress =
       remote(sdk: ClientSdk): MaybePromise<RemoteAddress>;
     };
 
-/** The SDK, which is loaded by the first connection. */
+/** The SDK, loaded lazily by the first connection. */
 export type ClientSdk = typeof import('@modelcontextprotocol/client');
 
-/** One connection to one server. Whoever opened it closes it. */
+/** One connection to one server. The code that opened it must close it. */
 export interface McpConnection {
   readonly era: McpEra;
   readonly openedAt: number;
   /** Resolves with the result as it came. Rejects with an `McpFailure`. */
   request(request: WireRequest): Promise<JsonObject>;
-  /** Resolves when it is over, whoever ended it; never rejects. */
+  /** Resolves when the connection is over, on either side; never rejects. */
   readonly closed: Promise<void>;
-  /** Why it is over, for the owner of the crib. */
+  /** The reason the connection ended, for the operator. */
   lastWords(): string | undefined;
-  /** Closes it when all that was asked is answered; nobody asks anything more. */
+  /** Closes the connection once all requests are answered; no new requests may follow. */
   retire(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What opening a connection takes. */
+/** Options for opening a connection. */
 export interface OpenOptions {
   readonly address: McpAddress;
-  /** The era that is known already: only `legacy` spares something, a question that old servers do not understand. */
+  /** The known era. Only `legacy` has an effect: it skips a probe that old servers do not understand. */
   readonly era: McpEra | undefined;
-  /** For everything until the server can be asked; longer while a child shows progress. */
+  /** Timeout until the server is ready for requests; extended while a child shows progress. */
   readonly timeoutMs: number;
-  /** True until a connection was opened: such a start waits for a place. */
+  /** True until a connection was opened; first starts are queued. */
   readonly isFirst: boolean;
   /** Resolves when a caller waits for the connection. */
   readonly isNeeded: Promise<unknown>;
   readonly starts: SharedStarts;
-  /** Told how far a first start has come, whenever that changes. */
+  /** Called whenever the phase of a first start changes. */
   onStart(report: StartReport): void;
-  /** Ends the attempt. */
+  /** Cancels the attempt. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** For what nobody waits for. */
+  /** For background work; does not keep the process alive. */
   readonly idleClock: Clock;
   readonly output: OutputTail;
-  /** Told of what takes longer than the attempt: a server that is being ended. */
+  /** Registers work that outlives the attempt, such as ending a server. */
   track(work: Promise<void>): void;
   onToolsChanged(connection: McpConnection): void;
 }

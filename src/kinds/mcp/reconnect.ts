@@ -3,45 +3,45 @@ import { messageOf } from '../../core/tool-error.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { McpConnection } from './open-connection.ts';
 
-/** What a line is opened with. */
+/** Options for a line. */
 export interface LineOptions {
-  /** Never asked while the last time it was asked is under way. */
+  /** Never called while the previous call is pending. */
   open(): Promise<McpConnection>;
-  /** True if what was lost is opened again before anybody needs it. */
+  /** True if a lost connection is reopened before a call needs it. */
   readonly reopens: boolean;
   readonly clock: Clock;
-  /** For what nobody waits for. */
+  /** For background work; does not keep the process alive. */
   readonly idleClock: Clock;
   readonly random: () => number;
   onOpen(connection: McpConnection): void;
   onFailed(reason: string): void;
   onLost(reason: string): void;
-  /** Told of what goes on after a connection was given up. */
+  /** Registers work that goes on after a connection was given up. */
   track(work: Promise<void>): void;
 }
 
-/** One connection after the other to the same server: opened when needed, and again when it was lost. */
+/** A sequence of connections to the same server: opened lazily, and again after a loss. */
 export interface ConnectionLine {
-  /** The connection that is open, or the next one. Rejects with an `McpFailure`, at once while it is too soon to try again. */
+  /** The open connection, or the next one. Rejects with an `McpFailure`, at once during the pause between attempts. */
   connect(): Promise<McpConnection>;
-  /** The same for a caller: during an outage it waits no longer than `PATIENCE_MS` for an attempt that goes on without it. */
+  /** For callers: during an outage it waits at most `PATIENCE_MS`; the attempt goes on in the background. */
   connectSoon(): Promise<McpConnection>;
-  /** Gives up a connection that turned out to be over. */
+  /** Gives up a dead connection. */
   lose(connection: McpConnection): void;
   isOpening(): boolean;
   close(): Promise<void>;
 }
 
 const FIRST_PAUSE_MS = 250;
-/** The longest pause that a caller meets. It bounds both how late a server that is back is used and how often one that crashes is started. */
+/** The longest pause that a caller meets. It limits both how late a recovered server is used and how often a crashing one is started. */
 const LONGEST_PAUSE_MS = 2000;
-/** The longest pause between attempts that no caller asks for. */
+/** The longest pause between background attempts. */
 const LONGEST_IDLE_PAUSE_MS = 60_000;
-/** A server that ends sooner than this after it was started is in trouble; one that lives longer is not started more often than with pauses. */
+/** A server that ends sooner than this after its start counts as failing, and its restarts are spaced by growing pauses. */
 const SHORT_LIFE_MS = LONGEST_PAUSE_MS;
-/** With the pauses of the retry extension less than the 3 s that a caller may be kept. */
+/** Together with the pauses of the retry extension this stays below the 3 s that a caller may wait. */
 const PATIENCE_MS = 1500;
-/** When a caller whose patience ended may come back. */
+/** Retry delay given to a caller that ran out of patience. */
 const COME_BACK_MS = 1000;
 
 export function createReconnect(options: LineOptions): ConnectionLine {
@@ -49,9 +49,9 @@ export function createReconnect(options: LineOptions): ConnectionLine {
   let connection: McpConnection | undefined;
   let opening: Promise<McpConnection> | undefined;
   let openedAt = 0;
-  /** How often in a row it went wrong. */
+  /** Failures in a row. */
   let failures = 0;
-  /** True from the moment that a connection was lost or not opened until the next one is open. */
+  /** True from a lost connection or failed attempt until the next connection is open. */
   let isInOutage = false;
   let retryAt = 0;
   let lastReason = '';
@@ -92,24 +92,24 @@ export function createReconnect(options: LineOptions): ConnectionLine {
   const lose = (lost: McpConnection): void => {
     if (connection !== lost) return;
     connection = undefined;
-    options.track(lost.retire()); // others may still get their answers over it
+    options.track(lost.retire()); // other requests may still be answered
     failures = clock.now() - openedAt < SHORT_LIFE_MS ? failures + 1 : 0;
     const reason = lost.lastWords() ?? 'the connection was lost';
-    pause(reason, failures - 1); // the first time may be bad luck
+    pause(reason, failures - 1); // a first loss has no pause
     if (!isClosed) options.onLost(reason);
   };
 
-  /** The only place that paces attempts: who calls meanwhile is told at once when the next one may be made. */
+  /** The only place that paces attempts. Calls during the pause fail at once and learn when to retry. */
   const pause = (reason: string, steps: number): void => {
     isInOutage = true;
     if (isClosed) return;
     const growingMs = steps <= 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (steps - 1), LONGEST_IDLE_PAUSE_MS);
-    const jitter = 0.5 + options.random() / 2; // those that failed together come back apart
+    const jitter = 0.5 + options.random() / 2; // spreads retries of servers that failed together
     retryAt = clock.now() + Math.min(growingMs, LONGEST_PAUSE_MS) * jitter;
     lastReason = reason;
     stopTimer();
     const idleMs = Math.max(growingMs * jitter, FIRST_PAUSE_MS);
-    if (options.reopens) stopTimer = idleClock.setTimer(idleMs, () => void connect().catch(() => {})); // it pauses again
+    if (options.reopens) stopTimer = idleClock.setTimer(idleMs, () => void connect().catch(() => {})); // a failure pauses again
   };
 
   const tooSoon = (cause?: unknown): McpFailure => {

@@ -3,36 +3,36 @@ import { childEnvironment } from '../../system/processes/child-environment.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment of a server that runs as a child. */
+/** The environment of a server that runs as a child process. */
 export interface ServerEnvironment {
   readonly env: Readonly<Record<string, string>>;
-  /** Values that were passed on and must not be seen, each with a name to show instead. */
+  /** Passed values that must be masked in output, each with a name to show instead. */
   readonly credentials: readonly { readonly name: string; readonly value: string }[];
-  /** What a server that cannot reach the network was not given, as a clause; names only. */
+  /** A clause naming network variables that were not passed on; names only, no values. */
   readonly notGiven: string;
 }
 
-/** What decides the environment of a server. */
+/** Inputs for the environment of a server. */
 export interface ServerVariables {
   readonly command: string;
-  /** Variables that the owner passes on by name. */
+  /** Variables that the operator passes on by name. */
   readonly passEnv?: readonly string[];
-  /** What the configuration says; it comes before all that is passed on. */
+  /** Variables from the configuration; they override all others. */
   readonly configured: Environment;
 }
 
-/** What package runners and their network need; only servers of the configuration get it. */
+/** Variables for package runners and their network access; only configured servers get them. */
 const FOR_SERVERS = /^(https?_proxy|(npm_config|uv|pip)_.+)$/i;
-/** What npx was told to run when it started this process: a second npx would run the same. */
+/** Set by npx for this process; a nested npx would run the same command. */
 const OF_OUR_START = /^npm_config_(call|package)$/i;
 const CREDENTIAL_NAME = /auth|token|passw|key|secret|credential/i;
-/** Programs that fetch packages: they alone get an address that holds a credential. */
+/** Programs that fetch packages. Only they get an address that contains a credential. */
 const RUNNERS = ['npx', 'npm', 'uvx', 'uv', 'pipx'];
-/** Other variables that decide how a program reaches the network. */
+/** Further variables that affect network access. */
 const ABOUT_NETWORK =
   /^(all_proxy|(requests|curl|aws)_ca_bundle|node_use_env_proxy|node_use_system_ca|node_options|npm_config_.+|uv_.+|pip_.+|https?_proxy)$/i;
 
-/** The few variables of every child, those of package runners, those that the owner names, and over them what is configured. */
+/** Merges the base variables of every child, those for package runners, those in passEnv and the configured ones; the last win. */
 export function serverEnvironment(env: Environment, variables: ServerVariables): ServerEnvironment {
   const { command, passEnv = [], configured } = variables;
   const passed = Object.entries(env).flatMap(([name, value]) =>
@@ -50,7 +50,7 @@ export function serverEnvironment(env: Environment, variables: ServerVariables):
   };
 }
 
-/** True if a variable that is passed on by its name makes its server act for its owner. */
+/** True if a variable of this name holds a credential. */
 export function isCredentialName(name: string): boolean {
   return CREDENTIAL_NAME.test(name);
 }
@@ -60,20 +60,19 @@ function isForServer(name: string, value: string, command: string): boolean {
   return !holdsCredential(name, value) || isRunner(command);
 }
 
-/** An exported function of a shell is code. */
+/** True for an exported shell function, which is code. */
 function isFunction(value: string): boolean {
   return value.startsWith('()');
 }
 
-/** True for a program that fetches packages. */
 export function isRunner(command: string): boolean {
-  const program = win32.basename(command).toLowerCase(); // it knows both kinds of slashes
+  const program = win32.basename(command).toLowerCase(); // handles both kinds of slashes
   return RUNNERS.includes(program.replace(/\.(cmd|exe|ps1)$/, ''));
 }
 
-/** True for an address with a user or a token in it; where that is unclear, too. */
+/** True for an address that contains, or may contain, a user or a token. */
 function holdsCredential(name: string, value: string): boolean {
-  const isProxy = /_proxy$/i.test(name); // those are also written without "//"
+  const isProxy = /_proxy$/i.test(name); // proxies may be written without "//"
   return (
     /\/\/.*@/s.test(value) ||
     (isProxy && value.includes('@')) ||
@@ -81,11 +80,11 @@ function holdsCredential(name: string, value: string): boolean {
   );
 }
 
-/** The value, and what of it may be seen by itself: user and password, as they are written and as they are sent. */
+/** The value, and the parts of it that could appear alone: user and password, raw and decoded. */
 function credentialsIn(name: string, value: string): ServerEnvironment['credentials'] {
   if (!holdsCredential(name, value) && !isCredentialName(name)) return [];
   const addresses = [...value.split(/\s+/), ...value.split(/[\s,]+/)].map((one) => one.replace(/^.*?\/\//s, ''));
-  // A password may hold "@" itself: both readings are hidden.
+  // A password may contain "@": both readings are masked.
   const logins = addresses.flatMap((one) =>
     [one.lastIndexOf('@'), one.indexOf('@')].map((end) => one.slice(0, Math.max(0, end))),
   );
@@ -110,9 +109,9 @@ function describeMissing(env: Environment, given: Environment): string {
     (name) => ABOUT_NETWORK.test(name) && env[name] !== undefined && given[name] === undefined,
   );
   if (missing.length > 0)
-    return `it was not given ${missing.sort().slice(0, 20).join(', ')}: name in passEnv what it needs`;
+    return `these variables were not passed to it: ${missing.sort().slice(0, 20).join(', ')}; add the ones that it needs to passEnv`;
   const isSet = Object.keys(given).some((name) =>
     /^(https?_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i.test(name),
   );
-  return isSet ? '' : 'no proxy and no certificates are set in the environment of toolcrib';
+  return isSet ? '' : 'the environment of toolcrib sets no proxy and no certificates';
 }

@@ -9,31 +9,31 @@ import type { McpConnection } from './open-connection.ts';
 import type { ReadToolList } from './tool-entry.ts';
 import { MAX_MESSAGE_BYTES, type WireRequest } from './wire-requests.ts';
 
-/** Where the tools of a server are shown and kept. */
+/** Options for showing and storing the tools of a server. */
 export interface ShownToolsOptions {
   readonly listing: SpecListing;
   readonly kept: KeptList;
   readonly told: WarnOnce;
   readonly readTools: ReadToolList;
-  /** Whether somebody should hear why the server cannot be asked: not while it starts, which has its own report, nor when it is over. */
+  /** True if failures may be reported: not during the start, which has its own report, and not after closing. */
   mayTell(): boolean;
 }
 
-/** The tools of a server as its source shows them: those it lists now, else those of its last list. */
+/** The tools that a source shows: the server's current list, or its last known one. */
 export interface ShownTools {
-  /** Shows the list that was kept. */
+  /** Shows the stored list. */
   showKept(stored: StoredList): void;
-  /** Shows what the server lists. Rejects with an `McpFailure`. */
+  /** Lists the server's tools and shows them. Rejects with an `McpFailure`. */
   update(connection: McpConnection, onAbort?: WireRequest['onAbort']): Promise<void>;
-  /** The same, later; what goes wrong is told. */
+  /** Updates in the background; failures are reported. */
   updateSoon(connection: McpConnection): void;
-  /** What this connection listed does not hold any more. */
+  /** Drops the cached list of this connection. */
   forget(connection: McpConnection): void;
-  /** The server cannot be asked: the last list stays. */
+  /** Reports that the server cannot be reached; the last list stays. */
   fail(reason: string): void;
-  /** It can be asked again, and lists what it listed. */
+  /** Reports that the server is back with the same list. */
   recover(): void;
-  /** True once the server itself has listed its tools. */
+  /** True once the server has listed its tools in this process. */
   isConfirmed(): boolean;
 }
 
@@ -64,7 +64,7 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
     if (options.mayTell()) told.tell(reason);
   };
 
-  // Whoever asks while a list is on its way, or before another was announced, gets that one.
+  // Concurrent requests share one list until a change is announced.
   const listOf = (connection: McpConnection, onAbort: WireRequest['onAbort']): Promise<ToolList> => {
     const asked = lists.get(connection) ?? listTools(connection, onAbort);
     lists.set(connection, asked);
@@ -75,10 +75,10 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
   const update: ShownTools['update'] = async (connection, onAbort) => {
     const turn = ++lastTurn;
     const { tools, cut, problems } = await listOf(connection, onAbort);
-    if (turn < shownTurn) return; // a later answer was quicker
+    if (turn < shownTurn) return; // a later request was answered first
     shownTurn = turn;
     told.forget();
-    show(tools, [...listOfOne(cut), ...problems]); // what was cut comes first, lest the many problems hide it
+    show(tools, [...listOfOne(cut), ...problems]); // first, so that many problems do not hide it
     const now = hash('sha256', canonicalJson([tools, cut ?? null]));
     const about = { ...toKeptEra(connection.era), ...(cut !== undefined && { cut }) };
     if (now !== keptHash) kept.write(tools, { hash: now, about });
@@ -102,21 +102,21 @@ export function createShownTools(options: ShownToolsOptions): ShownTools {
   };
 }
 
-/** What a server lists: each tool as it came. */
+/** The raw tool list of a server. */
 interface ToolList {
   readonly tools: readonly JsonObject[];
-  /** Why the list was not read to its end, as a sentence. */
+  /** The reason the list was cut, as a sentence. */
   readonly cut?: string;
-  /** What had to be left out, as sentences. */
+  /** Entries that were left out, as sentences. */
   readonly problems: readonly string[];
 }
 
-/** A list that is longer has a mistake in it, or a server that has one. */
+/** Longer lists are taken for a mistake of the server. */
 const MAX_TOOLS = 10_000;
 const MAX_PAGES = 1000;
-const TOO_MANY = `It lists more than ${MAX_TOOLS} tools; the first ${MAX_TOOLS} are read, the rest is left out. Split the server, or have it list fewer.`;
+const TOO_MANY = `It lists more than ${MAX_TOOLS} tools; only the first ${MAX_TOOLS} are used. Split the server, or let it list fewer tools.`;
 
-/** Asks for all pages of the tools of a server, and for no more than a list can sensibly have. */
+/** Reads all pages of the tool list, within limits. */
 async function listTools(connection: McpConnection, onAbort?: WireRequest['onAbort']): Promise<ToolList> {
   const tools: JsonObject[] = [];
   const problems: string[] = [];
@@ -129,7 +129,7 @@ async function listTools(connection: McpConnection, onAbort?: WireRequest['onAbo
     const result = await connection.request({ method: 'tools/list', params, onAbort });
     const known = names.size;
     for (const tool of entriesOf(result)) {
-      if (!isJsonObject(tool)) problems.push('An entry of its list is no tool.');
+      if (!isJsonObject(tool)) problems.push('An entry of its list is not a tool.');
       else if (isTooDeep(tool)) problems.push(`Its tool ${JSON.stringify(shortened(tool.name))} is nested too deeply.`);
       else if (names.has(tool.name)) problems.push(`It lists ${JSON.stringify(shortened(tool.name))} twice.`);
       else tools.push(tool);
@@ -140,7 +140,7 @@ async function listTools(connection: McpConnection, onAbort?: WireRequest['onAbo
     const end = cursor === undefined ? undefined : whyEnough({ cursor, cursors, page, bytes, count: tools.length });
     if (end !== undefined) return { tools: tools.slice(0, MAX_TOOLS), cut: end, problems };
     if (cursor !== undefined && names.size === known)
-      return { tools, cut: 'Its list goes on without naming another tool; the rest is not read.', problems };
+      return { tools, cut: 'A page of its list has no new tools; the rest is not read.', problems };
   }
   if (tools.length <= MAX_TOOLS) return { tools, problems };
   return { tools: tools.slice(0, MAX_TOOLS), cut: TOO_MANY, problems };
@@ -155,7 +155,7 @@ interface Progress {
 }
 
 function whyEnough({ cursor = '', cursors, page, bytes, count }: Progress): string | undefined {
-  if (cursors.has(cursor)) return 'The pages of its list go in a circle; what was not named so far is not read.';
+  if (cursors.has(cursor)) return 'A page of its list has a cursor that was used before; the rest is not read.';
   cursors.add(cursor);
   if (page >= MAX_PAGES - 1) return `Its list has more than ${MAX_PAGES} pages; the rest is not read.`;
   if (count >= MAX_TOOLS) return TOO_MANY;
@@ -166,10 +166,10 @@ function whyEnough({ cursor = '', cursors, page, bytes, count }: Progress): stri
 
 function entriesOf(result: JsonObject): readonly unknown[] {
   if (Array.isArray(result.tools)) return result.tools;
-  throw new McpFailure('malformed', 'it answered with something that is no list of tools');
+  throw new McpFailure('malformed', 'its answer is not a list of tools');
 }
 
-/** What came as JSON is JSON, but for how deep it may go. */
+/** Parsed JSON can only fail the check by its depth. */
 function isTooDeep(tool: unknown): boolean {
   return !isJson(tool);
 }

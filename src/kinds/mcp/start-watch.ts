@@ -5,63 +5,63 @@ import type { Family } from '../../system/processes/process-tree.ts';
 import type { StartQueue } from '../../system/processes/start-queue.ts';
 import { describeQuestion, lastLines, questionIn } from './last-words.ts';
 
-/** What the first starts of all servers of a crib share. */
+/** State shared by the first starts of all servers of a crib. */
 export interface SharedStarts {
   readonly queue: StartQueue;
   readonly progress: ProgressWatch;
 }
 
-/** What can be seen of a program from outside while it starts. */
+/** The visible state of a starting program. */
 export interface StartingProgram {
   readonly command: string;
-  /** The program and what it started; undefined until it runs. */
+  /** The process and its descendants; undefined until it runs. */
   family(): Family | undefined;
-  /** Calls the listener whenever it prints something; returns how to stop listening. */
+  /** Calls the listener on each output; returns a function that stops listening. */
   onOutput(listener: () => void): () => void;
-  /** The end of what it printed besides messages, a line that has not ended included. */
+  /** The end of its output besides messages, including an unfinished line. */
   said(): string;
-  /** What may help one that cannot reach the network, to be put behind other words. */
+  /** A hint for a program that cannot reach the network, to append to a message. */
   networkHint(): string;
 }
 
-/** How far a start has come. */
+/** Progress of a start. */
 export type StartPhase = 'waiting' | 'working' | 'silent';
 
-/** How far a start has come, and what its program has printed. */
+/** Progress of a start, with the program's output. */
 export interface StartReport {
   readonly phase: StartPhase;
   said(): string;
 }
 
-/** No start takes longer, whatever progress it shows. */
+/** Upper limit of every start, whatever progress it shows. */
 export const LONGEST_START_MS = 600_000;
-/** A program that does nothing for so long gives its place to the next one. */
+/** A program that is idle for this long gives its place in the queue to the next one. */
 const SILENT_MS = 10_000;
-/** A program that has asked something and does nothing for so long waits for the answer. */
+/** A program that printed a question and is idle for this long waits for the answer. */
 const ASKING_MS = 2000;
 const LOOK_MS = 1000;
-/** A timer may end so much before the time that the clock then tells. */
+/** Tolerance: a timer may fire this much before the clock shows its time. */
 const TIMER_MS = 1;
 
 /** Options for watching a start. */
 export interface StartWatchOptions {
-  /** How long it may take; longer as long as it shows progress. */
+  /** Timeout; extended while the start shows progress. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly progress: ProgressWatch;
-  /** Called when it has shown no progress for a while, and when it does again. */
+  /** Called when progress stops, and when it resumes. */
   onPhase(phase: StartPhase): void;
-  /** Called once, when it has taken too long or cannot go on. */
+  /** Called once, when the start timed out or cannot continue. */
   onOver(reason: string): void;
 }
 
-/** Watches one start, of one program or of several after each other. */
+/** Watches one start, of one program or of several in sequence. */
 export interface StartWatch {
   follow(program: StartingProgram): void;
   stop(): void;
 }
 
-/** Begins to count at once. */
+/** The timeout starts at once. */
 export function watchStart({ timeoutMs, clock, progress, onPhase, onOver }: StartWatchOptions): StartWatch {
   const begunAt = clock.now();
   const latest = begunAt + Math.max(timeoutMs, LONGEST_START_MS);
@@ -122,17 +122,16 @@ export function watchStart({ timeoutMs, clock, progress, onPhase, onOver }: Star
   };
 }
 
-/** The first starts of a server, as its source shows them. */
+/** The first starts of a server, as its source reports them. */
 export interface FirstStarts {
   onStart(report: StartReport): void;
-  /** Told of each attempt. */
+  /** Registers an attempt. */
   attempt(opening: Promise<unknown>): void;
   status(): SourceStatus;
-  /** Resolves when no attempt is under way that does something, and what it was made for is done. */
+  /** Resolves when the attempt and its purpose are done, or the attempt has gone silent. */
   installed(purpose: Promise<unknown> | undefined): Promise<unknown>;
 }
 
-/** Nothing is under way yet. */
 export function createFirstStarts(): FirstStarts {
   let report: StartReport | undefined;
   let quiet = Promise.withResolvers<void>();
@@ -144,7 +143,7 @@ export function createFirstStarts(): FirstStarts {
       if (next.phase === 'silent') quiet.resolve();
     },
     attempt(opening) {
-      attempt = opening.catch(() => {}); // its failure is told elsewhere
+      attempt = opening.catch(() => {}); // reported elsewhere
     },
     status() {
       const reason = report === undefined ? undefined : describeStart(report);
@@ -154,11 +153,11 @@ export function createFirstStarts(): FirstStarts {
   };
 }
 
-/** What the owner should know about a start that is under way; undefined where there is nothing to say. */
+/** Describes a start in progress for the operator; undefined if a working start has printed nothing. */
 export function describeStart({ phase, ...report }: StartReport): string | undefined {
-  if (phase === 'waiting') return 'it waits for its turn, since other servers are being started';
+  if (phase === 'waiting') return 'queued: other servers are starting';
   const lines = lastLines(report.said());
-  const said = lines === '' ? undefined : `the last that it said: ${lines}`;
+  const said = lines === '' ? undefined : `its last output: ${lines}`;
   if (phase === 'working') return said;
-  return [`it is being started, and has done nothing for ${SILENT_MS / 1000} s`, said].filter(Boolean).join('; ');
+  return [`it is starting, but was idle for ${SILENT_MS / 1000} s`, said].filter(Boolean).join('; ');
 }

@@ -6,22 +6,22 @@ import { toToolSpec } from '../../define/define-tool.ts';
 import { paramHeadersOf } from '../../formats/mcp-headers.ts';
 import { isSameData } from '../../specs/spec-list.ts';
 
-/** The tools of a server as specs, and what of its list could not be used. */
+/** The tools of a server as specs, with the problems found in its list. */
 interface ReadTools {
   readonly specs: readonly ToolSpec[];
   /** Sentences. */
   readonly problems: readonly string[];
 }
 
-/** Reads what a server lists. A tool that says what it said before stays the same object, so that it is not judged anew. */
+/** Reads a tool list. An unchanged tool keeps its spec object, so that it is not checked again. */
 export type ReadToolList = (tools: readonly JsonObject[]) => ReadTools;
 
-/** Whose tools are read. */
+/** The server whose tools are read. */
 interface Home {
   readonly source: string;
-  /** True if the server is reached over HTTP, where arguments may have to be repeated in headers. */
+  /** True if the server is reached over HTTP, where headers may have to repeat arguments. */
   readonly isRemote: boolean;
-  /** Text that stands for the server. */
+  /** Identifies the server. */
   readonly server?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ function requireName({ name }: JsonObject, problems: string[]): string | undefin
 
 function read(tool: JsonObject, name: string, { source, isRemote, server }: Home) {
   const { description, inputSchema, outputSchema, icons, _meta, annotations } = tool;
-  if (!isJsonObject(inputSchema)) throw new ToolcribError('invalid_schema', 'its inputSchema is no schema.');
+  if (!isJsonObject(inputSchema)) throw new ToolcribError('invalid_schema', 'its inputSchema is not an object.');
   const why = isRemote ? paramHeadersOf(inputSchema) : [];
   if (typeof why === 'string') throw new ToolcribError('invalid_schema', `its inputSchema is invalid: ${why}.`);
   const notes = isJsonObject(annotations) ? annotations : {};
@@ -81,7 +81,7 @@ function read(tool: JsonObject, name: string, { source, isRemote, server }: Home
   const problems = [
     ...(name.length > LONG_NAME ? [`Its tool "${short(name)}" has a name of ${name.length} characters.`] : []),
     ...(outputSchema !== undefined && !isJsonObject(outputSchema)
-      ? [`The outputSchema of its tool "${short(name)}" is no schema and is not used.`]
+      ? [`The outputSchema of its tool "${short(name)}" is not an object and is ignored.`]
       : []),
   ];
   const whole = {
@@ -94,16 +94,16 @@ function read(tool: JsonObject, name: string, { source, isRemote, server }: Home
   return { tool, spec: Object.freeze(whole), problems };
 }
 
-/** Specs leave out the dialect that everybody assumes; where a server says it, it is passed on. */
+/** Specs omit the default dialect; a dialect that the server names is kept. */
 function withDialect(schema: JsonSchema, said: unknown): JsonSchema {
   const $schema = isJsonObject(said) ? said.$schema : undefined;
   return typeof $schema !== 'string' || schema.$schema === $schema ? schema : Object.freeze({ $schema, ...schema });
 }
 
-/** The longest that MCP allows. */
+/** The MCP limit for names. */
 const LONG_NAME = 128;
 
-/** Only what is said: what is not said is not known. */
+/** Copies only hints that the server gives; a missing hint means unknown. */
 function effectsOf(notes: JsonObject): Effects {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = notes;
   return {

@@ -3,30 +3,30 @@ import { isJsonObject, type JsonObject } from '../../core/json.ts';
 import { McpFailure } from './mcp-failure.ts';
 import type { StartingProgram } from './start-watch.ts';
 
-/** One request of ours, on its way past the SDK. */
+/** One of our requests, sent without the SDK's request handling. */
 export interface WireRequest {
   readonly method: string;
   readonly params: JsonObject;
-  /** Sent along where a request has headers of its own. */
+  /** Headers of this request, for transports that have headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
-  /** Calls the listener once nobody waits for the answer any more, at once if it is so; returns how to stop listening. */
+  /** Calls the listener when the caller stops waiting, at once if it already has; returns a function that stops listening. */
   readonly onAbort?: ((listener: () => void) => () => void) | undefined;
 }
 
-/** Requests whose answers are taken as they come, since the SDK would refuse a whole list for one bad tool. */
+/** Requests whose answers are taken unvalidated: the SDK would reject a whole list for one bad tool. */
 export interface WireRequests {
-  /** What the SDK is connected to: everything that is no answer to us passes through. */
+  /** The transport for the SDK; every message that is not an answer to us passes through. */
   readonly transport: Transport;
   /** Resolves with the result as it came. Rejects with an `McpFailure`. */
   send(request: WireRequest): Promise<JsonObject>;
-  /** Ends all that are under way. */
+  /** Fails all pending requests. */
   fail(failure: McpFailure): void;
-  /** Resolves as soon as none is under way. */
+  /** Resolves when no request is pending. */
   idle(): Promise<void>;
 }
 
-/** Far above the ids that the SDK gives its own requests, and within what 32 bits hold. */
+/** Far above the ids of the SDK's own requests, and within 32 bits. */
 const FIRST_ID = 1_000_000_000;
 const LAST_ID = 2_000_000_000;
 
@@ -35,7 +35,7 @@ interface Pending {
   settle(answer: JsonObject | McpFailure): void;
 }
 
-/** Sends requests over `inner` besides those of the SDK. `envelope` is the `_meta` that every message of the connection carries. */
+/** Sends requests over `inner` alongside the SDK's. `envelope` returns the `_meta` of every message on the connection. */
 export function createWireRequests(inner: ServerTransport, envelope: () => JsonObject | undefined): WireRequests {
   const pending = new Map<number, Pending>();
   let lastId = FIRST_ID;
@@ -68,8 +68,8 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
     });
     inner.keepAlive?.(true);
     stopListening = request.onAbort?.(() => {
-      settle(id, new McpFailure('cancelled', 'nobody waits for the answer any more'));
-      // A server of the newest era sees the stream end; all others have to be told.
+      settle(id, new McpFailure('cancelled', 'the caller stopped waiting'));
+      // A modern server sees the stream end; others need a notification.
       if (inner.hasPerRequestStream !== true || envelope() === undefined) void tellCancelled(id);
       stream.abort();
     });
@@ -85,7 +85,7 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
         onRequestStreamEnd: () => settle(id, inner.failureOf(undefined, id)),
       });
       if (pending.has(id) && !inner.mayStillAnswer(id))
-        settle(id, new McpFailure('malformed', 'it did not answer what it was asked'));
+        settle(id, new McpFailure('malformed', 'it sent no answer to the request'));
     } catch (cause) {
       settle(id, inner.failureOf(cause, id));
     }
@@ -101,10 +101,10 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
   const tellCancelled = async (requestId: number): Promise<void> => {
     const meta = envelope();
     const params = { requestId, reason: 'cancelled', ...(meta !== undefined && { _meta: meta }) };
-    await inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {}); // it may be gone
+    await inner.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {}); // the server may be gone
   };
 
-  /** True for what is ours, be it too late. */
+  /** Takes messages for us, including late ones; returns false for others. */
   const take = (message: WireMessage): boolean => {
     if (message.method === 'notifications/progress') return takeProgress(message.params);
     if (message.method !== undefined || typeof message.id !== 'number' || message.id < FIRST_ID) return false;
@@ -129,7 +129,7 @@ export function createWireRequests(inner: ServerTransport, envelope: () => JsonO
   };
 }
 
-/** What stands between us and a server sees headers, not the body. */
+/** Proxies see headers, not the body. */
 function traceOf({ params }: WireRequest): Readonly<Record<string, string>> {
   const traceparent = isJsonObject(params._meta) ? params._meta.traceparent : undefined;
   return typeof traceparent === 'string' ? { traceparent } : {};
@@ -139,7 +139,7 @@ function toAnswer({ result, error }: WireMessage): JsonObject | McpFailure {
   if (error === undefined)
     return isJsonObject(result) ? result : new McpFailure('malformed', 'it answered without a result');
   const { code, message, data } = isJsonObject(error) ? error : {};
-  const text = typeof message === 'string' && message !== '' ? message : 'it does not say what is wrong';
+  const text = typeof message === 'string' && message !== '' ? message : 'it sent an error without a message';
   if (code === TOO_LARGE) return new McpFailure('too_large', text);
   return new McpFailure('error', text, {
     ...(typeof code === 'number' && { code }),
@@ -147,7 +147,7 @@ function toAnswer({ result, error }: WireMessage): JsonObject | McpFailure {
   });
 }
 
-/** The transport as the SDK sees it: it never hears of what `take` takes. */
+/** The transport for the SDK, without the messages that `take` handles. */
 function passOn(inner: ServerTransport, take: (message: WireMessage) => boolean): Transport {
   const outer: Transport = {
     start: () => inner.start(),
@@ -159,18 +159,18 @@ function passOn(inner: ServerTransport, take: (message: WireMessage) => boolean)
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
     setSupportedProtocolVersions: (versions) => inner.setSupportedProtocolVersions?.(versions),
     ...(inner.hasPerRequestStream !== undefined && { hasPerRequestStream: inner.hasPerRequestStream }),
-    // That there are these two tells the SDK that it speaks over pipes, where silence is no outage.
+    // These two properties tell the SDK that the transport is a pipe, where silence is not an outage.
     ...('pid' in inner && { stderr: null, pid: null }),
   };
   inner.onmessage = (message, extra) => {
-    if (!take(message as WireMessage)) outer.onmessage?.(message, extra); // every message of JSON-RPC is one
+    if (!take(message as WireMessage)) outer.onmessage?.(message, extra); // every JSON-RPC message has this shape
   };
   inner.onclose = () => outer.onclose?.();
   inner.onerror = (error) => outer.onerror?.(error);
   return outer;
 }
 
-/** A message of JSON-RPC, as far as it was looked at. */
+/** A JSON-RPC message, unvalidated. */
 export interface WireMessage {
   readonly jsonrpc?: unknown;
   readonly id?: unknown;
@@ -180,13 +180,13 @@ export interface WireMessage {
   readonly error?: unknown;
 }
 
-/** The most that one message may have; whatever is longer is not even parsed. */
+/** Size limit of a message; longer ones are not parsed. */
 export const MAX_MESSAGE_BYTES = 10_000_000;
 
-/** Our own code for an answer that was too long to be read; JSON-RPC leaves these numbers to programs. */
+/** Our own code for an oversized answer, in the range that JSON-RPC leaves to applications. */
 export const TOO_LARGE = -31_999;
 
-/** A message, if the text is one. */
+/** Parses a message; undefined if the text is not one. */
 export function readMessage(text: string): WireMessage | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -196,33 +196,33 @@ export function readMessage(text: string): WireMessage | undefined {
   }
 }
 
-// Programs write the id of an answer either before or after everything else.
+// Programs write the id of an answer either first or last.
 const ID_FIRST = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/;
 const ID_LAST = /,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/;
 
-/** The id of an answer of which only both ends are known. */
+/** Finds the id in the two ends of an answer. */
 export function idOfEnds(head: string, tail: string): number | undefined {
   const found = ID_FIRST.exec(head)?.[1] ?? ID_LAST.exec(tail)?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
-/** A transport that can say more about our own requests than the SDK asks. */
+/** A transport that reports more about our own requests than the SDK needs. */
 export interface ServerTransport extends Transport {
-  /** What it means for request `id` that it could not be sent, or that its answer could not be read. */
+  /** Explains why request `id` could not be sent, or why its answer could not be read. */
   failureOf(cause: unknown, id: number): McpFailure;
-  /** Whether request `id`, which was sent, may still be answered. */
+  /** True if request `id`, which was sent, may still be answered. */
   mayStillAnswer(id: number): boolean;
-  /** Request `id` is over. */
+  /** Drops the state of request `id`. */
   forget(id: number): void;
-  /** True where ending the stream of a request tells a server of the newest era that nobody waits any more. */
+  /** True if ending a request's stream tells a modern server that the request is cancelled. */
   readonly hasPerRequestStream?: boolean;
-  /** Whether something is under way that this process should stay for. */
+  /** Sets whether pending work should keep this process alive. */
   keepAlive?(isNeeded: boolean): void;
-  /** Why it is over, in words for the owner of the crib. */
+  /** The reason the transport ended, for the operator. */
   lastWords(): string | undefined;
-  /** The program of a server that runs as a child. */
+  /** The program of a server that runs as a child process. */
   readonly program?: StartingProgram;
 }
 
-/** The header by which our own `fetch` knows whose request it sends; it is taken off on the way. */
+/** Marks the request that our own `fetch` is sending; removed before sending. */
 export const REQUEST_HEADER = 'x-toolcrib-request';

@@ -46,7 +46,7 @@ describe.concurrent('while a server is being installed', () => {
       .poll(() => said.err, PATIENCE)
       .toMatch(/Waiting for an installation to finish \(Ctrl-C to stop\): slow \(/);
     expect(said.err).toMatch(
-      /^Still starting, tools not available yet: slow \(the last that it said: fetching \d+ \| fetching \d+ \| fetching \d+\)\.$/m,
+      /^Still starting, tools not available yet: slow \(its last output: fetching \d+ \| fetching \d+ \| fetching \d+\)\.$/m,
     );
     expect(said.out).not.toContain('slow_work');
     expect(child.exitCode).toBeNull();
@@ -65,7 +65,7 @@ describe.concurrent('while a server is being installed', () => {
     await expect.poll(() => said.out, PATIENCE).toContain('tokensExact');
     expect(JSON.parse(said.out).sources).toMatchObject([
       { name: 'ready', state: 'ready' },
-      { name: 'slow', state: 'starting', reason: expect.stringMatching(/^the last that it said: fetching \d+/) },
+      { name: 'slow', state: 'starting', reason: expect.stringMatching(/^its last output: fetching \d+/) },
     ]);
     finishInstalling();
     await ended;
@@ -79,7 +79,7 @@ describe.concurrent('while a server is being installed', () => {
     await expect
       .poll(() => said.err, PATIENCE)
       .toMatch(
-        /The tool "slow_work" is not available yet\. Waiting for slow \(the last that it said: fetching .*\) \(Ctrl-C to stop\)\./,
+        /The tool "slow_work" is not available yet\. Waiting for slow \(its last output: fetching .*\) \(Ctrl-C to stop\)\./,
       );
     finishInstalling();
     await ended;

@@ -68,7 +68,7 @@ const PARTIAL: readonly Row[] = [
     'toolcrib.yaml:2: ',
     'write command: npx, and its arguments as a list under args',
   ],
-  ['a program that is not there', 'sources:\n  bad: { mcp: { command: npxx } }\n', 'there is no program "npxx"'],
+  ['a program that is not there', 'sources:\n  bad: { mcp: { command: npxx } }\n', 'program "npxx" not found'],
   ['a description that is not there', 'sources:\n  bad: { openapi: ./api.yaml }\n', 'api.yaml: it does not exist.'],
   ['Python that is not there', 'sources:\n  bad: { python: ./tools.py }\n', 'tools.py does not exist'],
   ['modules that are not there', 'sources:\n  bad: { modules: ./tools }\n', 'tools does not exist'],

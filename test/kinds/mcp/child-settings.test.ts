@@ -55,7 +55,7 @@ describe('the environment of a server', () => {
     onTestFinished(() => void delete process.env.UPSTREAM_SECRET);
     const mcp = { command: 'sh', args: ['-c', 'echo "$TOKEN" >&2; exit 1'], env: { TOKEN: '${secret:s}' } };
     const crib = await cribWith({ s: { mcp } }, { rest: { secrets: { s: { env: 'UPSTREAM_SECRET' } } } });
-    expect(stateOf(crib, 's')?.reason).toContain('"sh" ended with exit code 1; the last that it said: [secret s]');
+    expect(stateOf(crib, 's')?.reason).toContain('"sh" ended with exit code 1; its last output: [secret s]');
     const shown = JSON.stringify([crib.sources(), crib.warnings(), crib.sourceOutput('s')]);
     for (const part of secret.split(/[\s\u2028-]{2,}|[\n\u2028]/).filter((text) => text.length > 8))
       expect(shown).not.toContain(part);

@@ -65,7 +65,7 @@ describe('a first start', () => {
     }
     expect(live.status()).toMatchObject({
       state: 'starting',
-      reason: expect.stringMatching(/^the last that it said: fetching \d+ \| fetching \d+ \| fetching \d+$/),
+      reason: expect.stringMatching(/^its last output: fetching \d+ \| fetching \d+ \| fetching \d+$/),
     });
     expect(presence.pids()).toHaveLength(1);
     writeFileSync(file, '');
@@ -96,7 +96,7 @@ describe('a first start', () => {
     await passUntil(clock, () => live.status().reason !== undefined);
     expect(live.status()).toEqual({
       state: 'starting',
-      reason: 'it is being started, and has done nothing for 10 s',
+      reason: 'it is starting, but was idle for 10 s',
     });
     await live.installed?.(); // nothing is lost if it ends now
     await passUntil(clock, () => live.status().state !== 'starting');
@@ -125,7 +125,7 @@ describe('a first start', () => {
     for (let count = 0; count < places; count++) await start(doing('waits', '', presence));
     const next = await start(serverOf('rough.ts'));
     await presence.arrived(places);
-    expect(next.status().reason).toContain('it waits for its turn');
+    expect(next.status().reason).toContain('queued: other servers are starting');
     await servers.get('s')?.connections.use({ subject: MAIN, work: async () => {} });
     await next.listed;
     expect(next.status()).toEqual({ state: 'ready' });
@@ -140,7 +140,7 @@ describe('a first start', () => {
     await presence.arrived(places);
     expect(next.status()).toEqual({
       state: 'starting',
-      reason: 'it waits for its turn, since other servers are being started',
+      reason: 'queued: other servers are starting',
     });
     expect(presence.pids()).toHaveLength(places);
     await passUntil(clock, () => first.some((live) => live.status().reason !== undefined));
@@ -160,7 +160,7 @@ describe('a start that cannot come to anything says so', () => {
     const live = await start(doing(manner));
     const begun = clock.now();
     await passUntil(clock, () => live.status().state === 'failed');
-    expect(live.status().reason).toContain(`it asks a question and waits: "${question}"`);
+    expect(live.status().reason).toContain(`it waits for an answer to a question: "${question}"`);
     expect(clock.now() - begun).toBeLessThan(60_000);
   });
 
@@ -170,7 +170,7 @@ describe('a start that cannot come to anything says so', () => {
     await live.listed;
     expect(live.status()).toMatchObject({ state: 'failed' });
     expect(live.status().reason).toMatch(
-      /; it said: Error \[ERR_MODULE_NOT_FOUND\]: Cannot find module '\/srv\/_npx.*; what npx has in its cache is half installed: remove the folder \/srv\/_npx\/0f3a9b12cd, and start it again$/,
+      /; it said: Error \[ERR_MODULE_NOT_FOUND\]: Cannot find module '\/srv\/_npx.*; the package in the npx cache is incomplete: remove the folder \/srv\/_npx\/0f3a9b12cd, then start the server again$/,
     );
   });
 
@@ -200,9 +200,7 @@ it('while one server is being installed the others are called, and what it print
   );
   await untilChanged(crib, () => namesOf(crib).includes('r_work'));
   expect(await (await crib.open()).call('r_work')).toMatchObject({ ok: true });
-  await expect
-    .poll(() => stateOf(crib, 'slow')?.reason, PATIENCE)
-    .toMatch(/^the last that it said: fetching one \| with /);
+  await expect.poll(() => stateOf(crib, 'slow')?.reason, PATIENCE).toMatch(/^its last output: fetching one \| with /);
   expect(stateOf(crib, 'slow')).toMatchObject({ state: 'starting', toolCount: 0 });
   expect(stateOf(crib, 'slow')?.reason).not.toContain('very-secret-key');
   expect(saidOf(await (await crib.open()).call('slow_work'))).toBe('unavailable');

@@ -67,7 +67,7 @@ it(SAYS, { timeout: 120_000 }, async () => {
   await untilAll(crib, READY, { state: 'ready' });
   await untilAll(crib, STALLED, {
     state: 'starting',
-    reason: /has done nothing for 10 s; the last that it said: .*GET 200 \S+\/(archive|backup) /,
+    reason: /was idle for 10 s; its last output: .*GET 200 \S+\/(archive|backup) /,
   });
   for (const name of READY) expect(await greetingOf(crib, name)).toBe(`hello from ${name}`);
 

@@ -20,13 +20,13 @@ describe('a server that', () => {
     const crib = await cribWith(rough('exits'));
     expect(stateOf(crib, 'r')).toMatchObject({
       state: 'failed',
-      reason: expect.stringMatching(/ended with exit code 3; the last that it said: cannot find my configuration$/),
+      reason: expect.stringMatching(/ended with exit code 3; its last output: cannot find my configuration$/),
     });
   });
 
   it('should run in a folder that is not there says so', async () => {
     const crib = await cribWith({ r: { mcp: { ...serverOf('rough.ts'), cwd: '/there/is/no/such/folder' } } });
-    expect(stateOf(crib, 'r')?.reason).toBe('its folder "/there/is/no/such/folder" is not there');
+    expect(stateOf(crib, 'r')?.reason).toBe('its folder (cwd) "/there/is/no/such/folder" does not exist');
   });
 
   it('announces other tools without end is asked now and then', async () => {
@@ -87,13 +87,13 @@ describe('a server that', () => {
     const warnings = crib.warnings().join('\n');
     for (const trouble of [
       'It lists "good" twice.',
-      'Its tool "schemaless" is left out: its inputSchema is no schema.',
+      'Its tool "schemaless" is left out: its inputSchema is not an object.',
       'Its tool "array" is left out',
       'A tool without a name is left out.',
-      'An entry of its list is no tool.',
+      'An entry of its list is not a tool.',
       'Its tool "deep" is nested too deeply.',
       'has a name of 304 characters',
-      'The outputSchema of its tool "broken output" is no schema and is not used.',
+      'The outputSchema of its tool "broken output" is not an object and is ignored.',
       'example.com/a',
     ])
       expect(warnings).toContain(trouble);
@@ -105,8 +105,8 @@ describe('a server that', () => {
   });
 
   it.each([
-    ['lists for ever', 'goes on without naming another tool', 1],
-    ['lists in a circle', 'go in a circle', 2],
+    ['lists for ever', 'A page of its list has no new tools', 1],
+    ['lists in a circle', 'has a cursor that was used before', 2],
     ['lists without end', 'more than 1000 pages', 1000],
   ])('%s is read as far as makes sense', async (manner, trouble, count) => {
     const crib = await cribWith(rough(manner));
@@ -123,7 +123,7 @@ describe('a server that', () => {
         expect(stateOf(crib, 'r'), start).toMatchObject({
           state: 'ready',
           toolCount: 10_000,
-          reason: expect.stringMatching(/^It lists more than 10000 tools; the first 10000 are read/),
+          reason: expect.stringMatching(/^It lists more than 10000 tools; only the first 10000 are used/),
         });
         expect(crib.warnings().join('\n'), start).toContain('It lists more than 10000 tools');
         await crib.close();
@@ -133,7 +133,10 @@ describe('a server that', () => {
 
   it('lists nonsense is failed', async () => {
     const crib = await cribWith(rough('lists nonsense'));
-    expect(stateOf(crib, 'r')).toMatchObject({ state: 'failed', reason: expect.stringContaining('no list of tools') });
+    expect(stateOf(crib, 'r')).toMatchObject({
+      state: 'failed',
+      reason: expect.stringContaining('is not a list of tools'),
+    });
   });
 
   it('hangs does not hold up who closes', async () => {

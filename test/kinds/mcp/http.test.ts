@@ -117,7 +117,7 @@ describe('a server over HTTP', () => {
     const chest = await crib.open();
     isBusy = true;
     expect(await chest.call('m_echo', { text: 'x' }, { retries: 0 })).toMatchObject({
-      error: { code: 'unavailable', message: 'The server of "m_echo" has no time; try again later.', retryable: true },
+      error: { code: 'unavailable', message: 'The server of "m_echo" is busy; try again later.', retryable: true },
     });
     isBusy = false;
     expect(saidOf(await chest.call('m_echo', { text: 'x' }))).toBe('x');

@@ -73,9 +73,9 @@ npm error A complete log of this run can be found in: /home/alice/.npm/_logs/x.l
 
   it('where no line does so, by the last one that says something', () => {
     expect(saying('starting\nsh: 1: nothing: not found\n\n')).toBe(
-      '"npx" ended with exit code 1; the last that it said: sh: 1: nothing: not found',
+      '"npx" ended with exit code 1; its last output: sh: 1: nothing: not found',
     );
-    expect(saying('no license\n}\n\nNode.js v24.18.0\n')).toContain('the last that it said: no license');
+    expect(saying('no license\n}\n\nNode.js v24.18.0\n')).toContain('its last output: no license');
     expect(saying('')).toBe('"npx" ended with exit code 1');
   });
 
@@ -85,7 +85,7 @@ npm error A complete log of this run can be found in: /home/alice/.npm/_logs/x.l
 });
 
 describe('a package that npx has installed by half', () => {
-  const CURE = /half installed: remove the folder (\S+), and start it again/;
+  const CURE = /incomplete: remove the folder (\S+), then start the server again/;
   it.each([
     [
       "npm error code ENOTEMPTY\nnpm error ENOTEMPTY: directory not empty, rename '/home/alice/.npm/_npx/0f3a9b12cd/node_modules/zod' -> '/x'",
@@ -105,7 +105,7 @@ describe('a package that npx has installed by half', () => {
 
   it('is suspected where npx finds no program, in the cache that the server was given', () => {
     const said = 'npm error could not determine executable to run\n';
-    expect(saying(said)).toContain('remove the folder /home/alice/.npm/_npx, and start it again');
+    expect(saying(said)).toContain('remove the folder /home/alice/.npm/_npx, then start the server again');
     const elsewhere = { ...SERVER, env: { HOME: '/home/alice', npm_config_cache: '/cache' } };
     expect(describeEnd(ENDED, elsewhere, said)).toContain('remove the folder /cache/_npx,');
     expect(describeEnd(ENDED, { ...SERVER, env: {} }, said)).toContain('the folder _npx of the npm cache');
@@ -118,13 +118,13 @@ describe('a package that npx has installed by half', () => {
 
 describe('a program that is not there is told with the cure', () => {
   it.each([
-    ['uvx', 'there is no program "uvx"; install uv, or write the full path of uvx'],
-    ['npxx', 'there is no program "npxx" in PATH; install it, or write its full path. Did you mean "npx"?'],
+    ['uvx', 'program "uvx" not found; install uv, or write the full path of uvx'],
+    ['npxx', 'program "npxx" not found in PATH; install it, or write its full path. Did you mean "npx"?'],
     [
       'npx -y server',
-      'there is no program "npx -y server"; write only the program as command, and the words after it as args',
+      'program "npx -y server" not found; put only the program into command, and its arguments into args',
     ],
-    ['./nothing', 'there is no program "./nothing"; correct its path'],
+    ['./nothing', 'program "./nothing" not found; correct its path'],
   ])('%s', (command, words) => {
     expect(failing(command)).toBe(words);
   });

@@ -56,7 +56,7 @@ describe('a spec that names a tool of a server', () => {
     const chest = await crib.open();
     expect(saidOf(await chest.call('mine'))).toBe('work done');
     expect(await chest.call('lost')).toMatchObject({
-      error: { code: 'unavailable', message: '"lost" runs on the MCP server "nowhere", which is not there.' },
+      error: { code: 'unavailable', message: '"lost" runs on the MCP server "nowhere", which is not available.' },
     });
     expect(crib.get('wrong')).toBeUndefined();
     expect(crib.warnings().join('\n')).toMatch(/Tool "wrong" of kind mcp: .*tool/);

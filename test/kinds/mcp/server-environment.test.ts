@@ -139,7 +139,7 @@ describe('a server of the configuration', () => {
     const crib = await cribWith({ s: { mcp } });
     const reason = stateOf(crib, 's')?.reason ?? '';
     expect(reason).toMatch(
-      /it was not given [^:]*HTTPS_PROXY[^:]*npm_config__auth[^:]*: name in passEnv what it needs/,
+      /these variables were not passed to it: [^:;]*HTTPS_PROXY[^:;]*npm_config__auth[^:;]*; add the ones that it needs to passEnv/,
     );
     expect(reason).not.toContain('proxy.test');
     expect(reason).not.toContain('a-very-secret-value');
@@ -149,7 +149,9 @@ describe('a server of the configuration', () => {
     process.env.HTTPS_PROXY = PROXY;
     const mcp = { command: 'sh', args: ['-c', 'echo "getaddrinfo EAI_AGAIN registry" >&2; exec sleep 60'] };
     const crib = await cribWith({ s: { mcp, initTimeoutMs: 1500 } });
-    expect(stateOf(crib, 's')?.reason).toMatch(/did not answer within 1500 ms; it was not given .*HTTPS_PROXY/);
+    expect(stateOf(crib, 's')?.reason).toMatch(
+      /did not answer within 1500 ms; these variables were not passed to it: .*HTTPS_PROXY/,
+    );
   });
 
   it('that fails otherwise says nothing of the network', async () => {

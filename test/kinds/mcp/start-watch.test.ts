@@ -146,7 +146,7 @@ describe('a program that asks', () => {
     expect(over).toEqual([]); // it still does something
     wait(2000);
     expect(over).toEqual([
-      'it asks a question and waits: "Need to install the following packages: cowsay@1.6.0 Ok to proceed? (y)". No person can answer it there; put "-y" first in its args',
+      'it waits for an answer to a question: "Need to install the following packages: cowsay@1.6.0 Ok to proceed? (y)". Servers run without a terminal; put "-y" first in its args',
     ]);
   });
 
@@ -182,10 +182,8 @@ describe('a program that asks', () => {
 
 it('the owner is told what a start waits for, and the last three lines that it printed', () => {
   const report = (phase: StartPhase, said: string) => describeStart({ phase, said: () => said });
-  expect(report('waiting', '')).toBe('it waits for its turn, since other servers are being started');
+  expect(report('waiting', '')).toBe('queued: other servers are starting');
   expect(report('working', '')).toBeUndefined();
-  expect(report('working', 'a\nb\n\nc\nfetching 10%\rfetching 20%\r\n')).toBe(
-    'the last that it said: b | c | fetching 20%',
-  );
-  expect(report('silent', 'x\n')).toBe('it is being started, and has done nothing for 10 s; the last that it said: x');
+  expect(report('working', 'a\nb\n\nc\nfetching 10%\rfetching 20%\r\n')).toBe('its last output: b | c | fetching 20%');
+  expect(report('silent', 'x\n')).toBe('it is starting, but was idle for 10 s; its last output: x');
 });

@@ -54,7 +54,7 @@ describe('21. A source that fails to list keeps its last known list (calls answe
     const chest = await crib.open();
     await server.stop();
     expect(await chest.call('w_work')).toMatchObject({
-      error: { code: 'unavailable', message: '"w_work" cannot be called while its server cannot be reached.' },
+      error: { code: 'unavailable', message: 'The server of "w_work" cannot be reached; try again later.' },
     });
     await crib.reload();
     expect(namesOf(crib)).toEqual(expect.arrayContaining(['w_work', 'r_work']));
@@ -72,7 +72,7 @@ describe('21. A source that fails to list keeps its last known list (calls answe
       name: 'dead',
       state: 'failed',
       toolCount: 0,
-      reason: 'there is no program "there-is-no-such-program" in PATH; install it, or write its full path.',
+      reason: 'program "there-is-no-such-program" not found in PATH; install it, or write its full path.',
     });
     expect(namesOf(crib)).toContain('r_work');
   });
@@ -126,7 +126,7 @@ describe('52. MCP: connections shared as `share` says; opened lazily; initialisa
   it('a server that never lists its tools does not hold up closing', async () => {
     const presence = await watchPresence();
     const crib = await cribWith({ n: { mcp: serverOf('rough.ts', ['never lists'], presence), initTimeoutMs: 3000 } });
-    expect(stateOf(crib, 'n')).toMatchObject({ state: 'failed', reason: 'it took too long to list its tools' });
+    expect(stateOf(crib, 'n')).toMatchObject({ state: 'failed', reason: 'it did not list its tools in time' });
     await crib.close();
     await presence.left();
   });

@@ -208,7 +208,9 @@ describe('a server that refuses us cannot have a clientSecret that is bound to n
     const door = await startDoor({ tokenEndpoint: `${place}/token` }, other.port);
     const crib = await connect(door.url, { clientSecret: 'written-down' });
     const { reason } = stateOf(crib, 'm') as { readonly reason: string };
-    expect(reason).toMatch(/its clientSecret would go to .*, which the server names: write tokenUrl/);
+    expect(reason).toMatch(
+      /the server names .* as its token endpoint, but clientSecret may not be sent there: set tokenUrl/,
+    );
     expect(reason).not.toContain('written-down');
     expect(other.count()).toBe(0);
   });
