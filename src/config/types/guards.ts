@@ -199,7 +199,7 @@ export interface ExecutorsConfig extends BuiltInExecutorsConfig {
 export interface PythonConfig {
   /** A program, or the folder of a virtual environment; default python3. */
   readonly interpreter?: string;
-  /** How many functions that block may run at the same time in one folder; default 4. */
+  /** Most blocking functions that run at the same time in one folder; default 4. */
   readonly workers?: number;
   /** Environment variables for the child process, besides the few it always gets. */
   readonly env?: Readonly<Record<string, SecretText>>;

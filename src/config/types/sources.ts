@@ -147,7 +147,7 @@ export type OpenApiAuth =
 
 /** Python functions. */
 export interface PythonSourceConfig extends SourceSettings {
-  /** Python files or folders of them. */
+  /** Python files, or folders of Python files. */
   readonly python: string | readonly string[];
   /** Timeout of the first start in milliseconds; default 60000. A child process gets more time while it shows progress, up to 10 minutes. */
   readonly initTimeoutMs?: number;

@@ -1,23 +1,23 @@
 import type { Clock } from '../../core/ports/crib-context.ts';
 import { PythonFailure, type PythonWorker, type WorkerQuestion } from './python-worker.ts';
 
-/** Workers that questions are put to; an answer is told once, however it ends. */
+/** A group of workers. Each request gets exactly one final answer or failure. */
 export interface Lane {
-  /** Asks, now or when there is a worker. Returns how to call it off: then `onLost` is told when the work has ended. */
+  /** Sends a request, or queues it until a worker is free. Returns a function that cancels it; `onLost` is called when the work has ended. */
   ask(question: WorkerQuestion): () => void;
-  /** Lets running work end and starts no more. */
+  /** Lets running work finish and starts no more. */
   retire(): void;
-  /** Ends everything. */
+  /** Stops all workers and fails queued requests. */
   close(): Promise<void>;
 }
 
-/** Starts a worker; `onEnd` is told when it is over. */
+/** Starts a worker; calls `onEnd` when it has ended. */
 export type StartWorker = (onEnd: () => void) => PythonWorker;
 
 export interface InTurnOptions {
   readonly start: StartWorker;
   readonly maxWorkers: number;
-  /** For what may as well not happen any more. */
+  /** For background work; does not keep the process alive. */
   readonly idleClock: Clock;
 }
 
@@ -27,14 +27,14 @@ interface Seat {
   wasUsed: boolean;
 }
 
-/** How many questions may wait for a worker. */
+/** Limit of queued requests. */
 const MAX_WAITING = 1000;
-/** How long a tool has to put away what it has in hand. */
+/** Grace period for a tool to clean up. */
 export const GRACE_MS = 1000;
-/** After this long without work a worker that is not the last one ends. */
+/** Idle time after which a worker ends, unless it is the last one. */
 const IDLE_MS = 60_000;
 
-/** Workers for functions that block: each has one question at a time, so that ending one hits nobody else. */
+/** A pool for blocking functions. Each worker runs one request at a time, so that ending it affects no other. */
 export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): Lane {
   const seats = new Set<Seat>();
   const free: Seat[] = [];
@@ -81,12 +81,12 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
     seat.worker.ask({
       request: question.request,
       onAnswer(answer) {
-        if (seat.question !== question) return; // called off
+        if (seat.question !== question) return; // cancelled
         if (answer.kind !== 'yield') vacate(seat, answer.kind === 'again' && answer.why.stale === true);
         question.onAnswer(answer);
       },
       onLost(failure) {
-        if (seat.question !== question) return; // likewise
+        if (seat.question !== question) return; // cancelled
         question.onLost(failure);
       },
     });
@@ -125,7 +125,7 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
   return {
     ask(question) {
       if (waiting.size >= MAX_WAITING)
-        queueMicrotask(() => question.onLost(new PythonFailure('busy', `${MAX_WAITING} calls wait for it already`)));
+        queueMicrotask(() => question.onLost(new PythonFailure('busy', `${MAX_WAITING} calls are already queued`)));
       else waiting.add(question);
       seatNext();
       return () => callOff(question);
@@ -139,13 +139,13 @@ export function workersInTurn({ start, idleClock, maxWorkers }: InTurnOptions): 
       stopSweep?.();
       const left = [...waiting];
       waiting.clear();
-      for (const { onLost } of left) onLost(new PythonFailure('cancelled', 'the crib was closed'));
+      for (const { onLost } of left) onLost(new PythonFailure('cancelled', 'the crib is closed'));
       await Promise.all([...seats].map(end));
     },
   };
 }
 
-/** What is said of work that the caller does not want any more. */
+/** The failure of a cancelled request. */
 export function calledOff(): PythonFailure {
-  return new PythonFailure('cancelled', 'it was called off');
+  return new PythonFailure('cancelled', 'it was cancelled');
 }

@@ -9,11 +9,11 @@ import type { PythonWorkers } from './python-workers.ts';
 
 export interface DescribingOptions {
   readonly workers: PythonWorkers;
-  /** Where descriptions are kept, so that a start at which nothing has changed starts no Python. */
+  /** Cache of descriptions, so that an unchanged start need not run Python. */
   readonly kept: KeptListPort;
 }
 
-/** The same source; those of its Python tools that say nothing about their arguments are described by signature and docstring. */
+/** Wraps a source: Python tools without an input schema are described by their signature and docstring. */
 export function describePython(source: Source, options: DescribingOptions): Source {
   return {
     ...source,
@@ -24,7 +24,7 @@ export function describePython(source: Source, options: DescribingOptions): Sour
       const update = oneAtATime(async () => {
         const silent = live.specs().filter(isSilent);
         if (silent.length === 0) return;
-        const { createDescriptions } = await import('./python-descriptions.ts'); // most have no need of it
+        const { createDescriptions } = await import('./python-descriptions.ts'); // most sources do not need it
         descriptions ??= createDescriptions({ ...options, context, source: source.name });
         await descriptions.learn(silent);
       });
@@ -49,7 +49,7 @@ export function describePython(source: Source, options: DescribingOptions): Sour
   };
 }
 
-/** True for a Python tool without a schema: then its spec has the one of no arguments, and `{ type: object }` is another. */
+/** True for a Python tool without a schema: its spec then has the schema of no arguments, which differs from `{ type: object }`. */
 function isSilent(spec: ToolSpec): boolean {
   if (kindOf(spec) !== 'python') return false;
   const { type, properties, ...rest } = spec.input;

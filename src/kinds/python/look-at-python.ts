@@ -8,21 +8,21 @@ import { toToolSpec } from '../../define/define-tool.ts';
 import { PythonFailure } from './python-worker.ts';
 import type { PythonWorkers } from './python-workers.ts';
 
-/** A thing to look at: a file with its name as a module, one function, or what is installed. */
+/** An item to inspect: a file with its module name, one function, or the installed distributions. */
 export type Wanted = JsonObject;
 
-/** What was found in one thing. */
+/** The result for one item. */
 export interface Found {
-  /** Each with name, description, input, module, function. */
+  /** Each with name, description, input, module and function. */
   readonly tools: readonly JsonObject[];
   readonly problems: readonly string[];
-  /** False where it could not even be imported. */
+  /** False if the module could not be imported. */
   readonly isRead: boolean;
-  /** The file that a module turned out to be. */
+  /** The file of the module. */
   readonly file?: string;
 }
 
-/** All that was found, in the order of what was wanted, and the files and folders that it depends on. */
+/** All results, in the order of the request, with the files and folders that they depend on. */
 export interface PythonFindings {
   readonly found: readonly Found[];
   readonly paths: readonly string[];
@@ -32,13 +32,13 @@ export interface LookOptions {
   readonly workers: PythonWorkers;
   readonly folder: string;
   readonly wanted: readonly Wanted[];
-  /** How long one thing may take. */
+  /** Timeout for each item. */
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Looks at all of it. What ends Python or never ends when it is imported costs itself alone: the rest is looked at by another process. */
+/** Inspects all items. An item whose import crashes Python or never ends fails alone; a new process continues with the rest. */
 export async function lookAtPython(options: LookOptions): Promise<PythonFindings> {
   const { wanted, signal } = options;
   const found: Found[] = [];
@@ -57,10 +57,10 @@ export async function lookAtPython(options: LookOptions): Promise<PythonFindings
 }
 
 function reasonOf({ kind, message }: PythonFailure, { timeoutMs }: LookOptions): string {
-  return kind === 'cancelled' ? `importing it did not end within ${timeoutMs} ms` : `importing it failed: ${message}`;
+  return kind === 'cancelled' ? `its import did not finish within ${timeoutMs} ms` : `its import failed: ${message}`;
 }
 
-/** Goes on after what was found; tells the paths that all of it depends on. */
+/** Continues after the items already found; resolves with the paths that all of them depend on. */
 async function lookOn(options: LookOptions, found: Found[]): Promise<readonly string[]> {
   const { workers, folder, wanted, timeoutMs, clock, signal } = options;
   let callOff = () => {};
@@ -94,7 +94,7 @@ async function lookOn(options: LookOptions, found: Found[]): Promise<readonly st
 }
 
 function toFound(value: unknown): Found {
-  const { tools, problems, file, isUnreadable } = value as Readonly<Record<string, unknown>>; // of our own worker
+  const { tools, problems, file, isUnreadable } = value as Readonly<Record<string, unknown>>; // from our own worker
   return {
     tools: Array.isArray(tools) ? tools.filter(isRecord).map((tool) => tool as JsonObject) : [], // parsed from JSON
     problems: texts(problems),
@@ -107,22 +107,22 @@ function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** What files offer, as it is kept. */
+/** The tools of files, as they are stored. */
 export interface PythonList {
-  /** Tools as Python describes them, each with the file that it comes from. */
+  /** Tools as Python describes them, each with its file. */
   readonly entries: readonly JsonObject[];
   readonly problems: readonly string[];
-  /** True if no file could be read, so that what they offered before stays. */
+  /** True if no file could be imported, so that the previous tools stay. */
   readonly isUnread: boolean;
 }
 
-/** A list that was kept. */
+/** Reads a stored list. */
 export function readPythonList(entries: readonly JsonObject[], problems: unknown): PythonList {
   const said = Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
   return { entries, problems: said, isUnread: false };
 }
 
-/** What was found, as the next list. A file that cannot be imported any more keeps its tools: calling them says why. */
+/** Builds the next list. A file that can no longer be imported keeps its tools; calls to them report the reason. */
 export function toPythonList(before: PythonList, wanted: readonly Wanted[], found: readonly Found[]): PythonList {
   const entries = found.flatMap(({ tools, isRead }, index) => {
     const place = placeOf(wanted[index]);
@@ -148,11 +148,11 @@ function placeOf(wanted: Wanted | undefined): string {
 
 interface Surroundings {
   readonly source: string;
-  /** Where modules are found from. */
+  /** The folder that modules are imported from. */
   readonly root: string;
 }
 
-/** The specs of a list, and what is wrong with the rest. Of two tools of one name the first stays. */
+/** Converts a list to specs and collects problems. Of two tools with the same name, the first one stays. */
 export function toPythonSpecs(
   { entries, problems }: PythonList,
   surroundings: Surroundings,
@@ -165,7 +165,9 @@ export function toPythonSpecs(
       const first = byName.get(spec.name);
       if (first === undefined) byName.set(spec.name, { spec, file: entry.file });
       else
-        wrong.push(`"${spec.name}" is in ${nameOf(first.file)} already, so that of ${nameOf(entry.file)} is left out.`);
+        wrong.push(
+          `"${spec.name}" in ${nameOf(entry.file)} is left out, because ${nameOf(first.file)} has a tool of that name.`,
+        );
     } catch (cause) {
       wrong.push(`${String(entry.file)}: ${messageOf(cause)}`);
     }

@@ -9,7 +9,7 @@ import type { DescribingOptions } from './described-source.ts';
 import { type Found, lookAtPython } from './look-at-python.ts';
 import { type PythonPlace, type PythonRun, placeOf } from './python-executor.ts';
 
-/** How long a module may take to be imported. */
+/** Import timeout of a module. */
 const TIMEOUT_MS = 10_000;
 
 interface Description {
@@ -17,13 +17,13 @@ interface Description {
   readonly input: JsonSchema;
 }
 
-/** Descriptions of functions, learned when they are needed. */
+/** Descriptions of functions, loaded when they are needed. */
 export interface PythonDescriptions {
-  /** Learns about tools that say nothing about their arguments; what goes wrong is told. */
+  /** Loads descriptions for tools without an input schema; failures are reported. */
   learn(silent: readonly ToolSpec[]): Promise<void>;
-  /** The tool with what was learned about it. */
+  /** The tool with its description and schema. */
   describe(silent: ToolSpec): ToolSpec;
-  /** Resolves when everything is kept. */
+  /** Resolves when everything is stored. */
   written(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface DescriptionPorts extends DescribingOptions {
   readonly source: string;
 }
 
-/** Knows nothing yet; what was kept is read when it is first needed. */
+/** Starts empty; stored descriptions are read lazily. */
 export function createDescriptions(ports: DescriptionPorts): PythonDescriptions {
   const { workers, kept: port, context, source } = ports;
   const { clock, signal } = context;
@@ -55,7 +55,7 @@ export function createDescriptions(ports: DescriptionPorts): PythonDescriptions 
   const learnOne = (place: PythonPlace, found: Found | undefined): void => {
     const description = toDescription(found?.tools[0]);
     if (description !== undefined) known.set(keyOf(place), description);
-    else warn(`${place.module}.${place.function} cannot be described: ${found?.problems[0] ?? 'nothing was found'}.`);
+    else warn(`${place.module}.${place.function} cannot be described: ${found?.problems[0] ?? 'not found'}.`);
   };
   const readKept = async (places: readonly PythonPlace[]): Promise<boolean> => {
     if (isRead) return false;
@@ -74,7 +74,7 @@ export function createDescriptions(ports: DescriptionPorts): PythonDescriptions 
 
   return {
     async learn(silent) {
-      const places = silent.map((spec) => placeOf(spec[RUN] as PythonRun)); // its kind was looked at
+      const places = silent.map((spec) => placeOf(spec[RUN] as PythonRun)); // the kind was checked
       if (await readKept(places)) return;
       try {
         const paths = await look(places);
@@ -86,10 +86,10 @@ export function createDescriptions(ports: DescriptionPorts): PythonDescriptions 
       }
     },
     describe(spec) {
-      const by = known.get(keyOf(placeOf(spec[RUN] as PythonRun))); // likewise
+      const by = known.get(keyOf(placeOf(spec[RUN] as PythonRun))); // the kind was checked
       if (by === undefined) return spec;
       const before = made.get(spec);
-      if (before?.by === by) return before.spec; // the same object, so that it is not judged anew
+      if (before?.by === by) return before.spec; // the same object, so that it is not checked again
       const described = { ...spec, description: spec.description || by.description, input: by.input };
       made.set(spec, { by, spec: Object.freeze(described) });
       return described;
@@ -107,26 +107,26 @@ function toDescription(entry: JsonObject | undefined): Description | undefined {
   return Object.freeze({ description: entry.description, input: entry.input });
 }
 
-/** How files and folders were, by path: enough to notice that one is another by now. */
+/** States of files and folders, by path, for detecting changes. */
 export type PathStates = Readonly<Record<string, string>>;
 
-/** How these are now; what is not there is the empty text. */
+/** The current states; empty for a missing path. */
 export async function statesOf(paths: Iterable<string>): Promise<PathStates> {
   const states = [...new Set(paths)].map(async (path) => [path, await stateOf(path)] as const);
   return Object.fromEntries(await Promise.all(states));
 }
 
-/** True if these paths, and all others that were known, are as they were. */
+/** True if these paths, and all other known ones, are unchanged. */
 export async function areUnchanged(before: PathStates, paths: readonly string[]): Promise<boolean> {
   if (paths.some((path) => before[path] === undefined)) return false;
   const now = await statesOf(Object.keys(before));
   return Object.entries(before).every(([path, state]) => now[path] === state);
 }
 
-/** States that were kept; undefined for anything else. */
+/** Reads stored states; undefined if they are invalid. */
 export function readStates(value: unknown): PathStates | undefined {
   if (!isRecord(value) || !Object.values(value).every((state) => typeof state === 'string')) return undefined;
-  return value as PathStates; // seen to be one
+  return value as PathStates; // checked above
 }
 
 async function stateOf(path: string): Promise<string> {

@@ -23,36 +23,37 @@ const RUN_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Runs Python functions in workers that stay warm: sync, async, and generators whose values are progress. */
+/** Runs Python functions in warm workers: sync, async, and generators, whose values are reported as progress. */
 export function pythonExecutor(workers: PythonWorkers, noteCode?: NoteCode): Executor {
   return {
     kind: 'python',
     runSchema: RUN_SCHEMA,
     check(run, spec) {
-      const { module, folder } = run as PythonRun; // checked against the schema before
-      noteCode?.(spec, codeOf(run as PythonRun)); // as above
-      if (folder === undefined && !isAbsolute(module)) return ['run names no folder in which its module is found'];
-      return needProblems(run as PythonRun); // as above
+      const { module, folder } = run as PythonRun; // checked against the schema
+      noteCode?.(spec, codeOf(run as PythonRun)); // checked above
+      if (folder === undefined && !isAbsolute(module))
+        return ['run names no folder to import its module from; set folder, or use an absolute path as module'];
+      return needProblems(run as PythonRun); // checked above
     },
     precheck: (call, run) => refuseServices(call, run),
-    execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was let in
+    execute: (call, run) => runPython(workers, call, run as PythonRun), // checked when the spec was loaded
     close: workers.close,
   };
 }
 
-/** A tool that cannot get what it needs is refused before anybody calls it. */
+/** Rejects, at load time, a tool that cannot receive what it needs. */
 function needProblems(run: PythonRun): readonly string[] {
   const { needs = [], function: name } = run;
   if (needs.length === 0 || !surelyTakesNoCall(placeOf(run))) return [];
   const needed = needs.map((need) => `"${need}"`).join(', ');
   return [
-    `it needs ${needed}, and the function "${name}" has no parameter toolcrib_call that could take it; add the parameter (services are in toolcrib_call["services"], settings in toolcrib_call["settings"]), or leave out needs`,
+    `it needs ${needed}, but the function "${name}" has no parameter toolcrib_call to receive it; add the parameter (services are in toolcrib_call["services"], settings in toolcrib_call["settings"]), or remove needs`,
   ];
 }
 
 type NoteCode = (spec: ToolSpec, files: readonly string[]) => void;
 
-/** The files that Python reads for a module: the module or package, and what was compiled of it. */
+/** The files that Python reads for a module: the module or package, and its compiled files. */
 function codeOf({ module, folder }: PythonRun): readonly string[] {
   if (isAbsolute(module)) return [module, join(dirname(module), '__pycache__')];
   if (folder === undefined) return [];
@@ -62,17 +63,17 @@ function codeOf({ module, folder }: PythonRun): readonly string[] {
   );
 }
 
-/** The services that a tool asks for, as far as they are there. */
+/** The available services that a tool needs. */
 function servicesOf(call: ToolCall, { needs = [] }: Run): readonly (readonly [Need, unknown])[] {
   const asked = needs.map((need) => readNeed(need)).filter(({ isSetting }) => !isSetting);
   return asked.map((need) => [need, call.services[need.name]] as const).filter(([, service]) => service !== undefined);
 }
 
-/** Only data goes to another process. */
+/** Rejects services that are not JSON, since only data can be sent to another process. */
 function refuseServices(call: ToolCall, run: Run): ToolError | undefined {
   const [refused] = servicesOf(call, run).find(([need, service]) => !need.isOptional && !isJson(service)) ?? [];
   if (refused === undefined) return undefined;
-  const message = `"${call.spec.name}" needs the service "${refused.name}", which is not JSON and cannot be handed to Python.`;
+  const message = `"${call.spec.name}" needs the service "${refused.name}", which is not JSON and cannot be passed to Python.`;
   return toolError('unavailable', message);
 }
 
@@ -100,7 +101,7 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
       about: () => aboutCall(call, run),
       mustTakeCall: servicesOf(call, run).length > 0,
       begin() {
-        hasBegun ||= deferred.begin(); // once, though workers may send it back to be sent in another way
+        hasBegun ||= deferred.begin(); // only once, although a worker may ask to have the call sent again in another way
         return hasBegun;
       },
       onYield,
@@ -114,20 +115,20 @@ async function runPython(workers: PythonWorkers, call: ToolCall, run: PythonRun)
   } catch (cause) {
     if (!(cause instanceof PythonFailure)) throw cause;
     const { spec } = call;
-    if (hasBegun && (cause.kind === 'unreachable' || cause.kind === 'busy')) deferred.takeBack(); // no worker has run it
+    if (hasBegun && (cause.kind === 'unreachable' || cause.kind === 'busy')) deferred.takeBack(); // no worker ran it
     if (yieldedBytes <= MAX_ANSWER_BYTES) return failed(pythonFailure(cause, spec));
-    return failed(toolError('too_large', `"${spec.name}" yielded more than can be taken; ask for less.`));
+    return failed(toolError('too_large', `The values that "${spec.name}" yielded are too large; ask for less.`));
   }
 }
 
-/** A worker without network fails for reasons that only its owner can mend. */
+/** Adds a hint about missing network variables, which only the operator can fix. */
 function withHint(result: FailedResult, { describeWithheld }: PythonWorkers): FailedResult {
   const { error } = result;
   const hint = describeWithheld?.(error.message) ?? '';
   return hint === '' ? result : { ...failed({ ...error, message: `${error.message}\n${hint}` }) };
 }
 
-/** What a function learns that has a parameter `toolcrib_call`. */
+/** The value of the parameter `toolcrib_call`. */
 function aboutCall(call: ToolCall, run: Run): JsonObject {
   const services = servicesOf(call, run).flatMap(([{ name }, value]) =>
     isJson(value) ? [[name, value] as const] : [],
@@ -141,7 +142,7 @@ function aboutCall(call: ToolCall, run: Run): JsonObject {
     conversation: conversation ?? null,
     timeZone: timeZone ?? null,
     traceparent: traceparent ?? null,
-    settings: settings as JsonObject, // of a configuration, which is JSON
+    settings: settings as JsonObject, // from the configuration, which is JSON
     services: Object.fromEntries(services),
   };
 }
@@ -162,7 +163,7 @@ function toToolResult(answer: PythonAnswer, { spec }: ToolCall, { module, yielde
   }
 }
 
-/** What a worker that gave no answer means for whoever called. A call that was lost may be tried again only if doing it twice does no harm. */
+/** Translates a failure of a worker for the caller. A lost call is retryable only if it is idempotent or read-only. */
 function pythonFailure(failure: PythonFailure, spec: ToolSpec): ToolError {
   const { name } = spec;
   const cause = failure;
@@ -170,29 +171,33 @@ function pythonFailure(failure: PythonFailure, spec: ToolSpec): ToolError {
     case 'unreachable':
       return toolError('unavailable', `"${name}" cannot be called: ${failure.message}.`, { cause });
     case 'busy':
-      return toolError('unavailable', `"${name}" cannot be called now, since ${failure.message}; try again later.`, {
-        retryable: true,
-        cause,
-      });
+      return toolError(
+        'unavailable',
+        `"${name}" cannot be called at the moment: ${failure.message}; try again later.`,
+        {
+          retryable: true,
+          cause,
+        },
+      );
     case 'lost':
       return mayBeRepeated(spec)
-        ? toolError('unavailable', `The Python process of "${name}" ended before it answered.`, {
+        ? toolError('unavailable', `The Python process of "${name}" ended before it answered; try again.`, {
             retryable: true,
             cause,
           })
         : toolError(
             'unknown_outcome',
-            `The Python process of "${name}" ended before it answered. It may have done what was asked: look before you try again.`,
+            `The Python process of "${name}" ended before it answered. The call may have taken effect: check before you try again.`,
             { cause },
           );
     case 'cancelled':
-      return toolError('cancelled', `The call of "${name}" was cancelled.`, { cause });
+      return toolError('cancelled', `The call to "${name}" was cancelled.`, { cause });
   }
 }
 
 type Failing = Extract<PythonAnswer, { readonly kind: 'fail' }>;
 
-/** What a function that gave no result means for whoever called. Where in its program it failed is for the log alone. */
+/** Translates a failure of a function for the caller. The stack trace goes only to the log. */
 function answerFailure({ reason, message, trace, passing }: Failing, spec: ToolSpec, module: string): ToolError {
   const { name: tool } = spec;
   const retryable = passing === 'marked' || (passing === 'connection' && mayBeRepeated(spec));
@@ -203,38 +208,38 @@ function answerFailure({ reason, message, trace, passing }: Failing, spec: ToolS
     case 'cancelled':
       return toolError('tool_error', `"${tool}" cancelled itself.`);
     case 'invalid':
-      return toolError('invalid_input', `The arguments of "${tool}" do not fit: ${message}.`);
+      return toolError('invalid_input', `The arguments of "${tool}" are not valid: ${message}.`);
     case 'value':
       return toolError(
         'invalid_output',
-        `The tool returned something of which ${message}; a tool must return JSON, text or nothing.`,
+        `The result of the tool cannot be sent: ${message}; a tool must return JSON, text or nothing.`,
       );
     case 'large':
-      return toolError('too_large', `"${tool}" answered with more than can be taken (${message}); ask for less.`);
+      return toolError('too_large', `The answer of "${tool}" is too large (${message}); ask for less.`);
     case 'missing':
       return toolError('unavailable', `"${tool}" cannot be called: its module ${basename(module)} ${message}.`);
   }
 }
 
-/** How a Python function runs. */
+/** The `run` of a Python function. */
 export interface PythonRun extends Run {
   readonly kind: 'python';
-  /** A name as `import` takes it, or the path of a file. */
+  /** A module name as in `import`, or the path of a file. */
   readonly module: string;
   /** A function, or a method as `Class.method`. */
   readonly function: string;
-  /** Where the module is looked for first: the folder of the file that names it. */
+  /** The folder to import the module from: the folder of the file that names it. */
   readonly folder?: string;
 }
 
-/** Where a function is found. */
+/** The location of a function. */
 export interface PythonPlace {
   readonly folder: string;
   readonly module: string;
   readonly function: string;
 }
 
-/** A file is found from its own folder, a name from the folder of whoever names it. */
+/** A file is imported from its own folder, a module name from the folder of the spec. */
 export function placeOf({ module, function: name, folder = '' }: PythonRun): PythonPlace {
   return { module, function: name, folder: isAbsolute(module) ? dirname(module) : folder };
 }

@@ -19,16 +19,15 @@ import { fillAll } from '../../system/secrets/secret-template.ts';
 import { findInterpreter, interpreterFile } from './interpreter.ts';
 import type { FollowedPythonWorkers, PythonWorkers } from './python-workers.ts';
 
-/** Python files and folders of them. */
+/** Python files, or folders of Python files. */
 type PythonEntry = OwnEntry<PythonSourceConfig>;
 
 const pythonSource: SourceEntry<PythonEntry> = {
   key: 'python',
   description: 'Python functions.',
-  properties: { python: paths('Python files or folders of them.'), initTimeoutMs },
+  properties: { python: paths('Python files, or folders of Python files.'), initTimeoutMs },
 };
 
-/** Python functions. */
 export const pythonKind: Kind<'python', PythonConfig, PythonEntry> = {
   kind: 'python',
   pathFields: ['module'],
@@ -38,7 +37,7 @@ export const pythonKind: Kind<'python', PythonConfig, PythonEntry> = {
   takesServices: 'json',
   options: object<PythonConfig>('Python functions.', {
     interpreter: text('A program, or the folder of a virtual environment; default python3.', { use: 'command' }),
-    workers: whole('How many functions that block may run at the same time in one folder; default 4.'),
+    workers: whole('Most blocking functions that run at the same time in one folder; default 4.'),
     env: childEnvNode,
   }),
   source: pythonSource,
@@ -60,7 +59,7 @@ export const pythonKind: Kind<'python', PythonConfig, PythonEntry> = {
   },
 };
 
-/** The Python workers of a configuration. Not even the code that starts them is loaded before they are asked. */
+/** The Python workers of a configuration. Even the code that starts them is loaded lazily. */
 function lazyWorkers({
   env,
   secrets,
@@ -96,7 +95,7 @@ function lazyWorkers({
         env,
         Object.fromEntries(Object.keys(settings().env ?? {}).map((name) => [name, ''])),
       );
-      return describeWithheld({ said, env, given, cure: 'write what it needs into executors.python.env' });
+      return describeWithheld({ said, env, given, cure: 'set the ones that it needs in executors.python.env' });
     },
     close: async () => (await loading)?.close(),
   };

@@ -2,16 +2,16 @@ import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { PythonPlace } from './python-executor.ts';
 
-/** The parameter by which a function gets the call, and with it services and settings. */
+/** The parameter that receives the call, with its services and settings. */
 const CALL = 'toolcrib_call';
-/** What is longer is not read at the start; a call finds out. */
+/** Larger files are not checked at load time, only by a call. */
 const MAX_BYTES = 1_000_000;
 
 const TEXTS_AND_COMMENTS = /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#.*/g;
 
 /**
- * True if a function surely has no parameter for the call, as its file says. Python is not started for that: a function
- * that is decorated, assigned, imported or defined below the top level is judged when it is called.
+ * True if the source file shows that a function has no parameter for the call. Python is not started for this: a
+ * function that is decorated, assigned, imported or nested is checked when it is called.
  */
 export function surelyTakesNoCall(place: PythonPlace): boolean {
   const { function: name } = place;
@@ -22,7 +22,7 @@ export function surelyTakesNoCall(place: PythonPlace): boolean {
   const found = lines.flatMap((line, index) => (definition.test(line) ? [index] : []));
   const [at, ...others] = found;
   if (at === undefined || others.length > 0 || isDecorated(lines, at)) return false;
-  // Any other line that binds the name may put another function in its place.
+  // Any other line that binds the name may replace the function.
   const isBound = new RegExp(`^\\s*(${name}\\s*[=:,]|(from|import|global|class)\\s.*\\b${name}\\b|from\\s.*\\*)`, 'u');
   if (lines.some((line, index) => index !== at && isBound.test(line))) return false;
   const signature = signatureIn(lines.slice(at).join('\n'));
@@ -34,7 +34,7 @@ function isDecorated(lines: readonly string[], at: number): boolean {
   return /^@|^[)\]}]/.test(before); // a decorator may end in brackets over several lines
 }
 
-/** What stands between the brackets of the first definition; undefined if they do not close. */
+/** The text between the brackets of the first definition; undefined if they do not close. */
 function signatureIn(text: string): string | undefined {
   const begin = text.indexOf('(');
   let depth = 0;
@@ -55,7 +55,7 @@ function readModule({ folder, module }: PythonPlace): string | undefined {
     try {
       if (statSync(file).size <= MAX_BYTES) return readFileSync(file, 'utf8');
     } catch {
-      // It is not there, or not to be read: running it will say so.
+      // Missing or unreadable: a call reports the reason.
     }
   }
   return undefined;

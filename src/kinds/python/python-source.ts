@@ -22,23 +22,23 @@ import { lookAtPython, readPythonList, toPythonList, toPythonSpecs } from './loo
 import { areUnchanged, type PathStates, readStates, statesOf } from './python-descriptions.ts';
 import type { FollowedPythonWorkers } from './python-workers.ts';
 
-/** Where to look for Python that is tools. */
+/** Options for a source of Python tools. */
 export interface PythonOptions extends Pick<Source, 'name' | 'trust' | 'bundle' | 'kinds'> {
-  /** A folder, searched with the folders below it, or one file. */
+  /** A folder, searched recursively, or one file. */
   readonly path: string;
-  /** What runs and describes it. */
+  /** The workers that run and describe the tools. */
   readonly workers: FollowedPythonWorkers;
-  /** Whether edits are noticed as they happen; true if absent. */
+  /** True if edits are watched; default true. */
   readonly watch?: boolean;
-  /** How long one file may take to be imported; default 60 s. */
+  /** Import timeout of one file; default 60 s. */
   readonly importTimeoutMs?: number | undefined;
-  /** Where the list is kept, so that a start at which nothing has changed starts no Python. */
+  /** Cache of the list, so that an unchanged start need not run Python. */
   readonly kept?: KeptListPort;
 }
 
 /**
- * Tools of Python files: public functions, and classes with name, description, parameters_schema and execute; besides
- * them what installed distributions offer as `toolcrib.tools`. Trusted unless told otherwise: it is code of this machine.
+ * Tools of Python files: public functions, and classes with name, description, parameters_schema and execute; also the
+ * `toolcrib.tools` entry points of installed distributions. Trusted by default, because it is code on this machine.
  */
 export function python(options: PythonOptions): Source {
   const { path, workers, watch = true, importTimeoutMs = 60_000, kept, ...rest } = options;
@@ -46,7 +46,7 @@ export function python(options: PythonOptions): Source {
   return {
     trust: true,
     kinds: ['python'],
-    startTimeoutMs: importTimeoutMs + 2000, // it says better itself what took so long
+    startTimeoutMs: importTimeoutMs + 2000, // the source's own timeout has the better message
     ...rest,
     start: (context) => startPython(settings, context),
   };
@@ -68,7 +68,7 @@ async function startPython(settings: Settings, context: SourceContext): Promise<
   const listing = createListing();
   const told = createWarnOnce((trouble) => void (signal.aborted || context.warn(`${name}: ${trouble}`)));
   const kept = createKeptList(settings.kept, { clock: context.clock, warn: told.tell });
-  const onChange = () => void update().catch(() => {}); // the status tells
+  const onChange = () => void update().catch(() => {}); // the status reports failures
   const watch = watches ? createFolderWatch({ onChange, warn: told.tell }) : undefined;
   const look = createLook({ settings, context: { ...context, signal }, listing, kept, told });
   const update = oneAtATime(async () => {
@@ -110,7 +110,7 @@ interface LookParts {
   readonly told: WarnOnce;
 }
 
-/** Shows what the files offer; looks at them only if one has changed since. */
+/** Shows the tools of the files; inspects them only if one has changed. */
 function createLook({ settings, context, listing, kept, told }: LookParts): (files: PythonFiles) => Promise<void> {
   const { name, workers, importTimeoutMs: timeoutMs } = settings;
   const { clock, signal } = context;
@@ -138,7 +138,7 @@ function createLook({ settings, context, listing, kept, told }: LookParts): (fil
       ranBy = stored?.about?.ranBy;
       if (states !== undefined) show(root, false);
     }
-    const runsBy = hash('sha256', workers.settingsText()); // a hash, since the environment is nobody's business
+    const runsBy = hash('sha256', workers.settingsText()); // a hash, because the environment may hold secrets
     if (states !== undefined && ranBy === runsBy && (await areUnchanged(states, paths))) return;
     const before = await statesOf(paths);
     const wanted = [...files.map((file) => ({ ...file })), { entryPoints: true }];
@@ -146,14 +146,14 @@ function createLook({ settings, context, listing, kept, told }: LookParts): (fil
     if (signal.aborted) return;
     ranBy = runsBy;
     list = toPythonList(list, wanted, findings.found);
-    states = { ...(await statesOf(findings.paths)), ...before }; // of before they were read, lest an edit meanwhile be missed
+    states = { ...(await statesOf(findings.paths)), ...before }; // states from before the read, so that an edit in between is not missed
     show(root, list.isUnread);
     const about = { states, ranBy: runsBy, problems: list.problems };
     kept.write(list.entries, { hash: hash('sha256', canonicalJson([list.entries, about])), about });
   };
 }
 
-/** A Python file, and the name under which it is imported from the root. */
+/** A Python file, with its module name relative to the root. */
 interface PythonFile {
   readonly file: string;
   readonly module: string;
@@ -161,21 +161,21 @@ interface PythonFile {
 
 /** The Python files below a folder. */
 interface PythonFiles {
-  /** Where modules are found from. */
+  /** The folder that modules are imported from. */
   readonly root: string;
   readonly files: readonly PythonFile[];
 }
 
 interface PythonScan {
-  /** Hears of every folder in which files may appear, before it is read. */
+  /** Called for every folder that may contain files, before it is read. */
   onFolder(folder: string): void;
 }
 
-/** Tests, and what is there for other programs; importing some of it does things. */
+/** Tests and files for other programs; importing some of them has side effects. */
 const NOT_TOOLS = /^(?:test_.*|.*_test|conftest|setup|noxfile)\.py$/;
 const NO_FOLDER = /^(?:\..*|__pycache__|node_modules|site-packages|tests?)$/;
 
-/** The public files of a folder and those below it, in the order of their names, or the one file that `path` is. */
+/** The public files of a folder, recursively and sorted by name, or the single file `path`. */
 async function scanPython(path: string, { onFolder }: PythonScan): Promise<PythonFiles> {
   const found = await stat(path).catch((cause) => {
     throw new ToolcribError('not_found', `${path} ${whyUnreadable(cause)}`, { cause });
@@ -183,18 +183,19 @@ async function scanPython(path: string, { onFolder }: PythonScan): Promise<Pytho
   if (found.isFile()) {
     const root = dirname(path);
     onFolder(root);
-    if (!path.endsWith('.py')) throw new ToolcribError('invalid_option', `${path} is no Python file; it ends in .py`);
+    if (!path.endsWith('.py'))
+      throw new ToolcribError('invalid_option', `${path} is not a Python file; its name must end in .py`);
     return { root, files: [toFile(path, root)] };
   }
   const files: string[] = [];
   const seen = new Set<string>();
   const walk = async (folder: string): Promise<void> => {
     const real = await realpath(folder);
-    if (seen.has(real)) return; // a link into a circle
+    if (seen.has(real)) return; // a cycle of links
     seen.add(real);
     onFolder(folder);
     const entries = await readdir(folder, { withFileTypes: true });
-    if (entries.some(({ name }) => name === 'pyvenv.cfg')) return; // a virtual environment holds nobody's own tools
+    if (entries.some(({ name }) => name === 'pyvenv.cfg')) return; // a virtual environment contains only installed packages
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const place = join(folder, entry.name);
       if (await isOf(entry, place, 'folder')) await walk(place);
@@ -205,7 +206,7 @@ async function scanPython(path: string, { onFolder }: PythonScan): Promise<Pytho
   return { root: path, files: files.map((file) => toFile(file, path)) };
 }
 
-/** What begins with "_" is private; the face of a package is not. */
+/** Names that start with "_" are private, except the `__init__.py` of a package. */
 function isTools(name: string, isBelow: boolean): boolean {
   if (name === '__init__.py') return isBelow;
   return name.endsWith('.py') && !name.startsWith('_') && !name.startsWith('.') && !NOT_TOOLS.test(name);

@@ -6,48 +6,48 @@ import { createLineSplitter, type OutputTail } from '../../system/processes/chil
 import type { ChildCommand, ChildEnd } from '../../system/processes/start-child.ts';
 import type { WorkerProcess, WorkerProcesses } from './worker-processes.ts';
 
-/** One question to a worker. */
+/** One request to a worker. */
 export interface WorkerQuestion {
-  /** What is asked, as JSON: a call, or what a file offers. */
+  /** The request as JSON: a call, or files to inspect. */
   readonly request: object;
-  /** Asked right before a worker gets it; false: it must not begin any more. */
+  /** Called right before a worker gets the request; false if it must not start any more. */
   begin?(): boolean;
-  /** Told of each answer; all but `yield` are the last. */
+  /** Called for each answer; every kind but `yield` is final. */
   onAnswer(answer: WorkerAnswer): void;
-  /** Told instead of a last answer when the worker is gone. */
+  /** Called instead of a final answer if the worker is gone. */
   onLost(failure: PythonFailure): void;
 }
 
 /** A Python process that runs functions. */
 export interface PythonWorker {
-  /** Asks, and returns the number under which the question can be cancelled. */
+  /** Sends a request; returns an id for cancelling it. */
   ask(question: WorkerQuestion): number;
-  /** Asks an async function to stop. */
+  /** Cancels an async function. */
   cancel(id: number): void;
-  /** Ends the process and what it started. Resolves when nothing is left; questions are told before. */
+  /** Ends the process and its children. Resolves when none is left; pending requests fail first. */
   end(graceMs: number): Promise<void>;
-  /** Whether it keeps this process alive. */
+  /** Sets whether it keeps this process alive. */
   keepAlive(isNeeded: boolean): void;
 }
 
 export interface WorkerOptions {
   readonly processes: WorkerProcesses;
-  /** How to start it; secrets are looked up now. */
+  /** The command that starts it; resolves secrets. */
   command(): Promise<ChildCommand>;
-  /** Where goes what tools print. */
+  /** Receives the output of tools. */
   readonly output: OutputTail;
-  /** The longest answer that is read. */
+  /** Size limit of an answer. */
   readonly maxBytes: number;
-  /** Told once, when it has ended by itself or was ended. */
+  /** Called once, when the worker has ended. */
   onEnd(): void;
 }
 
-/** How long what it said last may be on its way when it has ended. */
+/** Grace period for the last output after the worker exited. */
 const LAST_WORDS_MS = 250;
-/** What surrounds an answer in its line. */
+/** Room for the JSON around an answer. */
 const ENVELOPE_BYTES = 1024;
 
-/** Starts a worker. It can be asked at once; what it cannot answer any more is told to whoever asked. */
+/** Starts a worker. It accepts requests at once; requests that it cannot answer fail. */
 export function startPythonWorker({ processes, command, output, maxBytes, onEnd }: WorkerOptions): PythonWorker {
   const asked = new Map<number, WorkerQuestion>();
   const unsent: string[] = [];
@@ -82,11 +82,11 @@ export function startPythonWorker({ processes, command, output, maxBytes, onEnd 
     const started = processes.start(order);
     child = started;
     output.follow(started.stderr);
-    // An answer that is too long is refused over there; one that comes all the same is not our worker's.
+    // The worker itself rejects an oversized answer; one that arrives anyway did not come from our code.
     const split = createLineSplitter(maxBytes + ENVELOPE_BYTES, { onLine, onTooLong: () => void started.end(0) });
     started.stdout.on('data', split);
     const heardAll = new Promise((resolve) => started.stdout.once('close', resolve));
-    // One that can be spoken to no more but stays would keep its calls waiting.
+    // A worker with a closed stdout would leave its calls waiting.
     void heardAll.then(() => delay(LAST_WORDS_MS)).then(() => (isOver ? undefined : started.end(0)));
     void started.ended.then(async (how) => {
       await Promise.race([heardAll, delay(LAST_WORDS_MS)]);
@@ -126,51 +126,50 @@ export function startPythonWorker({ processes, command, output, maxBytes, onEnd 
 }
 
 function wordsOf(end: ChildEnd, { command, cwd }: ChildCommand, output: OutputTail): string {
-  // Where its folder is missing the system says that the program is.
-  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return 'the folder of its module is not there';
-  if (end.kind === 'failed')
-    return end.reason === 'ENOENT' ? noProgram(command) : `Python cannot be run: ${end.reason}`;
+  // If the folder is missing, the system reports a missing program.
+  if (end.kind === 'failed' && cwd !== undefined && !existsSync(cwd)) return 'the folder of its module does not exist';
+  if (end.kind === 'failed') return end.reason === 'ENOENT' ? noProgram(command) : `Python cannot run: ${end.reason}`;
   const last = output.text().trimEnd().split('\n').at(-1)?.trim() ?? '';
-  const said = last === '' ? '' : `; the last that it said: ${beginningOf(last, 200)}`;
+  const said = last === '' ? '' : `; its last output: ${beginningOf(last, 200)}`;
   return `Python ended with ${end.signal ?? `exit code ${end.code}`}${said}`;
 }
 
 function noProgram(command: string): string {
-  const what = /[/\\]/.test(command) ? 'the interpreter that is configured is not there' : `there is no "${command}"`;
-  return `${what}: install Python 3.9 or newer, or name an interpreter under executors.python`;
+  const what = /[/\\]/.test(command) ? 'the configured interpreter does not exist' : `program "${command}" not found`;
+  return `${what}: install Python 3.9 or newer, or set executors.python.interpreter`;
 }
 
 function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** The longest answer of a function, and the most that it may yield. */
+/** Size limit of an answer, and of all yielded values together. */
 export const MAX_ANSWER_BYTES = 10_000_000;
 
-/** What a worker says about a request. All but `yield` are the last word. */
+/** An answer of a worker. Every kind but `yield` is final. */
 export type WorkerAnswer =
   | { readonly kind: 'yield'; readonly value: unknown; readonly size: number }
   | { readonly kind: 'ok' | 'end'; readonly value: unknown }
   | ({ readonly kind: 'fail'; readonly reason: FailKind } & Omit<Failure, 'kind'>)
   | { readonly kind: 'again'; readonly why: Again };
 
-/** Why a function gave no answer: it raised, is not there, was given or gave what it may not, or was cancelled. */
+/** The reason a function has no result: it raised, was not found, had invalid arguments or an invalid result, or was cancelled. */
 type FailKind = 'raised' | 'missing' | 'invalid' | 'value' | 'large' | 'cancelled';
 
-/** A call that was not run and is to be sent again, by whoever knows this. */
+/** A call that did not run and must be sent again with this information. */
 interface Again {
-  /** A file of the tool has changed: another worker has to run it. */
+  /** A file of the tool has changed: a new worker must run it. */
   readonly stale?: true;
   /** The function is async, or no longer is. */
   readonly isAsync?: boolean;
-  /** The function wants to know about the call. */
+  /** The function has the parameter for the call. */
   readonly takesCall?: true;
 }
 
-/** One line of a worker: an answer to the request of this id, or that it is ready. */
+/** One line of a worker: an answer with its request id, or the ready signal. */
 type WorkerLine = { readonly id: number; readonly answer: WorkerAnswer } | 'ready' | undefined;
 
-/** Reads a line. Only our own code writes them; one that it did not write is nothing. */
+/** Parses a line. Only our own code writes them; any other line is ignored. */
 function readWorkerLine(text: string): WorkerLine {
   const message = parse(text);
   if (message === undefined) return undefined;
@@ -179,7 +178,7 @@ function readWorkerLine(text: string): WorkerLine {
   if ('ok' in message) return { id, answer: { kind: 'ok', value: message.ok } };
   if ('yield' in message) return { id, answer: { kind: 'yield', value: message.yield, size: text.length } };
   if ('end' in message) return { id, answer: { kind: 'end', value: message.end } };
-  const { fail, again } = message as { readonly fail?: Failure; readonly again?: Again }; // our own words
+  const { fail, again } = message as { readonly fail?: Failure; readonly again?: Again }; // from our own worker
   if (again !== undefined) return { id, answer: { kind: 'again', why: again } };
   if (fail === undefined) return undefined;
   const { kind: reason, ...told } = fail;
@@ -190,26 +189,26 @@ interface Failure {
   readonly kind: FailKind;
   readonly message: string;
   readonly trace?: string;
-  /** Why another try may help: the exception is marked `retryable`, or is one of a connection. */
+  /** The reason a retry may help: the exception is marked `retryable`, or is a connection error. */
   readonly passing?: 'marked' | 'connection';
 }
 
 function parse(text: string): JsonObject | undefined {
   try {
     const message: unknown = JSON.parse(text);
-    return isRecord(message) ? (message as JsonObject) : undefined; // what was parsed is JSON
+    return isRecord(message) ? (message as JsonObject) : undefined; // parsed from JSON
   } catch {
     return undefined;
   }
 }
 
 /**
- * Why a worker gave no answer: it could not be started, so that nothing was run; it ended meanwhile; too many wait; or
- * nobody wants the answer any more.
+ * The reason a worker gave no answer: it could not start, so nothing ran (`unreachable`); it ended during the call (`lost`);
+ * too many requests are queued (`busy`); or the caller stopped waiting (`cancelled`).
  */
 export type PythonFailureKind = 'unreachable' | 'lost' | 'busy' | 'cancelled';
 
-/** A request that a worker did not answer. */
+/** A request without an answer from the worker. */
 export class PythonFailure extends Error {
   readonly kind: PythonFailureKind;
   constructor(kind: PythonFailureKind, message: string, options?: { readonly cause?: unknown }) {

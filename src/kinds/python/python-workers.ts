@@ -4,63 +4,63 @@ import { PythonFailure, type WorkerAnswer, type WorkerQuestion } from './python-
 import { openShop, type PythonSettings, type PythonShop, type PythonSurroundings, type Trait } from './worker-pool.ts';
 import { createWorkerProcesses } from './worker-processes.ts';
 
-/** The last word on a call or a look. */
+/** The final answer to a call or an inspection. */
 export type PythonAnswer = Exclude<WorkerAnswer, { readonly kind: 'again' | 'yield' }>;
 
-/** What both calls and looks say. */
+/** Common options of calls and inspections. */
 interface PythonWork {
-  /** The folder that modules are found from. */
+  /** The folder that modules are imported from. */
   readonly folder: string;
   onYield(value: unknown, size: number): void;
-  /** Calls `listener` when nobody wants the answer any more, at once if so; returns how to stop. */
+  /** Calls `listener` when the caller stops waiting, at once if it already has; returns a function that stops listening. */
   onAbort(listener: () => void): () => void;
 }
 
-/** A call of a function. */
+/** A call to a function. */
 interface PythonCall extends PythonWork {
   readonly module: string;
   readonly function: string;
   readonly args: JsonObject;
-  /** Asked right before a worker gets the call; false: it must not begin any more. */
+  /** Called right before a worker gets the call; false if it must not start any more. */
   begin(): boolean;
-  /** What a function may know about the call; made only for one that asks. */
+  /** Facts about the call; created only for a function that takes them. */
   about(): JsonObject;
-  /** True if it must not run where it does not ask: what it needs would not reach it. */
+  /** True if the function must take the call, because it needs services from it. */
   readonly mustTakeCall: boolean;
 }
 
-/** A look at what files offer; each thing is a yield. */
+/** An inspection of files; each item is a yield. */
 interface PythonLook extends PythonWork {
   readonly find: readonly JsonObject[];
 }
 
-/** Python processes that stay warm, by the folder that their modules lie in. */
+/** Warm Python processes, by the folder of their modules. */
 export interface PythonWorkers {
   /** Calls a function. Rejects with a `PythonFailure`; after an abort only when the work has really ended. */
   call(call: PythonCall): Promise<PythonAnswer>;
   look(look: PythonLook): Promise<PythonAnswer>;
-  /** The program that runs now, to notice that it is another one. */
+  /** The current interpreter, for detecting changes. */
   interpreter(): string;
-  /** Other text whenever Python is run in another way. */
+  /** Changes whenever Python is run with other settings. */
   settingsText(): string;
-  /** The end of what tools of a folder printed. */
+  /** The end of the output of a folder's tools. */
   output(folder: string): string;
-  /** A sentence about what a worker that cannot reach the network was not given; empty where what it said is about something else. */
+  /** A sentence naming network variables that the worker did not get; empty if its output is not about the network. */
   describeWithheld?(said: string): string;
   close(): Promise<void>;
 }
 
-/** The same, and what tools print as it comes. */
+/** Workers whose output can be followed. */
 export interface FollowedPythonWorkers extends PythonWorkers {
-  /** Returns how to stop. */
+  /** Returns a function that stops listening. */
   onOutput(folder: string, listener: (printed: Uint8Array) => void): () => void;
 }
 
-/** A file that is being edited without end must not keep a call for ever. */
+/** A file that changes constantly must not delay a call without limit. */
 const MAX_TRIES = 8;
 const ORDINARY: Trait = { isAsync: false, takesCall: false };
 
-/** Nothing is started before the first call. */
+/** Starts nothing before the first call. */
 export function createPythonWorkers(surroundings: PythonSurroundings): PythonWorkers {
   const processes = createWorkerProcesses();
   const shops = new Map<string, PythonShop>();
@@ -115,7 +115,7 @@ export function createPythonWorkers(surroundings: PythonSurroundings): PythonWor
 }
 
 function unsteady(): PythonFailure {
-  return new PythonFailure('busy', 'its files do not stop changing');
+  return new PythonFailure('busy', 'its files keep changing');
 }
 
 type LastAnswer = Exclude<WorkerAnswer, { readonly kind: 'yield' }>;

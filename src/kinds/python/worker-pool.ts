@@ -7,47 +7,47 @@ import { findInterpreter, workerScript } from './interpreter.ts';
 import { MAX_ANSWER_BYTES, type PythonWorker, startPythonWorker, type WorkerQuestion } from './python-worker.ts';
 import type { WorkerProcesses } from './worker-processes.ts';
 
-/** How Python is run; read anew before each call, so that edits count. */
+/** Python settings; read before each call, so that edits take effect. */
 export interface PythonSettings {
   /** A program, or the folder of a virtual environment; default python3. */
   readonly interpreter?: string | undefined;
-  /** How many functions that block may run at the same time in one folder; default 4. */
+  /** Most blocking functions that run at the same time in one folder; default 4. */
   readonly workers?: number | undefined;
-  /** What else the environment of workers is made of; only compared. */
+  /** Further environment variables of workers; only compared here. */
   readonly env?: unknown;
 }
 
-/** What workers are started with. */
+/** Options for starting workers. */
 export interface PythonSurroundings {
   settings(): PythonSettings;
-  /** The program that these settings mean. */
+  /** The program that the settings name. */
   interpreter(): string;
-  /** All of the environment of a worker; secrets are looked up now. */
+  /** The complete environment of a worker; resolves secrets. */
   environment(): Promise<Readonly<Record<string, string>>>;
   readonly clock: Clock;
-  /** For what may as well not happen any more. */
+  /** For background work; does not keep the process alive. */
   readonly idleClock: Clock;
-  /** Takes what tools of a folder print, as it comes. */
+  /** Receives the output of a folder's tools. */
   onOutput?(folder: string, printed: Uint8Array): void;
 }
 
-/** What a function was found to be. */
+/** Known properties of a function. */
 export interface Trait {
   readonly isAsync: boolean;
-  /** Whether it wants to know about the call. */
+  /** True if it takes the call. */
   readonly takesCall: boolean;
 }
 
 /** The workers of one folder. */
 export interface PythonShop {
-  /** For functions that block. */
+  /** For blocking functions. */
   readonly inTurn: Lane;
   /** For async functions. */
   readonly together: Lane;
   readonly output: OutputTail;
-  /** What functions were found to be, by module and name; the others block and know nothing of the call. */
+  /** Known traits of functions, by module and name; by default a function blocks and does not take the call. */
   readonly traits: Map<string, Trait>;
-  /** Lets running work end and starts no more. */
+  /** Lets running work finish and starts no more. */
   retire(): void;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export interface ShopSurroundings extends PythonSurroundings {
   readonly processes: WorkerProcesses;
 }
 
-/** Nothing is started before the first question. */
+/** Starts nothing before the first request. */
 export function openShop(folder: string, settings: PythonSettings, surroundings: ShopSurroundings): PythonShop {
   const { clock, idleClock, environment, processes } = surroundings;
   const output = createOutputTail();
@@ -93,15 +93,15 @@ export function openShop(folder: string, settings: PythonSettings, surroundings:
 }
 
 function commandOf(order: JsonObject, { interpreter }: PythonSettings): Pick<ChildCommand, 'command' | 'args'> {
-  // No compiled files beside the tools: in a folder that is watched they would look like an edit.
+  // -B: compiled files next to the tools would look like edits in a watched folder.
   return { command: findInterpreter(interpreter), args: ['-B', workerScript(), JSON.stringify(order)] };
 }
 
 interface Shared {
   readonly worker: PythonWorker;
-  /** What it has in hand, and its number there. */
+  /** Pending requests, with their ids in the worker. */
   readonly questions: Map<WorkerQuestion, number>;
-  /** Those that nobody wants answered, each with how to stop waiting for its end. */
+  /** Cancelled requests, each with a function that stops its grace timer. */
   readonly calledOff: Map<WorkerQuestion, () => void>;
 }
 
@@ -110,7 +110,7 @@ interface TogetherOptions {
   readonly clock: Clock;
 }
 
-/** One worker with an event loop for all async functions. One that does not come back when asked to is ended with all that it has in hand. */
+/** One worker with an event loop for all async functions. If a cancelled function does not stop, the worker is ended with all its requests. */
 function workersTogether({ start, clock }: TogetherOptions): Lane {
   const all = new Set<Shared>();
   let current: Shared | undefined;

@@ -10,21 +10,20 @@ import {
 import type { ProcessSweep } from '../../system/processes/process-tree.ts';
 import type { Child, ChildCommand, ChildEnd } from '../../system/processes/start-child.ts';
 
-/** Processes of workers. None outlives this one, however it ends, nor does what they start. */
+/** Worker processes. Neither they nor their children outlive this process, however it ends. */
 export interface WorkerProcesses {
   start(command: ChildCommand): WorkerProcess;
-  /** For when all of them have ended. */
+  /** Called when all of them have ended. */
   close(): Promise<void>;
 }
 
-/** A worker's process. */
 export type WorkerProcess = Pick<Child, 'stdin' | 'stdout' | 'stderr' | 'ended' | 'end' | 'keepAlive'>;
 
 const GRACE_MS = 1000;
 
 /**
- * Starts workers directly and in our own session: under load Linux lets a process of another session wait for its turn,
- * which would cost several times what the call does. The worker makes a group of its own; a guard stands by for all.
+ * Starts workers directly and in our own session: under load, Linux delays processes of other sessions, which would
+ * cost several times the call itself. Each worker leads a process group; one guard watches all of them.
  */
 export function createWorkerProcesses(): WorkerProcesses {
   const guarded = createGuardedSpawn();
@@ -40,21 +39,21 @@ export function createWorkerProcesses(): WorkerProcesses {
   };
 }
 
-/** Stays with a worker to its end, and to that of all it started. */
+/** Watches a worker until it and all its children have ended. */
 function attend({ child, family }: Guarded, sweep: ProcessSweep): WorkerProcess {
   const { promise: ended, resolve } = Promise.withResolvers<ChildEnd>();
   const stdin = child.stdin ?? closedStream();
   const stdout = child.stdout ?? closedStream();
   const stderr = child.stderr ?? closedStream();
-  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {}); // it is gone, and `ended` says so
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => {}); // the process is gone; `ended` reports it
   let isOver = false;
   child.on('error', (cause) => {
     if (child.pid === undefined) resolve({ kind: 'failed', reason: reasonOf(cause) });
   });
   child.on('exit', (code, signal) => {
     isOver = true;
-    signalGroup(child, 'SIGKILL'); // whoever it left behind
-    sweep.later({ ...family, groupId: NO_GROUP }); // by then the group may be somebody else's
+    signalGroup(child, 'SIGKILL'); // children left behind
+    sweep.later({ ...family, groupId: NO_GROUP }); // by then the group id may belong to another process
     resolve({ kind: 'ended', code, signal });
   });
   return {

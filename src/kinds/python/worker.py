@@ -1,10 +1,10 @@
-"""Runs Python functions for Toolcrib; started by it, and of no use alone."""
+"""Runs Python functions for Toolcrib, which starts it; not for use on its own."""
 
 import sys
 
 if sys.version_info < (3, 9):
-    sys.exit("Python 3.9 or newer is needed, and this is %d.%d." % sys.version_info[:2])
+    sys.exit("Python 3.9 or newer is required; this is %d.%d." % sys.version_info[:2])
 
-from toolcrib_worker.main import main  # noqa: E402: only a Python that is new enough can read it
+from toolcrib_worker.main import main  # noqa: E402: older versions cannot parse it
 
 main()

@@ -34,7 +34,7 @@ it('a function that fails on a name or a certificate says what its worker was no
     return result.status === 'failed' ? result.error.message : result.status;
   };
   expect(await messageOf(why)).toMatch(
-    /^OSError: \[SSL.*\nThese variables were not passed on: HTTPS_PROXY, REQUESTS_CA_BUNDLE; write what it needs into executors\.python\.env\.$/,
+    /^OSError: \[SSL.*\nThese variables were not passed on: HTTPS_PROXY, REQUESTS_CA_BUNDLE; set the ones that it needs in executors\.python\.env\.$/,
   );
   expect(await messageOf('no such page')).toBe('OSError: no such page');
   const given = { executors: { python: { env: { HTTPS_PROXY: 'http://proxy.test', REQUESTS_CA_BUNDLE: '/ca.pem' } } } };

@@ -58,20 +58,20 @@ def silent(): raise Silent()
 `;
 
 const CODE_OF: Readonly<Record<string, readonly [string, RegExp]>> = {
-  nested: ['invalid_output', /\/a\/1 is of the type tools\.Odd, which is not JSON/],
+  nested: ['invalid_output', /\/a\/1 has the type tools\.Odd, which is not JSON/],
   raw_bytes: ['invalid_output', /\/data is bytes, which is not JSON: decode it, or return base64 text/],
   nan: ['invalid_output', /\/x~1y\/0 is nan, which is not JSON/],
   circular: ['invalid_output', /\/0 contains itself/],
   deep: ['invalid_output', /nested deeper than 200 levels/],
   keys: ['invalid_output', /a key of the type tuple/],
-  endless_digits: ['invalid_output', /\/0 is a number of too many digits/],
-  large: ['too_large', /30000002 bytes, and 10000000 may be answered/],
+  endless_digits: ['invalid_output', /\/0 is a number with too many digits/],
+  large: ['too_large', /30000002 bytes, the limit is 10000000/],
   recursion: ['tool_error', /^RecursionError: maximum recursion depth exceeded/],
   memory: ['tool_error', /^MemoryError/],
   leaves: ['tool_error', /^SystemExit: 3/],
   raises_from_generator: ['tool_error', /^KeyError: 'inside'/],
   yields_rubbish: ['invalid_output', /tools\.Odd/],
-  endless_yields: ['too_large', /yielded more than can be taken/],
+  endless_yields: ['too_large', /yielded are too large/],
   silent: ['tool_error', /^Silent$/],
 };
 
@@ -252,7 +252,7 @@ describe('no Python on the machine', () => {
       error: {
         code: 'unavailable',
         message:
-          '"a" cannot be called: there is no "no-such-python": install Python 3.9 or newer, or name an interpreter under executors.python.',
+          '"a" cannot be called: program "no-such-python" not found: install Python 3.9 or newer, or set executors.python.interpreter.',
       },
     });
   });

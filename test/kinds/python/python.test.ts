@@ -151,7 +151,7 @@ def fails(toolcrib_call):
 
     it('are a mistake of a function that has no parameter to take them, which is refused before it is called', async () => {
       await expect(withServices(['rates'], { rates }, 'counted')).rejects.toThrow(
-        /Tool "counted" of kind python: it needs "rates", and the function "counted" has no parameter toolcrib_call .*add the parameter/,
+        /Tool "counted" of kind python: it needs "rates", but the function "counted" has no parameter toolcrib_call .*add the parameter/,
       );
       await expect(withServices(['rates?'], {}, 'counted')).rejects.toThrow('has no parameter toolcrib_call');
     });

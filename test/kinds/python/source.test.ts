@@ -268,11 +268,11 @@ describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
     if (!namesOf(crib).includes('f')) await nextChange(crib);
     expect(namesOf(crib)).toEqual(['a', 'f']);
     const told = crib.warnings().join('\n');
-    expect(told).toMatch(/b\.py: importing it failed: Python ended with exit code 7/);
+    expect(told).toMatch(/b\.py: its import failed: Python ended with exit code 7/);
     expect(told).toMatch(/c\.py: it cannot be imported: ValueError: bad file \(line 1\)/);
-    expect(told).toMatch(/d\.py: importing it did not end within 1500 ms/);
+    expect(told).toMatch(/d\.py: its import did not finish within 1500 ms/);
     expect(told).toMatch(/e\.py: it cannot be imported: SystemExit: 1/);
-    expect(told).toMatch(/"a" is in a\.py already, so that of f\.py is left out/);
+    expect(told).toMatch(/"a" in f\.py is left out, because a\.py has a tool of that name/);
   });
 
   it('starts no Python where nothing has changed since the list was kept', async () => {
@@ -315,7 +315,7 @@ describe.skipIf(!hasPython)('a source of Python (needs python3)', () => {
     });
     expect(stateOf(crib, 'py')).toMatchObject({
       state: 'failed',
-      reason: expect.stringContaining('there is no "no-such-python"'),
+      reason: expect.stringContaining('program "no-such-python" not found'),
     });
   });
 

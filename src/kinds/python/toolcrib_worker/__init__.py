@@ -1,1 +1,1 @@
-"""The Python side of Toolcrib. Its modules bear this name, so that no module of a tool can be taken for one of them."""
+"""The Python side of Toolcrib. The package name keeps its modules apart from those of tools."""

@@ -1,4 +1,4 @@
-"""Makes of JSON what a function's type hints ask for: members of enums, dataclasses, dates."""
+"""Converts JSON to the types of a function's hints: enum members, dataclasses, dates."""
 
 import collections.abc
 import dataclasses
@@ -17,11 +17,11 @@ MAPS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
 class BadArgument(Exception):
-    """An argument that cannot be made into what the function asks for."""
+    """An argument that cannot be converted to the type of its hint."""
 
 
 def hints_of(function):
-    """The type hints of a function; none where they cannot be evaluated."""
+    """The type hints of a function; empty if they cannot be evaluated."""
     try:
         return typing.get_type_hints(function, include_extras=True)
     except Exception:
@@ -29,14 +29,14 @@ def hints_of(function):
 
 
 def converters_of(function, signature):
-    """How to convert each parameter that needs it, by name."""
+    """Converters by name, for parameters that need one."""
     hints = hints_of(getattr(function, "__func__", function))
     found = {name: _converter(hints[name]) for name in signature.parameters if name in hints}
     return {name: convert for name, convert in found.items() if convert is not None}
 
 
 def convert(arguments, converters):
-    """The arguments, with those converted that have to be."""
+    """Converts the arguments that have a converter."""
     for name, change in converters.items():
         if name in arguments:
             try:
@@ -53,7 +53,7 @@ def _reason(error):
 
 
 def _converter(hint):
-    """None where JSON is what is asked for already."""
+    """The converter for a hint; None if plain JSON fits."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         return _converter(inner[0])
@@ -92,13 +92,13 @@ def _member_of(kind, value):
     for member in kind:
         if member.value == value:
             return member
-    raise ValueError(f"it is none of {', '.join(str(member.value) for member in kind)}")
+    raise ValueError(f"it must be one of {', '.join(str(member.value) for member in kind)}")
 
 
 def _of_dataclass(kind):
     hints = hints_of(kind)
     names = {field.name for field in dataclasses.fields(kind) if field.init}
-    converters = {}  # filled after it is there, since a dataclass may hold its own kind
+    converters = {}  # filled lazily, since a dataclass may contain itself
 
     def make(value):
         if not isinstance(value, dict):
@@ -108,7 +108,7 @@ def _of_dataclass(kind):
         members = {}
         for name, member in value.items():
             if name not in names:
-                raise ValueError(f'there is no "{name}" in {kind.__name__}')
+                raise ValueError(f'{kind.__name__} has no field "{name}"')
             change = converters.get(name)
             members[name] = member if change is None else change(member)
         return kind(**members)

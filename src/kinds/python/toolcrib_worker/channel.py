@@ -1,16 +1,16 @@
-"""The pipe to Toolcrib, on descriptors of its own: whatever a tool prints cannot get into it."""
+"""The pipe to Toolcrib, on separate descriptors, so that a tool's output cannot get into it."""
 
 import json
 import os
 import sys
 
 
-_write = os.write  # a tool may put something else in its place
+_write = os.write  # a tool may replace it
 _read_json = json.JSONDecoder().raw_decode
 
 
 def read_line(line):
-    """What a line from Toolcrib says."""
+    """Parses a line from Toolcrib."""
     return _read_json(line.decode())[0]
 
 
@@ -23,16 +23,16 @@ class Channel:
         self._is_fork = False
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
-        os.dup2(2, 1)  # prints, those of C libraries too, go where the log goes
+        os.dup2(2, 1)  # output, also of C libraries, goes to the log
         os.close(nothing)
         for stream in (sys.stdout, sys.stderr):
-            # What is printed is there when the process ends, and text that cannot be encoded breaks no tool.
+            # No output is lost when the process ends, and text that cannot be encoded does not break a tool.
             stream.reconfigure(line_buffering=True, errors="backslashreplace")
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._let_go)
 
     def _let_go(self):
-        # A copy of this process must not answer in its place, nor take what is meant for it.
+        # A fork must neither answer for this process nor read its requests.
         self._is_fork = True
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, self.read_from, inheritable=False)
@@ -40,9 +40,9 @@ class Channel:
         os.close(nothing)
 
     def send(self, line):
-        """Writes one line, given as bytes without its end."""
+        """Writes one line, given as bytes without the newline."""
         if self._is_fork:
-            os._exit(0)  # a tool that forked came back twice
+            os._exit(0)  # a tool forked and returned twice
         line += b"\n"
         written = _write(self._write_to, line)
         while written < len(line):
@@ -54,7 +54,7 @@ class Channel:
 
 
 def to_bytes(text):
-    """UTF-8; half of a surrogate pair, which is no character, becomes U+FFFD."""
+    """Encodes as UTF-8; a lone surrogate becomes U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -10,7 +10,7 @@ from toolcrib_worker.loading import CALL
 
 
 def describe_function(function):
-    """What a function is for, and the schema of its arguments."""
+    """The description of a function and the schema of its arguments."""
     text, said = read_docstring(function)
     hints = hints_of(getattr(function, "__func__", function))
     schema = {"type": "object", "properties": {}}
@@ -41,7 +41,7 @@ def _of_parameter(parameter, hints, said):
 
 
 def _with_definitions_on_top(schema):
-    """Pydantic's schemas point to definitions from the top of the whole."""
+    """Moves definitions to the top, where the references of Pydantic's schemas point to."""
     definitions = {}
 
     def hoist(node):
@@ -63,17 +63,17 @@ PARTS = ("name", "description", "parameters_schema", "execute")
 
 
 def is_tool_like(thing):
-    """True for what has the four parts of a tool: a class, or an object of one."""
+    """True for a class or an object with the four parts of a tool."""
     return all(_has(thing, part) for part in PARTS)
 
 
 def _has(thing, part):
-    # Asked of its class, so that no property runs before it has to.
+    # Checks the class, so that no property is evaluated.
     return hasattr(thing if isinstance(thing, type) else type(thing), part) or part in getattr(thing, "__dict__", {})
 
 
 def describe_tool(tool):
-    """An object with name, description, parameters_schema and execute."""
+    """Describes an object with name, description, parameters_schema and execute."""
     described = {
         "name": _value_of(tool.name),
         "description": _value_of(tool.description),

@@ -1,4 +1,4 @@
-"""What a docstring says about a function and its parameters, in the styles of Google, NumPy and reST."""
+"""Reads docstrings in the styles of Google, NumPy and reST."""
 
 import inspect
 import re
@@ -13,7 +13,7 @@ _FIELD = re.compile(r"^:(\w+)(?:\s+([^:]*))?:\s*(.*)$")
 
 
 def read_docstring(thing):
-    """The text before the first section, and what is said about each parameter."""
+    """The text before the first section, and the description of each parameter."""
     lines = (inspect.getdoc(thing) or "").splitlines()
     texts, parameters = [], {}
     index = 0
@@ -35,7 +35,7 @@ def read_docstring(thing):
 
 
 def _joined(lines):
-    """Paragraphs stay apart, the lines of one become one."""
+    """Joins lines to text; paragraphs stay separate."""
     paragraphs = re.split(r"\n\s*\n", "\n".join(lines).strip())
     return "\n\n".join(paragraph.strip() for paragraph in paragraphs if paragraph.strip())
 
@@ -94,7 +94,7 @@ def _read_numpy(lines, index, parameters):
 
 
 def _read_fields(lines, index, parameters):
-    """Reads `:param name: text` with the lines that go on with it."""
+    """Reads `:param name: text` with its continuation lines."""
     kind, subject, first = _FIELD.match(lines[index]).groups()
     said = [first]
     index += 1

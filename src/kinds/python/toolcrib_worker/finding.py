@@ -1,4 +1,4 @@
-"""Finds what files and installed distributions offer as tools."""
+"""Finds tools in files and installed distributions."""
 
 import inspect
 import os
@@ -12,7 +12,7 @@ GROUP = "toolcrib.tools"
 
 
 def find(runner, request):
-    """Answers with one message for each thing that was looked at, so that whoever waits knows how far it came."""
+    """Sends one message for each inspected item, so that the crib sees the progress."""
     call_id = request["id"]
     if runner.loader.has_changed():
         return runner.channel.say(id=call_id, again={"stale": True})
@@ -41,7 +41,7 @@ def _describe_one(loader, wanted):
 
 
 def _reference(file, name):
-    """The name of a module if it means this very file, else the path."""
+    """The module name if it resolves to this file, otherwise the path."""
     try:
         spec = util.find_spec(name) if all(part.isidentifier() for part in name.split(".")) else None
     except Exception:
@@ -60,7 +60,7 @@ def _collect(offers, module=None):
         except CannotLoad as error:
             problems.append(str(error))
         except NotJson as error:
-            problems.append(f"a tool is described by what is not JSON: {error}")
+            problems.append(f"the description of a tool is not JSON: {error}")
         except Exception as error:
             problems.append(describe_error(error))
     file = getattr(module, "__file__", None)
@@ -68,13 +68,13 @@ def _collect(offers, module=None):
 
 
 def _offers(loader, module, reference):
-    """What a module defines itself and does not hide."""
+    """The public functions and tool classes that a module defines itself."""
     named = getattr(module, "__all__", None)
     for name, thing in list(vars(module).items()):
         if name not in named if named is not None else name.startswith("_"):
             continue
         is_own = getattr(thing, "__module__", None) == module.__name__
-        # What stands in __all__ is meant, wherever it was defined.
+        # Names in __all__ are tools wherever they are defined.
         if named is None and not is_own:
             continue
         if inspect.isfunction(thing):
@@ -98,7 +98,7 @@ def _of_class(loader, kind, place):
 
 def _entry_points(loader):
     found = metadata.entry_points()
-    # Python 3.9 knows groups only as a mapping.
+    # Python 3.9 returns groups as a mapping.
     entries = found.select(group=GROUP) if hasattr(found, "select") else found.get(GROUP, ())
     return _collect([lambda entry=entry: _of_entry(loader, entry) for entry in _each_once(entries)])
 
@@ -122,7 +122,7 @@ def _of_entry(loader, entry):
         if is_tool_like(thing):
             return {**describe_tool(thing), "module": module, "function": f"{name}.execute"}
         if not inspect.isroutine(thing):
-            raise TypeError("it is no function and no tool class")
+            raise TypeError("it is neither a function nor a tool class")
         return {"name": entry.name, **describe_function(thing), "module": module, "function": name}
     except Exception as error:
         what = f'the entry point "{entry.name}" ({entry.value})'

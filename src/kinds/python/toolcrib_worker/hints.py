@@ -1,4 +1,4 @@
-"""JSON Schema of type hints."""
+"""Converts type hints to JSON Schema."""
 
 import collections.abc
 import dataclasses
@@ -38,9 +38,9 @@ _MARKS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "Re
 
 
 def schema_of(hint, depth=0):
-    """What a hint allows; everything where it says nothing that JSON knows."""
+    """The schema of a hint; an open schema if JSON has no such type."""
     if depth > MAX_DEPTH:
-        return {}  # a type that holds itself: further in anything goes
+        return {}  # a recursive type: deeper levels accept anything
     if hint is None:
         return dict(_PLAIN[type(None)])
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
@@ -56,7 +56,7 @@ def schema_of(hint, depth=0):
         return _of_map(inner, depth)
     if origin in LISTS or origin is collections.abc.Collection:
         return _of_list(origin, inner, depth)
-    if origin is None and isinstance(hint, type):  # Python 3.9 takes type[int] for a class
+    if origin is None and isinstance(hint, type):  # in Python 3.9 type[int] counts as a class
         return _of_class(hint, depth)
     supertype = getattr(hint, "__supertype__", None)  # NewType
     return schema_of(supertype, depth + 1) if supertype is not None else {}
@@ -143,7 +143,7 @@ def _of_members(hints, required, depth):
 
 
 def default_of(value):
-    """A default that JSON can say, as a keyword; one that it cannot is not shown."""
+    """The default as a schema keyword; empty if it is not JSON."""
     try:
         to_json(value)
     except NotJson:

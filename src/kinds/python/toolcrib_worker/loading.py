@@ -1,4 +1,4 @@
-"""Finds the functions that tools run as, and notices when their files have changed."""
+"""Loads the functions of tools and detects changes of their files."""
 
 import importlib
 import importlib.util
@@ -11,11 +11,11 @@ from toolcrib_worker.arguments import converters_of
 
 
 class CannotLoad(Exception):
-    """A module or function that is not to be had; says why."""
+    """A module or function that cannot be loaded, with the reason."""
 
 
 class Loaded:
-    """A function that is ready to be called."""
+    """A loaded function."""
 
     def __init__(self, function):
         self.function = function
@@ -26,7 +26,7 @@ class Loaded:
         try:
             signature = inspect.signature(function)
         except (TypeError, ValueError):
-            return  # some functions of C do not tell
+            return  # some C functions have no signature
         parameters = signature.parameters.values()
         self.positional = tuple(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY)
         self.takes_call = CALL in signature.parameters
@@ -34,7 +34,7 @@ class Loaded:
 
 
 CALL = "toolcrib_call"
-_stat = os.stat  # a tool may put something else in its place
+_stat = os.stat  # a tool may replace it
 
 
 class Loader:
@@ -49,7 +49,7 @@ class Loader:
         _look_in(self._folder)
 
     def load(self, module, name):
-        """The function `name` of `module`: a name, or the path of a file."""
+        """The function `name` of `module`, which is a module name or a file path."""
         key = (module, name)
         found = self._loaded.get(key)
         if found is None:
@@ -58,7 +58,7 @@ class Loader:
 
     def module(self, reference):
         """Imports a module."""
-        importlib.invalidate_caches()  # a file may have come a moment ago
+        importlib.invalidate_caches()  # a file may be new
         try:
             return _import_file(reference) if os.path.isabs(reference) else importlib.import_module(reference)
         except (KeyboardInterrupt, GeneratorExit):
@@ -71,11 +71,11 @@ class Loader:
             self._note_files()
 
     def has_changed(self):
-        """True if a file that was imported from the folder is another one by now."""
+        """True if a file imported from the folder has changed."""
         if len(sys.modules) != self._known_modules:
             self._note_files()
         try:
-            for file, (changed_ns, size) in self._files.items():  # before every call, so it is kept short
+            for file, (changed_ns, size) in self._files.items():  # runs before every call, so it must be fast
                 stat = _stat(file)
                 if stat.st_mtime_ns != changed_ns or stat.st_size != size:
                     return True
@@ -84,15 +84,15 @@ class Loader:
         return False
 
     def other_folders(self):
-        """The folders besides in which modules are looked for."""
+        """The other folders that modules are imported from."""
         return [path for path in sys.path if path != self._folder and os.path.isdir(path)]
 
     def file_states(self):
-        """The files that were imported from the folder."""
+        """The files imported from the folder, with their states."""
         return dict(self._files)
 
     def instance_of(self, kind):
-        """The one object of a class in this worker."""
+        """The single instance of a class in this worker."""
         if kind not in self._objects:
             self._objects[kind] = kind()
         return self._objects[kind]
@@ -104,12 +104,12 @@ class Loader:
                 try:
                     owner = self.instance_of(owner)
                 except Exception as error:
-                    raise CannotLoad(f"cannot make a {owner.__name__}: {describe_error(error)}") from error
+                    raise CannotLoad(f"cannot create an instance of {owner.__name__}: {describe_error(error)}") from error
             found = getattr(owner, part, None)
             if found is None:
                 raise CannotLoad(f'has no "{name}"')
         if not callable(found):
-            raise CannotLoad(f'has a "{name}" that is no function')
+            raise CannotLoad(f'has a "{name}" that is not a function')
         return found
 
     def _note_files(self):
@@ -120,16 +120,16 @@ class Loader:
                 self._files[file] = _state_of(file)
 
     def _is_own(self, file):
-        # A virtual environment may lie in the folder; what is installed there does not change under our feet.
+        # The folder may contain a virtual environment; installed packages are not watched.
         inside = file.startswith(self._folder + os.sep)
         return inside and "site-packages" not in file and not file.startswith(sys.prefix + os.sep)
 
 
 def _look_in(folder):
-    """Modules are looked for in the folder, but not those of Python itself: a file put there must not take their place."""
+    """Adds the folder to the module path after Python's own library, so that its files cannot replace standard modules."""
     names = ("lib-dynload", "python%d%d.zip" % sys.version_info[:2])
     library = os.path.dirname(os.__file__)
-    others = sys.path[1:]  # the first is our own folder
+    others = sys.path[1:]  # the first entry is our own folder
     python = [path for path in others if path == library or os.path.basename(path) in names]
     sys.path[:] = [*python, folder, *(path for path in others if path not in python)]
 
@@ -140,11 +140,11 @@ def _import_file(path):
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == path:
             return module
-    # A name that is free: a file called json.py must not take the place of the real one.
+    # Use a free name: a file called json.py must not replace the standard module.
     name = stem if stem.isidentifier() and stem not in sys.modules else f"_toolcrib_{zlib.crc32(path.encode())}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ImportError("it is no Python file")
+        raise ImportError("it is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -160,11 +160,11 @@ def _state_of(file):
         stat = _stat(file)
         return (stat.st_mtime_ns, stat.st_size)
     except OSError:
-        return (0, 0)  # gone already
+        return (0, 0)  # already removed
 
 
 def describe_error(error, module=None):
-    """The type and message of an exception, and for a mistake in a file its line; never more of a path than a name."""
+    """The type and message of an exception, with the line if known; a path is reduced to its file name."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{type(error).__name__}: {error.msg} ({os.path.basename(error.filename)}, line {error.lineno})"
     try:
@@ -193,7 +193,7 @@ _ending = [False]
 
 
 def note_ending():
-    """From now on exceptions that end the process are not a tool's."""
+    """Marks the process as ending: exceptions that end it are no longer taken for a tool's."""
     _ending[0] = True
 
 

@@ -1,4 +1,4 @@
-"""The two ways a worker goes on: one call after the other, or all of them at once on an event loop."""
+"""The two modes of a worker: one call at a time, or all calls together on an event loop."""
 
 import asyncio
 import json
@@ -13,11 +13,11 @@ from toolcrib_worker.running import Runner
 
 
 def main():
-    """Serves until the channel ends."""
+    """Serves requests until the channel is closed."""
     try:
         _serve()
     except Exception:
-        # Threads that a tool left running must not keep a process that nobody can speak to any more.
+        # Threads that a tool left running must not keep an unreachable process alive.
         traceback.print_exc()
         os._exit(70)
 
@@ -37,17 +37,17 @@ def _serve():
 
 
 def _lead_a_group():
-    """With all that tools start, so that it can be ended as one."""
+    """Makes this process a group leader, so that it can be ended together with its children."""
     try:
         os.setpgid(0, 0)
     except (AttributeError, OSError):
-        pass  # no such thing here, or it does already
+        pass  # not supported, or already a leader
 
 
 def _end(_signal, _frame):
-    # The tool gets a chance to put away what it has in hand; whoever does not take it is ended by force.
+    # The tool gets a chance to clean up; if it does not exit, it is killed.
     note_ending()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: a second one would cut that short
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second signal would interrupt the cleanup
     sys.exit(143)
 
 
@@ -58,7 +58,7 @@ def _serve_in_turn(runner):
             if "module" in request:
                 runner.run(request)
             else:
-                # Describing needs more of Python than running does, and few workers are asked to.
+                # Imported lazily: describing needs more modules, and few workers do it.
                 from toolcrib_worker.finding import find
 
                 find(runner, request)
@@ -93,7 +93,7 @@ def _take_one(runner, tasks, request):
 
     def finished(task):
         del tasks[call_id]
-        if task.cancelled():  # before it had begun, so that nobody has said so
+        if task.cancelled():  # before it started, so that no answer was sent
             runner.fail(call_id, asyncio.CancelledError())
 
     tasks[call_id] = asyncio.ensure_future(_run(runner, request))

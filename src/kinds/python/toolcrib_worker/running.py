@@ -1,4 +1,4 @@
-"""Runs one call, and says what came of it."""
+"""Runs calls and sends their results."""
 
 import asyncio
 import inspect
@@ -16,11 +16,11 @@ ORDINARY = frozenset((str, int, float, bool, dict, list, type(None)))
 
 
 class TooLarge(Exception):
-    """More than may be answered."""
+    """An answer above the size limit."""
 
 
 class Runner:
-    """What calls of one worker share."""
+    """State shared by the calls of one worker."""
 
     def __init__(self, channel, loader, max_bytes):
         self.channel = channel
@@ -28,7 +28,7 @@ class Runner:
         self.max_bytes = max_bytes
 
     def prepare(self, request, is_async):
-        """The function and its arguments; None if the call has to be sent again, which is said then."""
+        """The function and its arguments; None after asking Toolcrib to send the call again."""
         call_id = request["id"]
         if self.loader.has_changed():
             return self._again(call_id, stale=True)
@@ -41,9 +41,9 @@ class Runner:
                 return self._again(call_id, takesCall=True)
             arguments[CALL] = request["call"]
         elif "mustTakeCall" in request:
-            raise CannotLoad(f'has a "{request["function"]}" without the parameter {CALL}, by which it gets what it needs')
+            raise CannotLoad(f'has a "{request["function"]}" without the parameter {CALL}, which it needs to receive its services')
         elif CALL in arguments:
-            del arguments[CALL]  # nobody but the caller's crib says who calls
+            del arguments[CALL]  # only the crib may set it
         if loaded.converters:
             convert(arguments, loaded.converters)
         positional = [arguments.pop(name) for name in loaded.positional if name in arguments]
@@ -62,7 +62,7 @@ class Runner:
         self.channel.send(b'{"id":%d,"%s":%b}' % (call_id, key, line))
 
     def fail(self, call_id, error):
-        """Says why a call failed. Where in the program it did is for the log alone."""
+        """Reports why a call failed. The stack trace goes only to the log."""
         kind, message = _kind_of(error, self.max_bytes)
         trace = passing = None
         if kind == "raised":
@@ -74,7 +74,7 @@ class Runner:
         self.channel.say(id=call_id, fail={"kind": kind, "message": message, **told})
 
     def run(self, request):
-        """Runs a call of a function that is not async."""
+        """Runs a call to a function that is not async."""
         call_id = request["id"]
         try:
             prepared = self.prepare(request, False)
@@ -88,7 +88,7 @@ class Runner:
             self.fail(call_id, error)
 
     def _finish(self, call_id, value):
-        if type(value) in ORDINARY:  # finding out what else it may be takes longer than most calls
+        if type(value) in ORDINARY:  # the checks below take longer than most calls
             return self.answer(call_id, b"ok", value)
         if inspect.isgenerator(value):
             return self._follow(call_id, value)
@@ -106,7 +106,7 @@ class Runner:
             steps.close()
 
     async def finish_async(self, call_id, value):
-        """Waits for what an async function gave."""
+        """Awaits the result of an async function."""
         if inspect.isasyncgen(value):
             try:
                 async for step in value:
@@ -123,14 +123,14 @@ class Runner:
 
 
 def _passing_reason(error):
-    """Why another try may help: the exception says so, or a connection failed."""
+    """Why a retry may help: the exception is marked as retryable, or a connection failed."""
     try:
         marked = getattr(error, "retryable", None)
     except Exception:
         marked = None
     if isinstance(marked, bool):
         return "marked" if marked else None
-    # Before Python 3.11 the last two were exceptions of their own.
+    # Before Python 3.11 the last two were separate classes.
     return "connection" if isinstance(error, (ConnectionError, TimeoutError, asyncio.TimeoutError, socket.timeout)) else None
 
 
@@ -142,7 +142,7 @@ def _kind_of(error, max_bytes):
     if isinstance(error, NotJson):
         return "value", str(error)
     if isinstance(error, TooLarge):
-        return "large", f"{error.args[0]} bytes, and {max_bytes} may be answered"
+        return "large", f"{error.args[0]} bytes, the limit is {max_bytes}"
     if isinstance(error, asyncio.CancelledError):
         return "cancelled", "it was cancelled"
     return "raised", describe_error(error)

@@ -1,4 +1,4 @@
-"""What tools return, as JSON text."""
+"""Converts the results of tools to JSON text."""
 
 import dataclasses
 import datetime
@@ -19,14 +19,14 @@ _long_number = re.compile(r"\d{16}").search
 
 
 class NotJson(Exception):
-    """A value that JSON cannot carry; says where it stands and what it is."""
+    """A value that is not JSON, with its path and type."""
 
 
 def to_json(value):
-    """The JSON text of a value. What is not plain JSON is converted where its meaning is plain, else refused."""
+    """The JSON text of a value. Other types are converted if the meaning is clear, otherwise rejected."""
     try:
         text = _encode(value)
-        # A number that JavaScript would round has to be looked at; digits in a text cost only the look.
+        # A number that JavaScript would round needs conversion; digits in a text cost only this check.
         return text if _long_number(text) is None else _encode(_plain(value, "", ()))
     except (TypeError, ValueError, RecursionError):
         return _encode(_plain(value, "", ()))
@@ -68,13 +68,13 @@ def _plain_int(value, path):
     if -LARGEST_INT <= value <= LARGEST_INT:
         return int(value)
     try:
-        return str(int(value))  # digits as text, since a rounded number would be a wrong one
+        return str(int(value))  # digits as text, since a rounded number would be wrong
     except ValueError:
-        raise NotJson(f"{path or 'the value'} is a number of too many digits") from None
+        raise NotJson(f"{path or 'the value'} is a number with too many digits") from None
 
 
 def _converted(value, path):
-    """One step nearer to JSON."""
+    """Converts a value one step towards JSON."""
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
@@ -85,7 +85,7 @@ def _converted(value, path):
         return os.fspath(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    # Pydantic's models, and arrays and numbers of NumPy: known by what they can do, since they may not be installed.
+    # Pydantic models and NumPy values are recognized by their methods, since the packages may not be installed.
     for method, options in (("model_dump", {"mode": "json"}), ("tolist", {})):
         convert = None if isinstance(value, type) else getattr(value, method, None)
         if callable(convert):
@@ -93,7 +93,7 @@ def _converted(value, path):
     if isinstance(value, (bytes, bytearray, memoryview)):
         what = f"{path or 'the value'} is {type(value).__name__}"
         raise NotJson(f"{what}, which is not JSON: decode it, or return base64 text")
-    raise NotJson(f"{path or 'the value'} is of the type {_type_name(value)}, which is not JSON")
+    raise NotJson(f"{path or 'the value'} has the type {_type_name(value)}, which is not JSON")
 
 
 def _type_name(value):
